@@ -8,13 +8,15 @@ printed, every intermediate line included, and not what ought to be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import sympy as sp
 
+from bounds.ledger.vectors import expanded
+from bounds.ledger.written import Written, value
 from bounds.statement import Condition
 
 Number: TypeAlias = Fraction | int | sp.Expr
@@ -33,16 +35,44 @@ class StepKind(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Identity:
-    """``left == right`` between expressions in scalar symbols (roots allowed) or in inner products of `vectors`."""
+class _Sides:
+    """Two sides, in products of named vectors; ``printed`` and ``given`` are sides and conditions as they were given.
+
+    There they are `written.Written`, or have an `vectors.InnerProduct`, where SymPy would have simplified them.
+    """
 
     left: sp.Expr
     right: sp.Expr
+    printed: tuple[sp.Expr | Written, sp.Expr | Written] = field(init=False, compare=False, repr=False)
+    given: tuple[Condition, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        lists = {name: getattr(self, name) for name in ("hypotheses", "conditions") if hasattr(self, name)}
+        given = tuple(condition for conditions in lists.values() for condition in conditions)
+        # A frozen object is completed once, while it is made.
+        object.__setattr__(self, "printed", (self.left, self.right))
+        object.__setattr__(self, "given", given)
+        for name in ("left", "right"):
+            object.__setattr__(self, name, expanded(value(getattr(self, name))))
+        for name, conditions in lists.items():
+            object.__setattr__(self, name, tuple(map(_expanded, conditions)))
+
+
+def _expanded(condition: Condition) -> Condition:
+    left, right = expanded(condition.left), expanded(condition.right)
+    same = left is condition.left and right is condition.right
+    return condition if same else replace(condition, left=left, right=right)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity(_Sides):
+    """``left == right`` between expressions in scalar symbols (roots allowed) or in inner products of `vectors`."""
+
     kind: StepKind = StepKind.IDENTITY
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scalar:
+class Scalar(_Sides):
     """``left <operator> right`` between scalar quantities wherever all ``hypotheses`` hold.
 
     The operator is ``<=``, ``<``, ``>=``, ``>`` or ``==``. The symbols' SymPy assumptions are hypotheses too: positive,
@@ -50,15 +80,13 @@ class Scalar:
     quantity is a hypothesis: E <= ..., with E a symbol.
     """
 
-    left: sp.Expr
     operator: str
-    right: sp.Expr
     hypotheses: tuple[Condition, ...] = ()
     kind: StepKind = StepKind.SCALAR
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gram:
+class Gram(_Sides):
     """``left <operator> right`` (``<=``, ``>=`` or ``==``) for all vectors: both sides linear in inner products.
 
     Inner products are written with `bounds.ledger.vectors`. ``hypotheses`` are such inequalities too, as conditions
@@ -66,9 +94,7 @@ class Gram:
     covered: take expectations of both sides.
     """
 
-    left: sp.Expr
     operator: str
-    right: sp.Expr
     hypotheses: tuple[Condition, ...] = ()
     conditions: tuple[Condition, ...] = ()
     kind: StepKind = StepKind.GRAM

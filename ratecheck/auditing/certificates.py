@@ -14,8 +14,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar, Step
-from bounds.ledger.vectors import factors
-from bounds.roots import shown
+from bounds.ledger.vectors import factors, product_symbol
 from ratecheck import recheck
 from ratecheck.algebra.chain import chain
 from ratecheck.algebra.handelman import Combination, combine
@@ -23,21 +22,19 @@ from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.search import Search
 from ratecheck.algebra.substitution import HypothesisKind, Pivot
 from ratecheck.algebra.time_limit import OutOfTime, limit
+from ratecheck.auditing.claim_data import Names, NotExpressibleError, claim_data
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.gram import GramProof, prove
 
-SCHEMA = 1
+SCHEMA = 2
 SECONDS = 20.0
 _SEARCH_SECONDS = 1.5
 _SIGN_SPLITS = 3
 _DEPTH = 4
+# A search may take more work than the check of what it finds.
+_UNBOUNDED = 10**15
 
 ONE = sp.Integer(1)
-_UNIT = [["1", {}]]
-
-
-class NotExpressibleError(Exception):
-    """Why a claim or its proof does not leave as a certificate."""
 
 
 def exported(step: Step, found: StepResult) -> dict[str, Any]:
@@ -67,10 +64,13 @@ def certificate(step: Step, check: Check) -> dict[str, Any]:
         form = check.algebraic
         if form is None:
             raise NotExpressibleError("checked on instances")
-        return certificate(step, form)
+        check = form
     try:
         with limit(SECONDS):
-            found = _Claim(step, check).data()
+            recheck.LEFT[0] = _UNBOUNDED
+            names = Names()
+            data = claim_data(step, check, names)
+            found = {**data, "proofs": _Claim(check, data, names).proofs()}
             recheck.step(found)
             return found
     except OutOfTime:
@@ -83,46 +83,20 @@ def certificate(step: Step, check: Check) -> dict[str, Any]:
 
 
 class _Claim:
-    """A claim in polynomials."""
+    """A claim as the checker has it, beside the SymPy expressions that it comes from."""
 
-    def __init__(self, step: Step, check: Identity | Scalar | Gram) -> None:
-        self.step, self.check = step, check
-        self.operator = "==" if isinstance(check, Identity) else check.operator
-        given = () if isinstance(check, Identity) else check.hypotheses
-        self.conditions = (*given, *(check.conditions if isinstance(check, Gram) else ()))
-        self.texts: dict[str, str] = {}
-        self.defined: dict[sp.Expr, sp.Symbol] = {}
-        self.symbols: dict[str, sp.Symbol] = {}
-        self.hypotheses: dict[str, Any] = {}
+    def __init__(self, check: Identity | Scalar | Gram, data: Mapping[str, Any], names: Names) -> None:
+        self.check, self.names = check, names
+        self.claim, self.goals = recheck.stated(data)
 
-    def data(self) -> dict[str, Any]:
-        claim = self._condition(self.check.left, self.operator, self.check.right)
-        for number, each in enumerate(self.conditions, 1):
-            self._add(str(number), each.name, each.left, each.operator, each.right)
-        signs = self._signs()
-        found = {
-            "id": self.step.id,
-            "claim": self.step.claim,
-            "variables": signs,
-            "hypotheses": self.hypotheses,
-            **claim,
-        }
-        known = {x: ({((x, Fraction(1)),): Fraction(1), (): Fraction(-1)}, False) for x in signs if signs[x] == "whole"}
-        for name, hypothesis in self.hypotheses.items():
-            known |= dict(zip((name, f"-{name}"), recheck.goals(hypothesis, signs), strict=False))
-        operators = {"==": (">=", "<=")}.get(self.operator, (self.operator,))
-        goals = zip(recheck.goals(claim, signs), operators, strict=True)
-        found["proofs"] = [
-            self._proof((signs, known, *goal), operator) for goal, operator in goals if goal[0] or goal[1]
-        ]
-        mentioned = set(used(found["proofs"]))
-        found["hypotheses"] = {
-            name: each for name, each in self.hypotheses.items() if name in mentioned or f"-{name}" in mentioned
-        }
-        return found
+    def proofs(self) -> list[dict[str, Any]]:
+        """A proof of each inequality that the claim is; raises `NotExpressibleError` where none is found."""
+        operator = "==" if isinstance(self.check, Identity) else self.check.operator
+        operators = {"==": (">=", "<=")}.get(operator, (operator,))
+        return [self._proof(goal, each) for goal, each in zip(self.goals, operators, strict=True) if any(goal)]
 
-    def _proof(self, state: Any, operator: str) -> dict[str, Any]:
-        node = None
+    def _proof(self, goal: tuple[Any, bool], operator: str) -> dict[str, Any]:
+        state, node = (self.claim.signs, self.claim.facts, *goal), None
         if isinstance(self.check, Gram):
             gram = prove(dataclasses.replace(self.check, operator=operator))
             node = None if gram is None else _squares(state, gram, self)
@@ -131,98 +105,25 @@ class _Claim:
             raise NotExpressibleError("none was found in this form")
         return node
 
-    def _add(self, name: str, text: str, left: sp.Expr, operator: str, right: sp.Expr) -> None:
-        formula = f"{shown(left)} {operator} {shown(right)}"
-        # Without a name of its own a condition is called by its formula.
-        text = formula if any(f" {sign} " in text for sign in ("<=", ">=", "==", "<", ">")) else f"{text}: {formula}"
-        self.hypotheses[name] = {"text": text, **self._condition(left, operator, right)}
+    def written(self, poly: Any) -> sp.Expr:
+        """The SymPy expression of a polynomial of the checker."""
+        return sp.Add(*(sp.Rational(c.numerator, c.denominator) * self._monomial(m) for m, c in poly.items()))
 
-    def _condition(self, left: sp.Expr, operator: str, right: sp.Expr) -> dict[str, Any]:
-        sides = {"left": self._sum(left), "right": self._sum(right)}
-        signs, below = self._signs(), recheck.ONE
-        for _, divisors in (*sides["left"], *sides["right"]):
-            down = recheck.times(*(recheck.read(each, signs) for each in divisors))
-            below = below if down == below else recheck.times(below, down)
-        return {**sides, "relation": operator, "below": _data(below)}
+    def _monomial(self, monomial: Any) -> sp.Expr:
+        bases = (product_symbol(*x) if len(x) > 1 else self.names.named[x[0]] for x, _ in monomial)
+        powers = (sp.Rational(e.numerator, e.denominator) for _, e in monomial)
+        return sp.Mul(*(base**e for base, e in zip(bases, powers, strict=True)))
 
-    def _sum(self, expr: sp.Expr) -> list[Any]:
-        """A sum of products, as numerators' and denominators' factors: what is printed is not expanded."""
-        found = []
-        for term in sp.Add.make_args(self.plain(sp.sympify(expr))):
-            parts: tuple[list[Any], list[Any]] = ([], [])
-            for factor in sp.Mul.make_args(term):
-                for side, each in zip(parts, sp.fraction(sp.together(factor)), strict=True):
-                    base, e = each.as_base_exp()
-                    whole = base.is_Add and e.is_Integer
-                    side.extend([self.polynomial(base)] * int(e) if whole else [self.polynomial(each)])
-            if [] not in parts[0]:
-                found.append([[each for each in part if each != _UNIT] for part in parts])
-        return found
+    def quotient(self, expr: sp.Expr) -> Any:
+        """A SymPy expression as the checker has it: a polynomial and what it is divided by, to which powers."""
+        return self.claim.quotient(Names().tree(expr))
 
-    def polynomial(self, expr: sp.Expr) -> list[Any]:
-        """A polynomial as the file has it."""
-        terms = []
-        for term in sp.Add.make_args(sp.expand(expr)):
-            c, monomial = term.as_coeff_Mul()
-            powers = monomial.as_powers_dict() if monomial != 1 else {}
-            if not c.is_Rational or not all(base.is_Symbol and e.is_Rational for base, e in powers.items()):
-                raise NotExpressibleError("a form that is no quotient of polynomials")
-            for symbol in powers:
-                if self.symbols.setdefault(symbol.name, symbol) != symbol:
-                    raise NotExpressibleError(f"two quantities are called {symbol.name}")
-            if c:
-                terms.append([str(c), {s.name: str(e) for s, e in powers.items()}])
-        return terms
-
-    def _signs(self) -> dict[str, str]:
-        return {name: _sign(symbol) for name, symbol in self.symbols.items()}
-
-    def read(self, expr: sp.Expr) -> Any:
-        """A polynomial as the checker has it."""
-        return recheck.read(self.polynomial(expr), self._signs())
-
-    def plain(self, expr: sp.Expr) -> sp.Expr:
-        """With inner products as products of vectors; roots of sums, maxima and functions as variables of their own."""
-        if expr.is_Symbol:
-            pair = factors(expr)
-            return expr if pair is None else sp.Mul(*map(_vector, pair))
-        if expr.is_Rational or not isinstance(expr, sp.Expr):
-            return expr
-        if expr.is_Add or expr.is_Mul or (expr.is_Pow and expr.exp.is_Integer):
-            return expr.func(*map(self.plain, expr.args))
-        if expr.is_Pow and expr.exp.is_Rational:
-            base, e = self.plain(expr.base), expr.exp
-            if base.is_Symbol:
-                return base**e
-            return self._stands_for(base ** sp.Rational(1, e.q)) ** e.p
-        return self._stands_for(expr)
-
-    def _stands_for(self, expr: sp.Expr) -> sp.Expr:
-        """A variable for an expression, with what is known about it among the hypotheses."""
-        if not expr.is_Pow and not isinstance(expr, (sp.Max, sp.Min)) and not expr.is_Function and not expr.is_number:
-            raise NotExpressibleError(f"{type(expr).__name__} is not expressed")
-        if expr not in self.defined:
-            kind = {"positive": True} if expr.is_positive else {"nonnegative": True} if expr.is_Pow else {"real": True}
-            symbol = self.defined[expr] = sp.Symbol(f"[{shown(expr)}]", **kind)
-            if expr.is_Pow and expr.exp.is_Rational:
-                self._add(symbol.name, "what the root is", symbol**expr.exp.q, "==", expr.base)
-            elif isinstance(expr, (sp.Max, sp.Min)):
-                relation = ">=" if isinstance(expr, sp.Max) else "<="
-                for number, each in enumerate(expr.args):
-                    self._add(f"{symbol.name}{number}", "what the maximum or minimum is", symbol, relation, each)
-        return self.defined[expr]
-
-
-def _vector(name: str) -> sp.Symbol:
-    return sp.Symbol(f"<{name}>", real=True)
-
-
-def _sign(symbol: sp.Symbol) -> str:
-    if symbol.name.startswith("<"):
-        return "vector"
-    if symbol.is_integer and symbol.is_positive:
-        return "whole"
-    return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"
+    def polynomial(self, expr: sp.Expr) -> Any:
+        """A polynomial as the checker has it; raises `NotExpressibleError` for a quotient."""
+        poly, below = self.quotient(sp.expand(expr))
+        if below:
+            raise NotExpressibleError("a form that is no quotient of polynomials")
+        return poly
 
 
 def used(node: Any) -> Iterator[str]:
@@ -253,8 +154,9 @@ def find(state: Any, depth: int = _DEPTH) -> dict[str, Any] | None:
     found = system.combined(pairs=False) or system.combined()
     if found is not None:
         return found
-    signed = sorted(x for x in _mentioned(state) if signs[x] == "real")
-    if any(signs[x] == "vector" for x in _mentioned(state)) or len(signed) > _SIGN_SPLITS:
+    numbers = [key[0] for key in _mentioned(state) if len(key) == 1]
+    signed = [x for x in numbers if signs[x] == "real"]
+    if len(numbers) < len(_mentioned(state)) or len(signed) > _SIGN_SPLITS:
         return None
     if signed:
         return _cases(state, signed[0], depth)
@@ -264,7 +166,7 @@ def find(state: Any, depth: int = _DEPTH) -> dict[str, Any] | None:
         or system.parts(depth)
         or system.chained()
         or system.multiplied()
-        or next(filter(None, (_cases(state, x, depth - 1) for x in _mentioned(state) if signs[x] == "whole")), None)
+        or next(filter(None, (_cases(state, x, depth - 1) for x in numbers if signs[x] == "whole")), None)
     )
 
 
@@ -277,13 +179,19 @@ def _void(signs: Any, name: str, poly: Any, strict: bool) -> dict[str, Any] | No
     return None
 
 
-def _mentioned(state: Any) -> list[str]:
+def _mentioned(state: Any) -> list[tuple[str, ...]]:
     _, known, goal, _ = state
-    return sorted({n for p in (goal, *(p for p, _ in known.values())) for m in p for n, _ in m})
+    return sorted({x for p in (goal, *(p for p, _ in known.values())) for m in p for x, _ in m})
 
 
 def _data(poly: Any) -> list[Any]:
-    return [[str(c), {n: str(e) for n, e in m}] for m, c in poly.items()]
+    """A polynomial as the file has it."""
+    terms: list[list[Any]] = []
+    for monomial, c in poly.items():
+        pairs = [list(key) for key, e in monomial if len(key) > 1 for _ in range(int(e))]
+        numbers = {key[0]: str(e) for key, e in monomial if len(key) == 1}
+        terms.append([str(c), numbers, *([pairs] if pairs else [])])
+    return terms
 
 
 def _cases(state: Any, x: str, depth: int) -> dict[str, Any] | None:
@@ -307,23 +215,23 @@ class _System:
     state: Any
     system: System
     names: tuple[str, ...]
-    units: Mapping[str, Fraction]
+    units: Mapping[tuple[str, ...], Fraction]
 
     @classmethod
     def of(cls, state: Any) -> _System:
         signs, known, goal, strict = state
         polys = [goal, *(p for p, _ in known.values())]
-        units: dict[str, Fraction] = {}
+        units: dict[tuple[str, ...], Fraction] = {}
         for poly in polys:
             for monomial in poly:
-                for n, e in monomial:
-                    units[n] = Fraction(1, max(units.get(n, Fraction(1)).denominator, e.denominator))
-        symbols = {n: _symbol(n, signs[n]) for n in units}
+                for key, e in monomial:
+                    units[key] = Fraction(1, max(units.get(key, Fraction(1)).denominator, e.denominator))
+        symbols = {key: _symbol(key, recheck.kind(signs, key)) for key in units}
 
         def written(poly: Any) -> sp.Expr:
             return sp.Add(
                 *(
-                    sp.Rational(c.numerator, c.denominator) * sp.Mul(*(symbols[n] ** int(e / units[n]) for n, e in m))
+                    sp.Rational(c.numerator, c.denominator) * sp.Mul(*(symbols[x] ** int(e / units[x]) for x, e in m))
                     for m, c in poly.items()
                 )
             )
@@ -333,12 +241,13 @@ class _System:
         return cls(state, System(written(goal), strict, hypotheses, positive), tuple(known), units)
 
     def _data(self, expr: sp.Expr) -> list[Any]:
-        terms = []
+        poly: dict[Any, Fraction] = {}
         for term in sp.Add.make_args(sp.expand(expr)):
             c, monomial = term.as_coeff_Mul()
             powers = monomial.as_powers_dict() if monomial != 1 else {}
-            terms.append([str(c), {s.name: str(int(e) * self.units[s.name]) for s, e in powers.items()}])
-        return terms
+            keys = sorted((_key(s), int(e)) for s, e in powers.items())
+            poly[tuple((x, e * self.units[x]) for x, e in keys)] = Fraction(int(c.p), int(c.q))
+        return _data(poly)
 
     def combined(self, *, pairs: bool = True, multiplier: sp.Expr = ONE) -> dict[str, Any] | None:
         """A sum of products of hypotheses."""
@@ -368,7 +277,8 @@ class _System:
     def squared(self) -> dict[str, Any] | None:
         """A sum for the goal a - b times a + b, where there are roots."""
         signs, known, goal, strict = self.state
-        if strict or not (any(n.startswith("[") for n in signs) or any(unit < 1 for unit in self.units.values())):
+        roots = any(x.startswith("sqrt(") or "^(1/" in x for x in signs)
+        if strict or not (roots or any(unit < 1 for unit in self.units.values())):
             return None
         multiplier = {m: abs(c) for m, c in goal.items()}
         if recheck.sign(multiplier, signs) < 2:
@@ -441,18 +351,18 @@ class _System:
                 return {"by": "terms", "terms": [{"factor": [each]} for each in _data(goal)]}
             return None
         pivot, *rest = pivots
-        x, name = pivot.symbol.name, self.names[pivot.hypothesis]
+        (x,), name = _key(pivot.symbol), self.names[pivot.hypothesis]
         if pivot.kind is HypothesisKind.ZERO:
             return None
         kind = "least" if pivot.kind is HypothesisKind.AT_LEAST else "most"
         node = {"by": "substitution", "variable": x, "hypothesis": name, "kind": kind + " relative" * relative}
-        slope = [tuple(pair for pair in m if pair[0] != x) for m in known[name][0] if x in dict(m)]
-        free = [m for m in known[name][0] if x not in dict(m)]
-        needed = [[((x, Fraction(1)),)]] if kind == "most" else []
+        slope = [tuple(pair for pair in m if pair[0] != (x,)) for m in known[name][0] if (x,) in dict(m)]
+        free = [m for m in known[name][0] if (x,) not in dict(m)]
+        needed = [[(((x,), Fraction(1)),)]] if kind == "most" else []
         needed += [slope] if kind == "least" or relative else []
         needed += [free] if kind == "most" or relative else []
         for monomials in needed:
-            zeros = [[n for n, _ in m if signs[n] == "nonnegative"] for m in monomials]
+            zeros = [[y[0] for y, _ in m if len(y) == 1 and signs[y[0]] == "nonnegative"] for m in monomials]
             least = min(zeros, key=len, default=[])
             if least:
                 return self._at_zero(state, least[0], pivots, relative, depth)
@@ -475,14 +385,21 @@ class _System:
         return None if other is None else {"by": "cases", "variable": y, "cases": [zero, other]}
 
 
-def _symbol(name: str, sign: str) -> sp.Symbol:
-    kind = {"real": {"real": True}, "vector": {"real": True}, "nonnegative": {"nonnegative": True}}
-    return sp.Symbol(name, **kind.get(sign, {"positive": True}))
+def _symbol(key: tuple[str, ...], kind: str) -> sp.Symbol:
+    if len(key) == 2:
+        return product_symbol(*key)
+    assumed = {"real": {"real": True}, "nonnegative": {"nonnegative": True}}
+    return sp.Symbol(key[0], **assumed.get(kind, {"positive": True}))
+
+
+def _key(symbol: sp.Symbol) -> tuple[str, ...]:
+    return factors(symbol) or (symbol.name,)
 
 
 def _accepted(state: Any, node: dict[str, Any]) -> dict[str, Any] | None:
+    vectors = {v for key in _mentioned(state) if len(key) > 1 for v in key}
     try:
-        recheck.check(state, node)
+        recheck.check(state, node, vectors)
     except ArithmeticError:
         return None
     return node
@@ -498,69 +415,71 @@ def _times(node: Any, monomial: Any) -> Any:
 
 
 def _term_times(term: dict[str, Any], monomial: Any) -> dict[str, Any]:
-    factor = [[c, {**m, **{n: str(Fraction(m.get(n, 0)) + e) for n, e in monomial}}] for c, m in term["factor"]]
-    more = {"proof": _times(term["proof"], monomial)} if "proof" in term else {}
-    return {**term, "factor": factor, **more}
+    (more,) = _data({monomial: Fraction(1)})
+    factor = []
+    for c, numbers, *pairs in term["factor"]:
+        powers = {**numbers, **{x: str(Fraction(numbers.get(x, 0)) + Fraction(e)) for x, e in more[1].items()}}
+        both = [*(pairs[0] if pairs else []), *(more[2] if len(more) > 2 else [])]
+        factor.append([c, powers, *([both] if both else [])])
+    proof = {"proof": _times(term["proof"], monomial)} if "proof" in term else {}
+    return {**term, "factor": factor, **proof}
 
 
 def _squares(state: Any, proof: GramProof, claim: _Claim) -> dict[str, Any] | None:
     """The multipliers and squares of a claim about vectors, over one denominator."""
     quotients = [
-        (sp.fraction(sp.cancel(sp.together(weight))), root, name)
-        for weight, root, name in _weighed(state, proof, claim)
+        (sp.fraction(sp.cancel(sp.together(weight))), form, name)
+        for weight, form, name in _weighed(state, proof, claim)
     ]
     common = ONE
     for (_, below), _, _ in quotients:
         common = sp.lcm(common, below)
-    if recheck.sign(claim.read(common), state[0]) < 2:
+    if recheck.sign(claim.polynomial(common), state[0]) < 2:
         common = -common
     terms = []
-    for (above, below), root, name in quotients:
-        square = {} if root == 1 else {"square": claim.polynomial(root)}
-        found = _weight(state, claim.read(sp.cancel(above * common / below)), name, square)
+    for (above, below), form, name in quotients:
+        norm = {"norm": [[_data(claim.polynomial(c)), v] for v, c in form.items()]} if form else {}
+        found = _weight(state, claim.polynomial(sp.cancel(above * common / below)), name, norm)
         if found is None:
             return None
         terms += found
-    return _accepted(state, {"by": "terms", "terms": terms, "multiplier": claim.polynomial(common)})
+    return _accepted(state, {"by": "terms", "terms": terms, "multiplier": _data(claim.polynomial(common))})
 
 
-def _weighed(state: Any, proof: GramProof, claim: _Claim) -> Iterator[tuple[sp.Expr, sp.Expr, str]]:
-    """Coefficients with what they stand before: the root of a square, or a hypothesis by its name."""
+def _weighed(state: Any, proof: GramProof, claim: _Claim) -> Iterator[tuple[sp.Expr, dict[str, sp.Expr], str]]:
+    """Coefficients with what they stand before: the vector of a square, or a hypothesis by its name."""
     _, known, goal, _ = state
-    scale = _scale(goal, claim.plain(proof.goal), claim)
+    scale = _scale(goal, proof.goal, claim)
     for number, (multiplier, hypothesis) in enumerate(zip(proof.multipliers, proof.hypotheses, strict=True), 1):
         if multiplier != 0:
-            own = _scale(known[str(number)][0], claim.plain(hypothesis), claim)
-            yield claim.plain(multiplier) * scale / own, ONE, str(number)
+            own = _scale(known[str(number)][0], hypothesis, claim)
+            yield multiplier * scale / own, {}, str(number)
     if proof.constant != 0:
-        yield claim.plain(proof.constant) * scale, ONE, ""
+        yield proof.constant * scale, {}, ""
     for pivot, row in zip(proof.squares.pivots, proof.squares.factors, strict=True):
-        form = sp.Add(*(claim.plain(f) * _vector(n) for f, n in zip(row, proof.names, strict=True)))
-        above, below = sp.fraction(sp.together(form))
-        yield claim.plain(pivot) * scale / below**2, above, ""
+        below = ONE
+        for factor in row:
+            below = sp.lcm(below, sp.fraction(sp.together(factor))[1])
+        form = {name: sp.cancel(factor * below) for name, factor in zip(proof.names, row, strict=True) if factor != 0}
+        yield pivot * scale / below**2, form, ""
 
 
-def _weight(state: Any, factor: Any, name: str, square: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _weight(state: Any, factor: Any, name: str, norm: dict[str, Any]) -> list[dict[str, Any]] | None:
     """A term, or two where an equality is multiplied by something of either sign; None where no sign is shown."""
     signs, known, _, _ = state
-    more = {**square, "hypotheses": [name]} if name else square
+    more = {**norm, "hypotheses": [name]} if name else norm
     if recheck.sign(factor, signs):
         return [{"factor": _data(factor), **more}]
     if f"-{name}" in known:
         halves = [({m: c * turn for m, c in factor.items() if c * turn > 0}, turn) for turn in (1, -1)]
         return [{"factor": _data(p), "hypotheses": [name if turn > 0 else f"-{name}"]} for p, turn in halves if p]
-    scalar = {other: pair for other, pair in known.items() if recheck.degrees(pair[0], signs) == {0}}
+    scalar = {other: pair for other, pair in known.items() if not any(len(x) > 1 for m in pair[0] for x, _ in m)}
     node = find((signs, scalar, factor, False))
     return None if node is None else [{"factor": _data(factor), **more, "proof": node}]
 
 
 def _scale(poly: Any, expr: sp.Expr, claim: _Claim) -> sp.Expr:
-    """The polynomial over the expression that it stands for: its denominator."""
-    written = sp.Add(
-        *(
-            sp.Rational(c.numerator, c.denominator)
-            * sp.Mul(*(claim.symbols[n] ** sp.Rational(e.numerator, e.denominator) for n, e in m))
-            for m, c in poly.items()
-        )
-    )
-    return sp.cancel(written / expr) if expr != 0 else ONE
+    """The checker's polynomial over the expression that it stands for: the denominators that were cleared."""
+    above, below = claim.quotient(sp.together(expr))
+    divisor = sp.Mul(*(claim.written(dict(q)) ** sp.Rational(e.numerator, e.denominator) for q, e in below.items()))
+    return sp.cancel(claim.written(poly) * divisor / claim.written(above)) if expr != 0 else ONE

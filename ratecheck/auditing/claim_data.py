@@ -1,0 +1,168 @@
+"""A claim as data, with both sides and the hypotheses as they are written: what `ratecheck.recheck` reads and shows.
+
+An expression is a number as text, a name, or a list of an operation and its parts; see docs/certificates.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from bounds.ledger.step import Check, Enumerated, Identity, Step
+from bounds.ledger.vectors import InnerProduct, Vector, factors
+from bounds.ledger.written import Written
+from ratecheck import recheck
+
+_FUNCTIONS = {"log": ["log"], "exp": ["exp"], "Max": ["max"], "Min": ["min"]}
+_CONSTANTS = {sp.pi: "pi", sp.E: "e"}
+
+
+class NotExpressibleError(Exception):
+    """Why a claim or its proof does not leave as a certificate."""
+
+
+def claim_data(step: Step, check: Check, names: Names | None = None) -> dict[str, Any]:
+    """The claim of a check for all values with its digest; raises `NotExpressibleError` where it has no such form.
+
+    ``{"id", "variables", "vectors", "left", "relation", "right", "hypotheses", "digest"}``, without proofs.
+    """
+    if isinstance(check, Enumerated):
+        if check.algebraic is None:
+            raise NotExpressibleError("checked on instances")
+        check = check.algebraic
+    names = Names() if names is None else names
+    left, right = check.printed
+    operator = "==" if isinstance(check, Identity) else check.operator
+    found: dict[str, Any] = {
+        "id": step.id,
+        **_comparison(names, left, operator, right),
+        "hypotheses": [_comparison(names, each.left, each.operator, each.right) for each in check.given],
+    }
+    found["variables"] = {name: _kind(symbol) for name, symbol in sorted(names.numbers.items())}
+    found["vectors"] = sorted(names.vectors)
+    return {**found, "digest": recheck.digest(found)}
+
+
+def digest(step: Step) -> str:
+    """The digest of a step's claim; "" where it is checked on instances alone or has no form as data."""
+    try:
+        return str(claim_data(step, step.check)["digest"])
+    except NotExpressibleError:
+        return ""
+
+
+def _comparison(names: Names, left: Any, operator: str, right: Any) -> dict[str, Any]:
+    return {"left": names.tree(left), "relation": operator, "right": names.tree(right)}
+
+
+def _kind(symbol: sp.Symbol) -> str:
+    if symbol.is_integer and symbol.is_positive:
+        return "whole"
+    return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"
+
+
+@dataclass(frozen=True)
+class Names:
+    """The numbers and vectors that expressions mention, collected while these become data.
+
+    ``named`` has the SymPy expression of whatever is a number of its own for the checker: numbers, roots, maxima.
+    """
+
+    numbers: dict[str, sp.Symbol] = field(default_factory=dict)
+    vectors: set[str] = field(default_factory=set)
+    named: dict[str, sp.Expr] = field(default_factory=dict)
+
+    def tree(self, side: Any) -> Any:
+        """An expression, written out or not, as data."""
+        if isinstance(side, Written):
+            if side.operation == "value":
+                return self.tree(side.parts[0])
+            if side.operation == "^":
+                return ["^", self.tree(side.parts[0]), str(side.parts[1])]
+            return [side.operation, *map(self.tree, side.parts)]
+        return self._expression(sp.sympify(side))
+
+    def vector(self, vector: Vector) -> Any:
+        """A combination of vectors as it is written."""
+        if vector.written is None:
+            return self._combination(vector.coefficients)
+        operation, *parts = vector.written
+        if operation == "*":
+            return ["*", self.tree(parts[0]), self.vector(parts[1])]
+        return [operation, *map(self.vector, parts)]
+
+    def _combination(self, coefficients: Mapping[str, sp.Expr]) -> Any:
+        self.vectors.update(coefficients)
+        terms = [name if c == 1 else ["*", self.tree(c), name] for name, c in coefficients.items()]
+        if not terms:
+            raise NotExpressibleError("a vector without names")
+        return terms[0] if len(terms) == 1 else ["+", *terms]
+
+    def _expression(self, expr: sp.Expr) -> Any:
+        if isinstance(expr, InnerProduct):
+            return ["dot", self.vector(expr.one), self.vector(expr.other)]
+        if expr.is_Symbol:
+            return self._symbol(expr)
+        if expr.is_Rational:
+            return str(expr)
+        if expr in _CONSTANTS:
+            return self._own(["constant", _CONSTANTS[expr]], expr)
+        if expr.is_Add:
+            return ["+", *map(self._expression, expr.as_ordered_terms())]
+        if expr.is_Mul:
+            return self._product(expr)
+        if expr.is_Pow and expr.exp.is_Rational:
+            if expr.exp < 0:
+                return ["/", "1", self._expression(1 / expr)]
+            base = self._expression(expr.base)
+            if not expr.exp.is_Integer:
+                self._own(["^", base, f"1/{expr.exp.q}"], expr.base ** sp.Rational(1, expr.exp.q))
+            return ["^", base, str(expr.exp)]
+        if expr.is_Pow:
+            return self._own(["power", *map(self._expression, expr.args)], expr)
+        if isinstance(expr, (sp.Max, sp.Min)) or expr.is_Function:
+            name = type(expr).__name__
+            return self._own([*_FUNCTIONS.get(name, ["function", name]), *map(self._expression, _ordered(expr))], expr)
+        raise NotExpressibleError(f"{type(expr).__name__} is not expressed")
+
+    def _symbol(self, symbol: sp.Symbol) -> Any:
+        pair = factors(symbol)
+        if pair is not None:
+            self.vectors.update(pair)
+            return ["dot", *pair]
+        if self.numbers.setdefault(symbol.name, symbol) != symbol:
+            raise NotExpressibleError(f"two quantities are called {symbol.name}")
+        self.named[symbol.name] = symbol
+        return symbol.name
+
+    def _own(self, node: list[Any], expr: sp.Expr) -> list[Any]:
+        self.named[recheck.shown(node)] = expr
+        return node
+
+    def _product(self, expr: sp.Expr) -> Any:
+        """A fraction where there are divisors."""
+        number, rest = expr.as_coeff_Mul()
+        above, below = [], []
+        for factor in rest.as_ordered_factors():
+            base, e = factor.as_base_exp()
+            (below if e.is_Rational and e < 0 else above).append(base ** (-e) if e.is_Rational and e < 0 else factor)
+        minus = ["-1"] if number.p < 0 else []
+        over = [*([] if abs(number.p) == 1 else [str(abs(number.p))]), *map(self._expression, above)]
+        under = [*([] if number.q == 1 else [str(number.q)]), *map(self._expression, below)]
+        top: Any = _multiplied([*minus, *over] or ["1"])
+        return ["/", top, _multiplied(under)] if under else top
+
+
+def _multiplied(parts: Sequence[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else ["*", *parts]
+
+
+def _ordered(expr: sp.Expr) -> Sequence[sp.Expr]:
+    """Arguments in an order that does not depend on the process: those of a maximum are a set."""
+    if isinstance(expr, (sp.Max, sp.Min)):
+        return sorted(expr.args, key=sp.default_sort_key)
+    arguments: Sequence[sp.Expr] = expr.args
+    return arguments
