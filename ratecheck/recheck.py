@@ -254,8 +254,8 @@ class Claim:
         seen = all(sign(dict(q), self.signs) or (e % 2 == 0) for q, e in below.items())
         return sign(poly, self.signs) * seen
 
-    def compared(self, data: Any) -> Any:
-        return self.goals(self.quotient(data["left"]), data["relation"], self.quotient(data["right"]))
+    def sides(self, data: Any) -> Any:
+        return self.quotient(data["left"]), self.quotient(data["right"])
 
     def goals(self, left: Any, relation: Any, right: Any) -> Any:  # as pairs (p, strict); denominators are cleared
         need(relation in OPPOSITE or relation == "==", f"there is no relation {str(relation)[:40]!r}")
@@ -417,18 +417,24 @@ def digest(data: Any) -> str:
 
 def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
     claim = Claim(data["variables"], data["vectors"])
-    goals = claim.compared(data)
+    left, right = claim.sides(data)
     for turn, each in enumerate(listed(data["hypotheses"], "hypotheses"), 1):
-        claim.know(str(turn), claim.compared(fields(each, SIDES)))
-    given = [p for name, (p, _) in claim.facts.items() if name.lstrip("-").isdigit()]
-    for goal, _ in goals:
-        need(not any(proportional(goal, p) for p in given), "the claim is one of its hypotheses")
-    return claim, goals
+        above, below = claim.sides(fields(each, SIDES))
+        if each["relation"] != data["relation"]:  # a <= b is b >= a
+            own, other = (below, above) if OPPOSITE.get(each["relation"]) == data["relation"] else (None, None)
+        else:
+            own, other = above, below
+        need(not same(own, left, other, right), f"the claim is hypothesis {turn}")
+        claim.know(str(turn), claim.goals(above, each["relation"], below))
+    return claim, claim.goals(left, data["relation"], right)
 
 
-def proportional(one: Any, other: Any) -> bool:  # by a positive number
-    ratios = {c / other[m] for m, c in one.items() if m in other}
-    return bool(one) and one.keys() == other.keys() and len(ratios) == 1 and min(ratios) > 0
+def same(own: Any, left: Any, other: Any, right: Any) -> bool:  # sides, but for one positive number
+    pairs = [(own, left), (other, right)]
+    if own is None or any(one[1] != two[1] or one[0].keys() != two[0].keys() for one, two in pairs):
+        return False
+    ratios = {two[0][m] / c for one, two in pairs for m, c in one[0].items()}
+    return len(ratios) == 1 and min(ratios) > 0
 
 
 def step(data: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from bounds.ledger.vectors import expanded
+from bounds.ledger.vectors import Vector, dot, expanded, vectors
 from bounds.ledger.written import Written, value
 from bounds.statement import Condition
 
@@ -34,6 +34,10 @@ class StepKind(Enum):
     END_TO_END = "end-to-end"
 
 
+# A side of a claim as it is given.
+Side: TypeAlias = sp.Expr | Written | int
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Sides:
     """Two sides, in products of named vectors; ``printed`` and ``given`` are sides and conditions as they were given.
@@ -43,7 +47,7 @@ class _Sides:
 
     left: sp.Expr
     right: sp.Expr
-    printed: tuple[sp.Expr | Written, sp.Expr | Written] = field(init=False, compare=False, repr=False)
+    printed: tuple[Side, Side] = field(init=False, compare=False, repr=False)
     given: tuple[Condition, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -53,7 +57,7 @@ class _Sides:
         object.__setattr__(self, "printed", (self.left, self.right))
         object.__setattr__(self, "given", given)
         for name in ("left", "right"):
-            object.__setattr__(self, name, expanded(value(getattr(self, name))))
+            object.__setattr__(self, name, expanded(sp.sympify(value(getattr(self, name)))))
         for name, conditions in lists.items():
             object.__setattr__(self, name, tuple(map(_expanded, conditions)))
 
@@ -201,3 +205,10 @@ def together(*claims: Scalar) -> Scalar:
         right=sp.Add(*(weight * right for weight, (_, right) in zip(weights, sides, strict=True))),
         hypotheses=tuple(dict.fromkeys(h for c in claims for h in c.hypotheses)),
     )
+
+
+def equations(*pairs: tuple[Vector, Vector]) -> Identity:
+    """Each left is its right: ``sum_k <p_k, left_k> = sum_k <p_k, right_k>`` for any vectors p_k."""
+    probes = [vectors(f"any_{k}")[0] for k in range(1, len(pairs) + 1)]
+    left, right = (sp.Add(*(dot(p, pair[turn]) for p, pair in zip(probes, pairs, strict=True))) for turn in (0, 1))
+    return Identity(left=left, right=right)

@@ -6,17 +6,16 @@ is the SymPy expression, which may be that of the other side.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
-from bounds.ledger.vectors import Vector, dot, vectors
-
 
 @dataclass(frozen=True)
 class Written:
-    """An operation on parts: "value" of a SymPy expression, "+", "*", "/", or "^" with a number."""
+    """An operation on parts: "value" of a SymPy expression, "+", "*", "/", "^" with a number, "max" or "min"."""
 
     operation: str
     parts: tuple[Any, ...]
@@ -27,10 +26,9 @@ class Written:
         if self.operation == "value":
             return self.parts[0]
         first, *others = map(value, self.parts)
-        if self.operation == "+":
-            return sp.Add(first, *others)
-        if self.operation == "*":
-            return sp.Mul(first, *others)
+        function = {"+": sp.Add, "*": sp.Mul, "max": sp.Max, "min": sp.Min}.get(self.operation)
+        if function is not None:
+            return function(first, *others)
         return first / others[0] if self.operation == "/" else first ** others[0]
 
     def __add__(self, other: Any) -> Written:
@@ -69,18 +67,36 @@ def written(expr: Any) -> Written:
     return expr if isinstance(expr, Written) else Written("value", (sp.sympify(expr),))
 
 
-def root(expr: Any) -> Written:
+def sqrt(expr: Any) -> Written:
     """The square root."""
     return written(expr) ** sp.Rational(1, 2)
+
+
+def at(expr: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Written:
+    """An expression with others in place of symbols, before that simplifies it: ``(n - m)*x`` at m = n is (n - n)*x."""
+    if expr in values:
+        return written(values[expr])
+    if not any(symbol in values for symbol in expr.free_symbols):
+        return written(expr)
+    if expr.is_Pow and expr.exp.is_Rational:
+        return at(expr.base, values) ** expr.exp if expr.exp > 0 else 1 / at(1 / expr, values)
+    if expr.is_Mul:
+        above, below = sp.fraction(expr)
+        if below != 1:
+            return at(above, values) / at(below, values)
+    operation = {sp.Add: "+", sp.Mul: "*", sp.Max: "max", sp.Min: "min"}.get(expr.func)
+    if operation is None:
+        raise TypeError(f"{expr.func.__name__} is not written out")
+    ordered = (
+        expr.as_ordered_terms()
+        if expr.is_Add
+        else expr.as_ordered_factors()
+        if expr.is_Mul
+        else sorted(expr.args, key=sp.default_sort_key)
+    )
+    return Written(operation, tuple(at(each, values) for each in ordered))
 
 
 def value(side: Any) -> Any:
     """The SymPy expression of a side, written out or not."""
     return side.value if isinstance(side, Written) else side
-
-
-def equations(*pairs: tuple[Vector, Vector]) -> tuple[sp.Expr, sp.Expr]:
-    """Both sides of ``sum_k <p_k, left_k> = sum_k <p_k, right_k>`` for any vectors p_k: each left is its right."""
-    probes = [vectors(f"any_{k}")[0] for k in range(1, len(pairs) + 1)]
-    left, right = (sp.Add(*(dot(p, pair[turn]) for p, pair in zip(probes, pairs, strict=True))) for turn in (0, 1))
-    return left, right

@@ -81,8 +81,14 @@ class Names:
             if side.operation == "value":
                 return self.tree(side.parts[0])
             if side.operation == "^":
-                return ["^", self.tree(side.parts[0]), str(side.parts[1])]
-            return [side.operation, *map(self.tree, side.parts)]
+                base, e = self.tree(side.parts[0]), side.parts[1]
+                if not e.is_Integer:
+                    self._own(
+                        ["^", base, f"1/{e.q}"], sp.Symbol(f"({side.parts[0].value})^(1/{e.q})", nonnegative=True)
+                    )
+                return ["^", base, str(e)]
+            node = [side.operation, *map(self.tree, side.parts)]
+            return self._own(node, side.value) if side.operation in ("max", "min") else node
         return self._expression(sp.sympify(side))
 
     def vector(self, vector: Vector) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.step import Identity, Scalar, above, below, equal, together
+from bounds.ledger.written import written
 from bounds.papers.fedsum.proofs.terms import at_most, same
 from bounds.papers.fedsum.symbols import N, T, tau_avg, tau_max
 from bounds.statement import Condition
@@ -63,8 +64,8 @@ def recent() -> Scalar:
 
 
 def largest() -> Scalar:
-    """The delay of any round is at most tau_max."""
-    return _least(tau, delay, LARGEST)
+    """The delay of any round is at most tau_max, the largest."""
+    return _least(sp.Max(delay, sp.Symbol("delays of other rounds", nonnegative=True)), delay)
 
 
 def by_client() -> Scalar:
@@ -146,7 +147,7 @@ def swapped_window() -> Scalar:
 
 def length(operator: str) -> Scalar:
     """The rounds p + 1 ... p + tau_max are tau_max."""
-    return at_most((p + tau) - (p + 1) + 1, tau, operator=operator)
+    return at_most(written(p + tau) - (p + 1) + 1, tau, operator=operator)
 
 
 def window_bound() -> Scalar:
@@ -164,13 +165,13 @@ def weighted_windows() -> Scalar:
 
 def clients_of_rounds() -> Scalar:
     """sum_i sum_{p=a_{i,t}}^{t-1} A_p <= N sum_i (t - a_{i,t}), term by term."""
-    present = sp.Symbol("A_p", nonnegative=True)
-    return at_most(present, N, below(present, N, "A_p are clients"))
+    present, others = sp.symbols("A_p N-A_p", nonnegative=True)
+    return at_most(present, present + others)
 
 
 def all_delays() -> Scalar:
-    """sum_i (t - a_{i,t}) <= N tau_t, term by term."""
-    return at_most(t - a, delay, OWN)
+    """sum_i (t - a_{i,t}) <= N tau_t, term by term: tau_t is the largest of these."""
+    return at_most(t - a, sp.Max(t - a, sp.Symbol("other delays", nonnegative=True)))
 
 
 def clients_windows() -> Scalar:
@@ -181,7 +182,7 @@ def clients_windows() -> Scalar:
 def not_seen() -> Identity:
     """N - A_t is the number of clients that are not in A_t."""
     seen, others = sp.symbols("A_t others", nonnegative=True)
-    return same((seen + others) - seen, others)
+    return same(written(seen + others) - seen, others)
 
 
 # Rounds t >= 0 in which client i has not taken part yet; ``last`` = -1 if there is none.

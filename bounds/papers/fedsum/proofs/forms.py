@@ -14,8 +14,8 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.families import PerClient, each, mean, over_steps, per_client, per_step, squares, total, uncorrelated
-from bounds.ledger.step import Gram, Identity, Scalar, below, equal
-from bounds.ledger.vectors import Vector, dot, square, vectors
+from bounds.ledger.step import Gram, Identity, Scalar, below, equal, equations
+from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, eta, eta_l, sigma, tau_max
 from bounds.statement import Condition
 
@@ -26,11 +26,6 @@ w, delay = sp.symbols("w tau_t", positive=True)
 e2, V = sp.symbols("e2 V", nonnegative=True)
 IN_A = below(A, N, "A_t are clients")
 VARIANCE = below(e2, sigma**2, "bounded variance")
-
-
-def _nothing(*differences: Vector) -> Identity:
-    """Both sides are the same vectors, in one equality or in several."""
-    return Identity(left=sp.Add(*map(square, differences)), right=sp.Integer(0))
 
 
 # --- What the algorithms compute: lines of Algorithms 1 to 3 ---
@@ -51,14 +46,14 @@ def control(*, local: bool) -> Identity:
     else:
         end = x - eta_l * total(g)
         new = 1 / (eta_l * K) * (x - end)
-    return _nothing((there * new + (1 - there) * h) - (there * mean(g) + (1 - there) * h))
+    return equations((there * new + (1 - there) * h, there * mean(g) + (1 - there) * h))
 
 
 def message() -> Identity:
     """Eq. (6)."""
     (old,) = per_client("old", K)
     end = x - eta_l * total(g)
-    return _nothing(1 / (eta_l * K) * (x - end) - mean(old) - (mean(g) - mean(old)))
+    return equations((1 / (eta_l * K) * (x - end) - mean(old), mean(g) - mean(old)))
 
 
 def direction() -> Identity:
@@ -66,13 +61,13 @@ def direction() -> Identity:
     new, old = per_client("new old", sp.Symbol("S_t", positive=True))
     (kept,) = per_client("kept", sp.Symbol("N-S_t", positive=True))
     before = total(old) + total(kept)
-    return _nothing(before + total(new - old) - (total(new) + total(kept)))
+    return equations((before + total(new - old), total(new) + total(kept)))
 
 
 def correction() -> Identity:
     """Eq. (41): y^(t-1) - h_i, where client i is in A_{t-1}, ``there``, or has h_i = 0."""
     (others,) = vectors("others")
-    return _nothing((there * h + others) - there * h - others)
+    return equations(((there * h + others) - there * h, others))
 
 
 def averaged() -> Identity:
@@ -80,20 +75,20 @@ def averaged() -> Identity:
     (others,) = per_client("others", w)
     y = others + h
     now = x - eta * K / N * total(y)
-    return _nothing(N / (eta * K * w) * (x - now) - h - mean(others))
+    return equations((N / (eta * K * w) * (x - now) - h, mean(others)))
 
 
 def averaged_moves() -> Identity:
     """Eq. (79), fourth equality: the moves since round a' by y, over their number w = t - a'."""
     (server,) = per_client("y", w)
     moved = total(-eta * K / N * server)
-    return _nothing(-N / (eta * K * w) * moved - h - (mean(server) - h))
+    return equations((-N / (eta * K * w) * moved - h, mean(server) - h))
 
 
 def telescoping() -> Identity:
     """The moves of rounds a ... t add up to x^{t+1} - x^a, if those of rounds a ... t-1 add up to x^t - x^a."""
     now, following = vectors("x_t x_t+1")
-    return _nothing((now - x) + (following - now) - (following - x))
+    return equations(((now - x) + (following - now), following - x))
 
 
 # --- One round ---
@@ -105,7 +100,7 @@ y = (S + n) / K
 def one_step() -> Identity:
     """x^{t+1} - x^t by y^(t), and y^(t) by stochastic gradients: squares and inner products are the same."""
     following = x - eta * K / N * y
-    return _nothing(following - x + eta * K / N * y, K * y - (S + n))
+    return equations((following - x, -eta * K / N * y), (K * y, S + n))
 
 
 # --- Windows of w rounds ---
@@ -117,19 +112,19 @@ MOVED = total(-eta * K / N * ys)
 
 def moved_by_y() -> Identity:
     """sum_p [x^{p+1} - x^p] = -(eta_g eta_l K/N) sum_p y^p."""
-    return _nothing(MOVED + eta * K / N * total(ys))
+    return equations((MOVED, -eta * K / N * total(ys)))
 
 
 def moved_by_gradients() -> Identity:
     """K sum_p y^p = sum_p sum_{j in A_p} sum_k g_j."""
-    return _nothing(K * total(ys) - total(Ss + ns))
+    return equations((K * total(ys), total(Ss + ns)))
 
 
 def window_moved() -> Identity:
     """Eqs. (45), (81) and after (26), (65): x^t - x^a by its moves, and these by stochastic gradients."""
     before, now, following = vectors("x_a x_t x_t+1")
-    telescoped = (now - before) + (following - now) - (following - before)
-    return _nothing(telescoped, MOVED + eta / N * total(Ss + ns))
+    telescoped = ((now - before) + (following - now), following - before)
+    return equations(telescoped, (MOVED, -eta / N * total(Ss + ns)))
 
 
 def jensen() -> Gram:
@@ -225,7 +220,7 @@ def stale_split() -> Identity:
     F, old = per_client("F old", A)
     G, first = per_client("G first", away)
     left = total(F) + total(G) - total(old)
-    return _nothing(left - (total(F - old) + total(G - first) + total(first)))
+    return equations((left, total(F - old) + total(G - first) + total(first)))
 
 
 def stale_squares() -> Gram:
@@ -347,7 +342,7 @@ def far(factor: sp.Expr) -> Gram:
 def local_split() -> Identity:
     """Eqs. (47), (83), equality."""
     (grad,), (walked,) = per_client("grad", A), per_step("walked", A, K)
-    return _nothing(K * total(grad) - total(walked) - total(-1 * walked + grad))
+    return equations((K * total(grad) - total(walked), total(-1 * walked + grad)))
 
 
 def near() -> Gram:
@@ -365,7 +360,7 @@ k = sp.Symbol("k", positive=True)
 def walked() -> Identity:
     """Eqs. (48), (84), equalities: after k steps of a client."""
     here = x + total(-eta_l / N * (taken + y_i))
-    return _nothing(here - x + eta_l / N * total(taken + y_i))
+    return equations((here - x, -eta_l / N * total(taken + y_i)))
 
 
 def two_parts(factor: sp.Expr) -> Gram:

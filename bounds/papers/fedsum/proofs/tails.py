@@ -48,11 +48,6 @@ def end_of_chain() -> Scalar:
     return at_most((log_NT + log_delta) / delta + 2, right, two, small)
 
 
-def tail_sum() -> Identity:
-    """For every outcome tau_max, which is at most T, is the number of l = 1 ... tau_max; and so in the mean."""
-    return same(tau_max, (tau_max - 1) + 1)
-
-
 def capped() -> Scalar:
     """P(tau_max >= l) <= min{1, N T p^l}, for every l."""
     union = below(chance, N * (T - l_ + 1) * power, "union bound")

@@ -24,6 +24,7 @@ from bounds.ledger.step import (
     Matrices,
     Number,
     Scalar,
+    Side,
     Step,
     StepKind,
     above,
@@ -51,9 +52,9 @@ TO_T = "tau_max over rounds 0 ... T, as in Section 2.2; with nobody in round T i
 PLAYED = "Over rounds 0 ... T-1, as in Appendix F, tau_max is 0 if everybody always takes part"
 
 
-def at_most(left: sp.Expr, right: sp.Expr, *hypotheses: Condition, operator: str = "<=") -> Scalar:
+def at_most(left: Side, right: Side, *hypotheses: Condition, operator: str = "<=") -> Scalar:
     """``left <= right`` between scalar quantities."""
-    return Scalar(left=sp.sympify(left), operator=operator, right=sp.sympify(right), hypotheses=hypotheses)
+    return Scalar(left=left, operator=operator, right=right, hypotheses=hypotheses)
 
 
 def of_a_run(claim: Scalar) -> Scalar:
@@ -81,9 +82,9 @@ def of_a_run(claim: Scalar) -> Scalar:
     )
 
 
-def same(left: sp.Expr, right: sp.Expr) -> Identity:
+def same(left: Side, right: Side) -> Identity:
     """``left == right``."""
-    return Identity(left=sp.sympify(left), right=sp.sympify(right))
+    return Identity(left=left, right=right)
 
 
 def gram(

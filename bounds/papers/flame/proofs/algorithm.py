@@ -8,6 +8,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw
 from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, below, positive
+from bounds.ledger.written import at
 from bounds.papers.flame.proofs.common import FlamePart, X, alpha, same
 from bounds.papers.flame.statements import L, lambda_, m, rho
 
@@ -75,7 +76,7 @@ STEPS: tuple[Step, ...] = (
         "3",
         "eq. (12), second equality",
         "w^{t+1} = (1/m) sum_i (w_i^{t+1} + pi_i^{t+1}/rho) minimises L",
-        same(_BY_W.subs(w, drift / m), sp.Integer(0)),
+        same(at(_BY_W, {w: drift / m}), sp.Integer(0)),
         remark="drift stands for the sum.",
     ),
     _lemma_1(

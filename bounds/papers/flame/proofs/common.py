@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Identity, Step
+from bounds.ledger.step import Check, Identity, Side, Step
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame.statements import L, lambda_, rho
 from bounds.statement import Condition
@@ -45,7 +45,7 @@ def pair_terms(theta: Vector, w_i: Vector, pi: Vector, w: Vector) -> sp.Expr:
     return X / 2 * square(theta - w_i) + dot(pi, w_i - w) + rho / 2 * square(w_i - w)
 
 
-def same(left: sp.Expr, right: sp.Expr) -> Identity:
+def same(left: Side, right: Side) -> Identity:
     """The identity ``left == right``."""
     return Identity(left=left, right=right)
 

@@ -10,6 +10,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw
 from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
     FlamePart,
@@ -43,9 +44,9 @@ _YOUNG = positive(q, "Young parameter")
 
 # --- e_1 to e_4 for one client, without f_i ---
 
-_E1 = pair_terms(theta_next, w_i_next, pi_next, w_next) - pair_terms(theta_next, w_i_next, pi_next, w)
+_E1 = written(pair_terms(theta_next, w_i_next, pi_next, w_next)) - pair_terms(theta_next, w_i_next, pi_next, w)
 _E2 = pair_terms(theta_next, w_i_next, pi_next, w) - pair_terms(theta_next, w_i_next, pi, w)
-_E3 = pair_terms(theta_next, w_i_next, pi, w) - pair_terms(theta_next, w_i, pi, w)
+_E3 = written(pair_terms(theta_next, w_i_next, pi, w)) - pair_terms(theta_next, w_i, pi, w)
 _E4 = pair_terms(theta_next, w_i, pi, w) - pair_terms(theta, w_i, pi, w)
 _E1_TERMS = (
     dot(pi_next, w_i_next - w_next)
@@ -128,7 +129,7 @@ STEPS: tuple[Step, ...] = (
         "L^{t+1} - L^t = e_1^t + e_2^t + e_3^t + e_4^t",
         same(
             _values[4] - _values[0],
-            sum((_values[j + 1] - _values[j] for j in reversed(range(4))), sp.Integer(0)),
+            sum((written(_values[j + 1] - _values[j]) for j in reversed(range(4))), sp.Integer(0)),
         ),
         remark="L_0 ... L_4 are the five values of the Lagrangian, from (Theta^t, W^t, Pi^t, w^t) on.",
     ),

@@ -11,6 +11,7 @@ from bounds.ledger import draw as exact
 from bounds.ledger.draw import Draw
 from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, pi, same, theta_next, w, w_i_next, w_next
 from bounds.papers.flame.statements import F_star, L, k, lambda_, m, rho
@@ -195,7 +196,7 @@ STEPS: tuple[Step, ...] = (
         "adding and subtracting lambda*alpha_i/2 <2*theta_i - w_i - w, w_i - w>",
         same(
             pair_terms(theta_next, w_i_next, pi, w_next),
-            X / 2 * square(theta_next - w_i_next) + _CROSS - _CROSS + dot(pi, w_i_next - w_next) + _CLOSE,
+            X / 2 * square(theta_next - w_i_next) + written(_CROSS) - _CROSS + dot(pi, w_i_next - w_next) + _CLOSE,
         ),
         remark="All of round t + 1, without f_i; pi stands for pi_i^{t+1}.",
     ),
@@ -211,7 +212,11 @@ STEPS: tuple[Step, ...] = (
         "lambda*alpha_i/2 (||theta_i - w_i||^2 + <2*theta_i - w_i - w, w_i - w>) = lambda*alpha_i/2 ||theta_i - w||^2, "
         "and pi_i = lambda*alpha_i*(theta_i - w_i)",
         same(
-            X / 2 * square(theta_next - w_i_next) + _CROSS - _CROSS + dot(_PI_NEXT, w_i_next - w_next) + _CLOSE,
+            X / 2 * square(theta_next - w_i_next)
+            + written(_CROSS)
+            - _CROSS
+            + dot(_PI_NEXT, w_i_next - w_next)
+            + _CLOSE,
             X / 2 * square(theta_next - w_next) - _CROSS + dot(_PI_NEXT, w_i_next - w_next) + _CLOSE,
         ),
         remark="Lemma 2 put in on both sides.",

@@ -17,6 +17,7 @@ from bounds.ledger.families import mean as mean_of
 from bounds.ledger.families import per_client, total
 from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import Vector, square, vectors
+from bounds.ledger.written import at
 from bounds.papers.flame import statements as flame
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
@@ -465,7 +466,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "15",
         "eq. (44), equality",
         "grad_pi_i L = w_i - w",
-        same(sp.diff(_LAGRANGIAN, _pi_1), _w_1 - _server_1),
+        same(at(_LAGRANGIAN, {_pi_1: _pi_1 + _step_1}) - _LAGRANGIAN, _step_1 * (_w_1 - _server_1)),
+        remark="The change of L, which is affine in pi_i, by a step in pi_i.",
     ),
     _unbiased(
         "16",

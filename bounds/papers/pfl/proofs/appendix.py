@@ -13,6 +13,7 @@ from bounds.ledger.draw import dot as inner
 from bounds.ledger.draw import square as norm
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
+from bounds.ledger.written import at, written
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, small_run
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, scalar, smooth
@@ -585,7 +586,7 @@ SIXTH: tuple[Step, ...] = (
         "lemma-3.6-recursion-4",
         "proof of Lemma 3.6, eq. (A.6)",
         "B^t <= (1 + 1/(T-1))*B^{t-1} + 2*T*L^2*sum_i E(||du||^2 + ||dv_i||^2)",
-        ((1 + 1 / kappa) * B + 2 * (1 + kappa) * L**2 * squares).subs(kappa, T - 1),
+        at((1 + 1 / kappa) * B + 2 * (1 + kappa) * L**2 * squares, {kappa: T - 1}),
         (1 + 1 / (T - 1)) * B + 2 * T * L**2 * squares,
         remark="The sum over i at kappa = T - 1.",
     ),
@@ -593,7 +594,7 @@ SIXTH: tuple[Step, ...] = (
         "lemma-3.6-recursion-5",
         "proof of Lemma 3.6, display after eq. (A.6), first line",
         "E||du||^2 <= 4*K^2*gamma^2*G_u + 8*L^2*K*gamma^2/n*E + 2*K*gamma^2*sigma_u^2/n",
-        _a_3_last.subs(s.T_2u, 2 * K**2 * gamma**2 * G_u + 4 * L**2 * K * gamma**2 / n * E).subs(m, n),
+        at(_a_3_last, {s.T_2u: 2 * K**2 * gamma**2 * G_u + 4 * L**2 * K * gamma**2 / n * E, m: n}),
         _move_u,
         remark="Lemma 3.3 in eq. (A.3) with m = n.",
     ),
@@ -601,7 +602,7 @@ SIXTH: tuple[Step, ...] = (
         "lemma-3.6-recursion-6",
         "proof of Lemma 3.6, display after eq. (A.6), second line",
         "(1/n)*sum_i E||dv_i||^2 <= 4*K^2*gamma^2*G_v + 8*L^2*K*gamma^2/n*E + 2*K*sigma_v^2*gamma^2",
-        2 * (2 * K**2 * gamma**2 * G_v + 4 * L**2 * K * gamma**2 / n * E) + 2 * K * sv * gamma**2,
+        2 * written(2 * K**2 * gamma**2 * G_v + 4 * L**2 * K * gamma**2 / n * E) + 2 * K * sv * gamma**2,
         _move_v,
         remark="Lemma 3.3 in eq. (A.4) with m = n.",
     ),

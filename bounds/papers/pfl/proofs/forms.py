@@ -34,7 +34,7 @@ from bounds.ledger.families import (
     total,
     uncorrelated,
 )
-from bounds.ledger.step import Gram, Identity, Scalar, above, below, equal
+from bounds.ledger.step import Gram, Identity, Scalar, above, below, equal, equations
 from bounds.ledger.vectors import dot, square, vectors
 
 n, m, K, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.L, s.gamma, s.eta_u, s.eta_v
@@ -111,16 +111,14 @@ def shared_move() -> Identity:
     """Lines of the algorithm: u^{t+1} of u^t and the sum F of the sampled clients' stochastic gradients."""
     u, F = vectors("u F")
     local = m * u - gamma / eta_u * F
-    moved = (1 - eta_u) * u + eta_u / m * local - u
-    return Identity(left=square(moved + gamma / m * F), right=sp.Integer(0))
+    return equations(((1 - eta_u) * u + eta_u / m * local - u, -gamma / m * F))
 
 
 def personal_move() -> Identity:
     """The same for v_i, where ``there`` is 1 if client i takes part and 0 if not."""
     v, F = vectors("v F")
     there = sp.Symbol("there", nonnegative=True)
-    moved = there * ((1 - eta_v) * v + eta_v * (v - gamma / eta_v * F) - v)
-    return Identity(left=square(moved + gamma * there * F), right=sp.Integer(0))
+    return equations((there * ((1 - eta_v) * v + eta_v * (v - gamma / eta_v * F) - v), -gamma * there * F))
 
 
 # What a client's stochastic gradients add up to, with and without control variates c_i and their mean.
@@ -224,12 +222,6 @@ def local_step() -> Gram:
             equal(dot(error, g), 0, known),
         ),
     )
-
-
-def no_drift() -> Identity:
-    """With one local step: u_i0 = u^t and v_i0 = v_i^t."""
-    u, v = vectors("u v")
-    return Identity(left=square(u - u) + square(v - v), right=sp.Integer(0))
 
 
 def gradients() -> Gram:

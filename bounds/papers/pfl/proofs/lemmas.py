@@ -12,6 +12,7 @@ from bounds.ledger.draw import square as norm
 from bounds.ledger.families import deviation, squares, total
 from bounds.ledger.step import Gram, Identity, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, complete, local, small_run
 from bounds.papers.pfl.proofs.terms import D, D_v, gram, identity, on_runs, scalar, smooth
@@ -197,7 +198,7 @@ STEPS: tuple[Step, ...] = (
         "lemma-3.1-2",
         "Lemma 3.1, remark after eq. (3.2)",
         "if m = n, the term containing T_3u vanishes",
-        (4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u).subs(m, n),
+        at(4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u, {m: n}),
         0,
     ),
     on_runs(
@@ -405,7 +406,6 @@ STEPS: tuple[Step, ...] = (
         "E = 0 if K = 1",
         _one_step,
         "==",
-        form=forms.no_drift,
     ),
     on_runs(
         "lemma-3.5-3",

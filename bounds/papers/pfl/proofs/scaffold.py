@@ -11,6 +11,7 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
+from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.lemmas import first_u, first_v, round_change, second_u, second_v
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, local, root_above, scaffold, small_run, two_thirds_above
@@ -358,7 +359,6 @@ STEPS: tuple[Step, ...] = (
         _no_staleness,
         "==",
         remark="From the initial alpha = u^0 and beta = v_i^0; the sum of C needs it.",
-        form=forms.no_drift,
     ),
     on_runs(
         "theorem-4.5-11",
@@ -490,7 +490,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (4.6)",
         "Corollary 4.6 with sigma_v^2 = 0 is 8*sqrt(37*L*F_0)*sqrt(sigma_u^2/(m*K*T))"
         " + 288*L*F_0*(1/T)*max(1, n^(2/3)/m)",
-        _rate_4_6.subs(s.sigma_v, 0),
+        at(_rate_4_6, {s.sigma_v: 0}),
         8 * sp.sqrt(37 * L * F_0) * sp.sqrt(su / (m * K * T)) + 288 * L * F_0 / T * _power,
     ),
     scalar(

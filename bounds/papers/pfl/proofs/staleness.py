@@ -12,6 +12,7 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean
 from bounds.ledger.step import Identity, Scalar, Step, above, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.written import written
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.control import A_8
 from bounds.papers.pfl.proofs.runs import (
@@ -378,7 +379,7 @@ STEPS: tuple[Step, ...] = (
         "lemma-4.4-16",
         "proof of Lemma 4.4, eq. (A.13), second line",
         "(1/n)*sum_i E||dv_i||^2 <= 4*K^2*gamma^2*hat G_v + 8*L^2*K*gamma^2*m/n^2*E + 2*K*sigma_v^2*gamma^2*m/n",
-        2 * _a_12 + 2 * K * sv * gamma**2 * m / n,
+        2 * written(_a_12) + 2 * K * sv * gamma**2 * m / n,
         _a_13_v,
         remark="Lemma 3.3 in eq. (A.4). One of the two texts of the paper has lost the hat.",
     ),

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind, below
+from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Identity, Number, Scalar, Side, Step, StepKind, below
 from bounds.ledger.vectors import Vector, square
 from bounds.statement import Condition
 
@@ -33,20 +33,20 @@ def scalar(
     name: str,
     where: str,
     claim: str,
-    left: sp.Expr | int,
-    right: sp.Expr | int,
+    left: Side,
+    right: Side,
     *hypotheses: Condition,
     operator: str = "<=",
     **more: Any,
 ) -> Step:
     """A step between scalar quantities."""
-    check = Scalar(left=sp.sympify(left), operator=operator, right=sp.sympify(right), hypotheses=hypotheses)
+    check = Scalar(left=left, operator=operator, right=right, hypotheses=hypotheses)
     return _step(name, where, claim, check, more)
 
 
-def identity(name: str, where: str, claim: str, left: sp.Expr, right: sp.Expr | int, **more: Any) -> Step:
+def identity(name: str, where: str, claim: str, left: Side, right: Side, **more: Any) -> Step:
     """A step that is an exact equality."""
-    return _step(name, where, claim, Identity(left=left, right=sp.sympify(right)), more)
+    return _step(name, where, claim, Identity(left=left, right=right), more)
 
 
 def gram(

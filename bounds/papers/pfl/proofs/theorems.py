@@ -11,6 +11,7 @@ import sympy as sp
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, mean
 from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
+from bounds.ledger.written import at, sqrt
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, QuadraticClients, complete, partial, root_above, small_run
 from bounds.papers.pfl.proofs.terms import A, M, drawn, identity, on_runs, root, scalar
 
@@ -365,8 +366,8 @@ PARTIAL: tuple[Step, ...] = (
         "corollary-3.8-2",
         "Corollary 3.8, the root in gamma and the root in the rate",
         "(F_0/(K*T))*sqrt(3*L*K*T*A/F_0) = sqrt(3*A*L*F_0/(K*T))",
-        F_0 / (K * T) * sp.sqrt(3 * L * K * T / F_0 * A),
-        sp.sqrt(3 * A * L * F_0 / (K * T)),
+        F_0 / (K * T) * sqrt(3 * L * K * T * A / F_0),
+        sqrt(3 * A * L * F_0 / (K * T)),
         remark="A is the bracket; below, s is the root in gamma, gamma*(32*L*K + s) = 1.",
     ),
     scalar(
@@ -453,7 +454,7 @@ PARTIAL: tuple[Step, ...] = (
         "fedavg-partial-2",
         "Section 3.2.3, first display",
         "Corollary 3.8 without the influence of sigma_v^2",
-        _rate_3_8.subs(s.sigma_v, 0),
+        at(_rate_3_8, {s.sigma_v: 0}),
         _fewer_terms,
     ),
     on_runs(
@@ -468,7 +469,7 @@ PARTIAL: tuple[Step, ...] = (
         "parallel-sgd-2",
         "Section 3.2.3, second display",
         "Corollary 3.8 with K = 1, m = n and sigma_u^2 = 0",
-        _rate_3_8.subs({K: 1, m: n, s.sigma_u: 0}),
+        at(_rate_3_8, {K: 1, m: n, s.sigma_u: 0}),
         8 * sp.sqrt(3 * sv * L * F_0 / T) + 129 * L * F_0 / T,
     ),
 )
@@ -605,7 +606,7 @@ COMPLETE: tuple[Step, ...] = (
         "21*L*K*gamma <= 1/4",
         21 * x,
         sp.Rational(1, 4),
-        below(84 * x, 1),
+        below(gamma, 1 / (84 * K * L)),
     ),
     scalar(
         "theorem-3.11-15",
@@ -684,7 +685,7 @@ COMPLETE: tuple[Step, ...] = (
         "fedavg-full-2",
         "Section 3.3.2",
         "Theorem 3.11 with sigma_v^2 = 0",
-        _rate_full.subs(s.sigma_v, 0),
+        at(_rate_full, {s.sigma_v: 0}),
         8 * sp.sqrt(11 * su * L * F_0 / (n * K * T)) + 337 * L * F_0 / T,
     ),
 )

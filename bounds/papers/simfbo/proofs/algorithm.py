@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Draw, expect, mean
 from bounds.ledger.step import Number, StepKind
+from bounds.ledger.written import written
 from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, identity, positives, reals
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_round
 
@@ -67,7 +68,7 @@ STEPS = (
         3,
         "Section 2.4, eq. (6), second equality",
         "sum_i p_i q_i = (sum_j p_j |a_j|_1) sum_i p_i |a_i|_1/(sum_j p_j |a_j|_1) q_i/|a_i|_1",
-        identity(_p * _q, _rho * (_p * _norm / _rho * _q / _norm)),
+        identity(_p * _q, _rho * (written(_p * _norm / _rho) * (_q / _norm))),
         remark="Client by client; rho is sum_j p_j |a_j|_1.",
     ),
     _step(

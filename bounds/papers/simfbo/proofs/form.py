@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import sympy as sp
 
 from bounds.ledger.families import PerClient, per_client
-from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind
+from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Identity, Number, Scalar, Side, Step, StepKind
 from bounds.statement import Condition
 
 # What a function of an instance yields: both sides of the claim.
@@ -46,18 +46,18 @@ class ProofForm:
         )
 
 
-def scalar(left: sp.Expr, operator: str, right: sp.Expr, *hypotheses: Condition) -> Scalar:
+def scalar(left: Side, operator: str, right: Side, *hypotheses: Condition) -> Scalar:
     """A claim between scalars under hypotheses."""
-    return Scalar(left=sp.sympify(left), operator=operator, right=sp.sympify(right), hypotheses=hypotheses)
+    return Scalar(left=left, operator=operator, right=right, hypotheses=hypotheses)
 
 
-def identity(left: sp.Expr, right: sp.Expr) -> Identity:
+def identity(left: Side, right: Side) -> Identity:
     """An exact equality."""
-    return Identity(left=sp.sympify(left), right=sp.sympify(right))
+    return Identity(left=left, right=right)
 
 
 def gram(
-    left: sp.Expr, operator: str, right: sp.Expr, *hypotheses: Condition, conditions: tuple[Condition, ...] = ()
+    left: Side, operator: str, right: Side, *hypotheses: Condition, conditions: tuple[Condition, ...] = ()
 ) -> Gram:
     """A claim between inner products."""
     return Gram(left=left, operator=operator, right=right, hypotheses=hypotheses, conditions=conditions)

@@ -12,6 +12,7 @@ from bounds.ledger import families
 from bounds.ledger.families import deviation, per_client, sampled, sampled_with, squares, total
 from bounds.ledger.step import Gram, Scalar, above, below, equal
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.written import written
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import gram, nonnegative, positives, reals, scalar, weighted
@@ -401,7 +402,7 @@ def around_mean(factor: sp.Expr) -> Gram:
     (direction,) = per_client("w*direction")
     all_ = total(direction)
     product_ = n / P * sampled_with(direction, all_).xreplace({families.m: P})
-    apart = _second_moment(direction) - 2 * product_ + square(all_)
+    apart = written(_second_moment(direction)) - 2 * written(product_) + square(all_)
     return gram(_second_moment(direction), "==", apart + factor * square(all_))
 
 

@@ -11,6 +11,7 @@ from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.families import squares, total
 from bounds.ledger.step import StepKind, below, equal, positive
 from bounds.ledger.vectors import square, vectors
+from bounds.ledger.written import written
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
@@ -172,7 +173,7 @@ STEPS = (
         4,
         "Lemma 8, display below (20), first line, the equality",
         "(1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2 = sum_{j<=tau-2} a_j^2",
-        identity(_norm1 * (_a0**2 + _a1**2) / _norm1, _a0**2 + _a1**2),
+        identity(written(_norm1 * (_a0**2 + _a1**2)) / _norm1, _a0**2 + _a1**2),
         remark="tau_i = 3.",
     ),
     _step(

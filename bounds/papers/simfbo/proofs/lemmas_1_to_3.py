@@ -6,6 +6,7 @@ from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.draw import square as norm2
 from bounds.ledger.step import Number, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
+from bounds.ledger.written import written
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
@@ -292,7 +293,7 @@ _LEMMA_3 = (
         4,
         "Lemma 3, last equality",
         "2(L_2^2 r_max^2 + L_1^2) = L_R^2",
-        identity(2 * (L_2**2 * formulas.R_MAX**2 + L_1**2), formulas.L_R**2),
+        identity(2 * (L_2**2 * formulas.R_MAX**2 + L_1**2), written(formulas.L_R) ** 2),
     ),
     _three(
         5,

@@ -12,6 +12,7 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.step import StepKind, above, below
+from bounds.ledger.written import sqrt
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import admissible
@@ -72,8 +73,8 @@ STEPS = (
         "below eq. (38), c_gamma_y and K_1",
         "c_gamma_y = 256 K_1 L_y/mu_g can be met, K_1 being A/c_gamma_y: c_gamma_y = 16 sqrt(A L_y/mu_g)",
         identity(
-            256 * _bound / (16 * sp.sqrt(_bound * formulas.L_Y / mu)) * formulas.L_Y / mu,
-            16 * sp.sqrt(_bound * formulas.L_Y / mu),
+            256 * (_bound / (16 * sqrt(_bound * formulas.L_Y / mu))) * formulas.L_Y / mu,
+            16 * sqrt(_bound * formulas.L_Y / mu),
         ),
         remark="bound is A = c_gamma_y K_1; the same for v.",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.step import Step, above, below, equal, positive
+from bounds.ledger.written import sqrt, written
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
@@ -31,6 +32,7 @@ _least, _sum_G, _sum_rho, _sum_rho2, _sum_rho_G, _sum_E = nonnegative(
 _MEAN = equal(_sum_rho, T * _mean, "rho_bar is the mean")
 _SHARE = formulas.SAMPLING
 _gamma_order = sp.sqrt(P / (tau * T))
+_GAMMA_X = sqrt(P / (tau * T))
 
 
 def _shares(first: sp.Expr, second: sp.Expr) -> sp.Expr:
@@ -140,7 +142,7 @@ STEPS: tuple[Step, ...] = (
         17,
         "eq. (48), gamma_x",
         "(1/P) tau_bar gamma_x = sqrt(tau_bar/(P T)) at gamma_x = sqrt(P/(tau_bar T))",
-        identity(tau * _gamma_order / P, sp.sqrt(tau / (P * T))),
+        identity(1 / P * tau * _GAMMA_X, sqrt(tau / (P * T))),
     ),
     _step(
         18,
@@ -195,7 +197,7 @@ STEPS: tuple[Step, ...] = (
         22,
         "eq. (50), the equality",
         "(rho_bar/(P tau_bar)) gamma_x = 1/sqrt(P tau_bar T) at rho_bar = tau_bar, gamma_x = sqrt(P/(tau_bar T))",
-        identity(tau / (P * tau) * _gamma_order, 1 / sp.sqrt(P * tau * T)),
+        identity(written(tau) / (P * tau) * _GAMMA_X, 1 / sqrt(P * tau * T)),
     ),
     _step(
         23,
@@ -221,7 +223,7 @@ STEPS: tuple[Step, ...] = (
         "(eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2 = O(1/(tau_bar T)) at eta = "
         "1/(tau_bar sqrt(T))",
         identity(
-            (2 * formulas.SIGMA_M1_2 + 2 * formulas.SIGMA_M2_2) * (1 / (tau * sp.sqrt(T))) ** 2 * tau,
+            (2 * formulas.SIGMA_M1_2 + 2 * formulas.SIGMA_M2_2) * written(1 / (tau * sp.sqrt(T))) ** 2 * tau,
             (2 * formulas.SIGMA_M1_2 + 2 * formulas.SIGMA_M2_2) / (tau * T),
         ),
         remark="Right for the printed sigma_M1 and sigma_M2; with the tau_bar that Lemma 8 loses it is O(1/T).",
@@ -253,7 +255,7 @@ STEPS: tuple[Step, ...] = (
         28,
         "eq. (53), the order",
         "(1/T) 1/(rho_bar gamma_x) = 1/sqrt(P tau_bar T) at rho_bar = tau_bar, gamma_x = sqrt(P/(tau_bar T))",
-        identity(1 / (T * tau * _gamma_order), 1 / sp.sqrt(P * tau * T)),
+        identity(1 / T * (1 / (tau * _GAMMA_X)), 1 / sqrt(P * tau * T)),
     ),
     _step(
         29,
@@ -293,13 +295,13 @@ STEPS: tuple[Step, ...] = (
         32,
         "below eq. (55), rounds",
         "tau_bar = T/n and tau_bar T = 4 M_2^2/(n eps^2) give T = 2 M_2/eps rounds",
-        identity(sp.sqrt(n * (4 * _M2**2 / (n * _eps**2))), 2 * _M2 / _eps),
+        identity(sqrt(n * written(4 * _M2**2 / (n * _eps**2))), 2 * _M2 / _eps),
     ),
     _step(
         33,
         "eq. (57), first and second term",
         "(n-P)/n sqrt(tau_bar/(P T)) = sqrt((n-P)/(n P T)) = sqrt(1/(P tau_bar T)) at tau_bar = n/(n-P)",
-        identity(((n - P) / n) ** 2 * (n / (n - P)) / (P * T), 1 / (P * T * n / (n - P))),
+        identity(written(((n - P) / n) ** 2) * (n / (n - P)) / (P * T), 1 / (written(P * T) * (n / (n - P)))),
         remark="Squared. tau_bar = n/(n-P) needs P < n.",
     ),
     _step(
@@ -336,7 +338,7 @@ STEPS: tuple[Step, ...] = (
         "below eq. (57), samples",
         "tau_bar T = O(1/(P eps^2)): (n/(n-P)) (M_1 + M_2)^2 (n-P)/(n P eps^2) = (M_1 + M_2)^2/(P eps^2)",
         identity(
-            n / (n - P) * (_M1 + _M2) ** 2 * (n - P) / (n * P * _eps**2),
+            written(n / (n - P)) * ((_M1 + _M2) ** 2 * (n - P) / (n * P * _eps**2)),
             (_M1 + _M2) ** 2 / (P * _eps**2),
         ),
         remark="tau_bar = n/(n-P) times the rounds after which the first term of (57) is eps.",

@@ -7,6 +7,7 @@ import sympy as sp
 from bounds.ledger.families import squares, total
 from bounds.ledger.step import above, below, equal
 from bounds.ledger.vectors import square, vectors
+from bounds.ledger.written import written
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, gram, identity, nonnegative, positives, reals, scalar, weighted
 
@@ -53,7 +54,7 @@ STEPS = (
         "sum_i (p_i - w_i) b_i = sum_i ((p_i - w_i)/w_i) w_i b_i",
         identity(
             (_p - _w) * _b,
-            (_p - _w) / _w * _w * _b,
+            written((_p - _w) / _w) * (_w * _b),
         ),
         remark="Client by client.",
     ),
