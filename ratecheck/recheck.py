@@ -449,12 +449,13 @@ def step(data: Any) -> None:
         check((claim.signs, claim.facts, goal, strict), node, claim.vectors)
 
 
+def line(data: Any) -> str:
+    """A claim or hypothesis, made of its data."""
+    return f"{shown(data['left'])} {data['relation'].replace('==', '=')} {shown(data['right'])}"
+
+
 def text(data: Any) -> str:
     """The claim of a certificate and what it supposes, in words made of its data."""
-
-    def line(each: Any) -> str:
-        return f"{shown(each['left'])} {each['relation'].replace('==', '=')} {shown(each['right'])}"
-
     kinds = [(sort, [shown(x) for x, own in data["variables"].items() if own == sort]) for sort in KINDS]
     lines = [
         f"{data['id']}  {data['digest'][:16]}",

@@ -12,6 +12,7 @@ from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
+from ratecheck.auditing.claim_data import digest
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation.probe import Probe
@@ -40,7 +41,8 @@ class StepResult:
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
     PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
     holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
-    the file of a user's own ledger, and "" for a ledger of a paper.
+    the file of a user's own ledger, and "" for a ledger of a paper. ``digest`` is that of the claim and its hypotheses as
+    data, which a certificate has too, and "" where the claim is checked on instances alone.
     """
 
     id: str
@@ -61,6 +63,7 @@ class StepResult:
     asked: bool
     remark: str
     seconds: float
+    digest: str = ""
     fault: Fault | None = None
     file: str = ""
 
@@ -137,6 +140,7 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
         asked=hygiene.complete,
         remark=step.remark,
         seconds=round(time.process_time() - started, 3),
+        digest=digest(step),
     )
 
 

@@ -37,6 +37,7 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
             "unused": list(f.unused),
             "loose": list(f.loose),
             "asked": f.asked,
+            "digest": f.digest,
             "conclusion": conclusions[f.of].text,
         }
         for f in findings

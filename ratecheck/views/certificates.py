@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ratecheck import recheck
+
 
 def certificate_text(answer: Mapping[str, Any]) -> str:
     """One certificate line by line, or why there is none; "" for a step that is not proved."""
     found = answer["certificate"]
     if found is None:
         return f"  no certificate to hand on: {answer['reason']}" if answer["reason"] else ""
-    lines = [f"  hypothesis {name}: {each['text']}" for name, each in found["hypotheses"].items()]
+    lines = [f"  claim {found['digest'][:16]}: {recheck.line(found)}"]
+    lines += [f"  hypothesis {turn}: {recheck.line(each)}" for turn, each in enumerate(found["hypotheses"], 1)]
     whole = [x for x, sign in found["variables"].items() if sign == "whole"]
     lines += [f"  hypothesis {x}: {x} is a whole number, so {x} - 1 >= 0" for x in whole]
     if not found["proofs"]:
@@ -64,6 +67,9 @@ def _term(term: Mapping[str, Any]) -> str:
     parts = [polynomial_text(term["factor"])]
     if "square" in term:
         parts.append(f"({polynomial_text(term['square'])})^2")
+    if "norm" in term:
+        form = " + ".join(f"({polynomial_text(c)})*{recheck.shown(v)}" for c, v in term["norm"])
+        parts.append(f"|{form}|^2")
     parts += [
         f"hypothesis {name.removeprefix('-')}{' turned' * name.startswith('-')}" for name in term.get("hypotheses", ())
     ]
@@ -73,10 +79,10 @@ def _term(term: Mapping[str, Any]) -> str:
 def polynomial_text(data: Sequence[Any]) -> str:
     """A polynomial of a file in plain characters."""
     terms = []
-    for c, monomial in data:
-        factors = [
-            name if e == "1" else f"{name}^{e}" if e.isdigit() else f"{name}^({e})" for name, e in monomial.items()
-        ]
+    for c, monomial, *pairs in data:
+        powers = ((recheck.shown(name), e) for name, e in monomial.items())
+        factors = [name if e == "1" else f"{name}^{e}" if e.isdigit() else f"{name}^({e})" for name, e in powers]
+        factors += [recheck.shown(["dot", *pair]) for pair in (pairs[0] if pairs else [])]
         terms.append(
             "*".join(([c] if c not in ("1", "-1") or not factors else []) + factors)
             if c != "-1" or not factors
