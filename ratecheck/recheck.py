@@ -1,13 +1,13 @@
 """Check certificates without ratecheck: ``python recheck.py FILE.json [AUDIT.json] [--claims]``.
 
-``ratecheck audit PAPER --certificates FILE.json`` writes the file; docs/certificates.md has its schema. Exit code 0: all
-is accepted, 1: a certificate is rejected, 2: unreadable. ``--claims`` prints each claim as the data of the file have
-it; with AUDIT.json, from ``ratecheck audit PAPER --json``, each has to be a claim of that audit.
+``ratecheck audit PAPER --certificates FILE.json`` writes the file, whose schema is in docs/certificates.md. Exit code
+0: all is accepted, 1: a certificate is rejected, 2: unreadable. ``--claims`` prints each claim as the data of the file
+have it; with AUDIT.json, from ``ratecheck audit PAPER --json``, each has to be a claim of that audit.
 
-A polynomial is a dict from monomials, sorted tuples of (key, exponent), to coefficients. A key is (x,) for a real number
-x or (u, v), sorted, for the inner product of two vectors of a real inner product space, which is a real number as well.
-A state: kinds of the numbers; facts, polynomials that are nonnegative, or positive where marked strict; the goal, such a
-polynomial too, and whether it is strict.
+A polynomial is a dict from monomials, sorted tuples of (key, exponent), to coefficients. A key is (x,) for a real
+number x or (u, v), sorted, for the inner product of two vectors of a real inner product space: a real number as well.
+A state: kinds of the numbers; facts, polynomials that are nonnegative, or positive where marked strict; the goal, such
+a polynomial too, and whether it is strict.
 """
 
 import hashlib
@@ -22,7 +22,8 @@ from typing import Any
 ONE, MINUS, POSITIVE = {(): Fraction(1)}, {(): Fraction(-1)}, ("positive", "whole")
 KINDS = ("positive", "nonnegative", "real", "whole")
 OPPOSITE = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
-# Products of coefficients of 256 bits that the check of one claim may take: some seconds.
+FUNCTIONS = ("exp", "log")
+# Products of short coefficients that the check of one claim may take: some seconds. Of b bits it counts as b^2/2^18.
 WORK, LEFT = 2_000_000, [0]
 LONGEST, DEEPEST, HIGHEST = 2000, 60, 1000
 
@@ -61,21 +62,24 @@ def number(text: Any, bound: int = 0) -> Fraction:
 # --- Polynomials ---
 
 
+def cost(*coefficients: Any) -> int:
+    return 1 + (sum(c.numerator.bit_length() + c.denominator.bit_length() for c in coefficients) // 512) ** 2
+
+
 def plus(*polys: Any) -> Any:
     total: Any = {}
     for monomial, c in (term for poly in polys for term in poly.items()):
-        total[monomial] = total.get(monomial, 0) + c
+        if monomial in total:
+            spend(cost(total[monomial], c))
+            c += total[monomial]  # noqa: PLW2901
+        total[monomial] = c
     return {monomial: c for monomial, c in total.items() if c}
-
-
-def _bits(poly: Any) -> int:
-    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in poly.values()), default=0)
 
 
 def times(*polys: Any) -> Any:
     total: Any = ONE
     for poly in polys:
-        spend(len(total) * len(poly) * (1 + (_bits(total) + _bits(poly)) // 256))
+        spend(len(total) * len(poly) * max(map(cost, (0, *total.values()))) * max(map(cost, (0, *poly.values()))))
         found: Any = {}
         for m, c in total.items():
             for k, d in poly.items():
@@ -136,7 +140,8 @@ class Claim:
     def __init__(self, variables: Any, vectors: Any) -> None:
         need(isinstance(variables, dict), "no kinds of numbers")
         for name in (*variables, *listed(vectors, "vectors")):
-            need(isinstance(name, str) and re.fullmatch(r'[^"\x00-\x1f\x7f-\x9f]{1,200}', name), f"the name {name!r}")
+            fits = isinstance(name, str) and 0 < len(name) <= 200 and name.isprintable() and '"' not in name
+            need(fits, f"the name {str(name)[:200]!r}")
             need(not re.fullmatch(r"-?[0-9/]+", name), f"the name {name!r} is a number")
         for name, sort in variables.items():
             need(sort in KINDS, f"{name} is {sort!r}, which is no kind of number")
@@ -170,7 +175,7 @@ class Claim:
             return self.raised(parts[0], number(parts[1], HIGHEST), deep)
         if operation == "dot" and len(parts) == 2:
             first, second = (self.vector(each, deep + 1) for each in parts)
-            pairs = ((a, b, (one(u, v), {})) for u, a in first.items() for v, b in second.items())
+            pairs: Any = ((a, b, (one(u, v), {})) for u, a in first.items() for v, b in second.items())
             return self.total(*(product(*pair) for pair in pairs))
         return one(self.named(node, deep)), {}
 
@@ -240,9 +245,10 @@ class Claim:
         if operation == "power" and len(parts) == 2:
             return ("real", "nonnegative", "positive")[self.sign(self.quotient(parts[0]))]
         if operation == "function":
-            need(len(parts) > 1 and re.fullmatch(r"[A-Za-z]\w*", parts[0]), "no function")
+            known = ("max", "min", "sqrt", *FUNCTIONS)
+            need(len(parts) > 1 and re.fullmatch(r"[A-Za-z]\w*", parts[0]) and parts[0] not in known, "no function")
             return "real"
-        need(parts in (["pi"], ["e"]) if operation == "constant" else operation in ("exp", "log"), "no operation")
+        need(parts in (["pi"], ["e"]) if operation == "constant" else operation in FUNCTIONS, "no operation")
         return "real" if operation == "log" else "positive"
 
     def know(self, name: str, goals: Any) -> None:
@@ -261,6 +267,7 @@ class Claim:
         need(relation in OPPOSITE or relation == "==", f"there is no relation {str(relation)[:40]!r}")
         poly, below = self.total(left, product((MINUS, {}), right))
         for q, e in below.items():
+            spend(len(poly))
             if len(q) == 1:  # a number, which may be in every term
                 ((((x, _),), _),) = q
                 least = min((dict(m).get(x, Fraction(0)) for m in poly), default=Fraction(0))
@@ -269,7 +276,11 @@ class Claim:
                 e -= drop  # noqa: PLW2901
             if e % 2 and not sign(dict(q), self.signs):
                 poly = times(poly, dict(q))
-        poly = times({(): Fraction(math.lcm(*(c.denominator for c in poly.values())))}, poly)
+        common = Fraction(1)
+        for c in poly.values():
+            spend(cost(common, c))
+            common = Fraction(math.lcm(common.numerator, c.denominator))
+        poly = times({(): common}, poly)
         sides = {">=": [ONE], ">": [ONE], "<=": [MINUS], "<": [MINUS], "==": [ONE, MINUS]}[relation]
         return [(times(side, poly), relation in ("<", ">")) for side in sides]
 
@@ -294,7 +305,7 @@ def missing(common: Any, below: Any) -> Any:  # what brings a denominator to the
 def shown(node: Any, outer: int = 0) -> str:
     """The text of an expression; names that could be read as expressions stand in quotes."""
     if isinstance(node, str):
-        plain = re.fullmatch(r"[A-Za-z_][\w.' ]*|[0-9]+", node)
+        plain = re.fullmatch(r"[A-Za-z_][\w.']*|[0-9]+", node)
         return node if plain else f"({node})" if re.fullmatch(r"-?[0-9]+(/[0-9]+)?", node) else f'"{node}"'
     operation, parts = node[0], node[1:]
     if operation == "+":
@@ -480,7 +491,7 @@ def main(arguments: list[str]) -> int:
     paths, where, code = [each for each in arguments if each != "--claims"], "no file", 2
     try:
         where = " ".join(paths) or where
-        refused = {
+        refused: Any = {
             "parse_float": refuse,
             "parse_int": lambda n: int(n) if len(n) < 10 else refuse(n),
             "parse_constant": refuse,
@@ -501,6 +512,8 @@ def main(arguments: list[str]) -> int:
             seen.add(each["id"])
             if "--claims" in arguments:
                 print(text(each))
+    except BrokenPipeError:  # whoever reads the claims has seen enough
+        return 2
     except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError) as error:
         print(f"{where} is rejected: {type(error).__name__}: {str(error)[:300]}")
         return code

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import sympy as sp
 
@@ -114,10 +114,11 @@ class InnerProduct(sp.Symbol):
     one: Vector
     other: Vector
 
-    def __new__(cls, one: Vector, other: Vector) -> InnerProduct:
+    def __new__(cls, one: Vector, other: Vector) -> Self:
+        """The symbol, named after both as they are written."""
         first, second = one.text, other.text
         name, kind = (f"||{first}||^2", "nonnegative") if first == second else (f"<{first}, {second}>", "real")
-        found: InnerProduct = sp.Symbol.__xnew__(cls, name, **{kind: True})
+        found: Self = sp.Symbol.__xnew__(cls, name, **{kind: True})
         found.one, found.other = one, other
         return found
 

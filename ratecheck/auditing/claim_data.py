@@ -108,33 +108,37 @@ class Names:
         return terms[0] if len(terms) == 1 else ["+", *terms]
 
     def _expression(self, expr: sp.Expr) -> Any:
-        if isinstance(expr, InnerProduct):
-            return ["dot", self.vector(expr.one), self.vector(expr.other)]
         if expr.is_Symbol:
             return self._symbol(expr)
         if expr.is_Rational:
             return str(expr)
-        if expr in _CONSTANTS:
-            return self._own(["constant", _CONSTANTS[expr]], expr)
         if expr.is_Add:
             return ["+", *map(self._expression, expr.as_ordered_terms())]
         if expr.is_Mul:
             return self._product(expr)
-        if expr.is_Pow and expr.exp.is_Rational:
-            if expr.exp < 0:
-                return ["/", "1", self._expression(1 / expr)]
-            base = self._expression(expr.base)
-            if not expr.exp.is_Integer:
-                self._own(["^", base, f"1/{expr.exp.q}"], expr.base ** sp.Rational(1, expr.exp.q))
-            return ["^", base, str(expr.exp)]
-        if expr.is_Pow:
+        return self._power(expr) if expr.is_Pow else self._function(expr)
+
+    def _power(self, expr: sp.Expr) -> Any:
+        if not expr.exp.is_Rational:
             return self._own(["power", *map(self._expression, expr.args)], expr)
+        if expr.exp < 0:
+            return ["/", "1", self._expression(1 / expr)]
+        base = self._expression(expr.base)
+        if not expr.exp.is_Integer:
+            self._own(["^", base, f"1/{expr.exp.q}"], expr.base ** sp.Rational(1, expr.exp.q))
+        return ["^", base, str(expr.exp)]
+
+    def _function(self, expr: sp.Expr) -> Any:
+        if expr in _CONSTANTS:
+            return self._own(["constant", _CONSTANTS[expr]], expr)
         if isinstance(expr, (sp.Max, sp.Min)) or expr.is_Function:
             name = type(expr).__name__
             return self._own([*_FUNCTIONS.get(name, ["function", name]), *map(self._expression, _ordered(expr))], expr)
         raise NotExpressibleError(f"{type(expr).__name__} is not expressed")
 
     def _symbol(self, symbol: sp.Symbol) -> Any:
+        if isinstance(symbol, InnerProduct):
+            return ["dot", self.vector(symbol.one), self.vector(symbol.other)]
         pair = factors(symbol)
         if pair is not None:
             self.vectors.update(pair)
@@ -151,7 +155,8 @@ class Names:
     def _product(self, expr: sp.Expr) -> Any:
         """A fraction where there are divisors."""
         number, rest = expr.as_coeff_Mul()
-        above, below = [], []
+        above: list[sp.Expr] = []
+        below: list[sp.Expr] = []
         for factor in rest.as_ordered_factors():
             base, e = factor.as_base_exp()
             (below if e.is_Rational and e < 0 else above).append(base ** (-e) if e.is_Rational and e < 0 else factor)

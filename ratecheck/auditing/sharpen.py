@@ -25,7 +25,8 @@ from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Implication, case, chosen_claim
 from bounds.ledger.step import Scalar, Step
 from bounds.statement import Relation, Statement
-from ratecheck.auditing.certificates import NotExpressibleError, certificate
+from ratecheck.auditing.certificates import certificate
+from ratecheck.auditing.claim_data import NotExpressibleError
 from ratecheck.auditing.implications import (
     SHARE,
     ConstantPlace,

@@ -17,7 +17,8 @@ from bounds.ledger.step import Gram, Identity, Scalar, Step, above, below, equal
 from bounds.ledger.vectors import dot, square, vectors
 from ratecheck import recheck
 from ratecheck.auditing import certificates, ledger
-from ratecheck.auditing.certificates import NotExpressibleError, certificate, file_data
+from ratecheck.auditing.certificates import certificate, file_data
+from ratecheck.auditing.claim_data import NotExpressibleError
 
 x, y, L, gamma, A, B = sp.symbols("x y L gamma A B", positive=True)
 K = sp.Symbol("K", integer=True, positive=True)

@@ -295,7 +295,8 @@ STEPS: tuple[Step, ...] = (
         32,
         "below eq. (55), rounds",
         "tau_bar = T/n and tau_bar T = 4 M_2^2/(n eps^2) give T = 2 M_2/eps rounds",
-        identity(sqrt(n * written(4 * _M2**2 / (n * _eps**2))), 2 * _M2 / _eps),
+        identity(n * written(4 * _M2**2 / (n * _eps**2)), written(2 * _M2 / _eps) ** 2),
+        remark="Squared.",
     ),
     _step(
         33,
