@@ -287,7 +287,7 @@ def _open(data: Data) -> Iterator[Line]:
     counts = data["counts"]
     if counts["steps"]:
         few = "1 step is" if counts["unproved"] == 1 else f"{counts['unproved']} steps are"
-        how = "tried on instances, taken as textbook facts, or not decided"
+        how = "tried on instances or in a special case, taken as textbook facts, or not decided"
         mended = counts["repairs_unproved"]
         more = f" Of {mended} more, false as printed, the repaired form is not proved either." if mended else ""
         yield (f"{few} neither proved nor refuted, of {counts['steps']}: {how}.{more}",)

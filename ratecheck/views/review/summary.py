@@ -56,6 +56,7 @@ def tally(counts: Data) -> Iterator[tuple[str, str, str]]:
     rows = (
         ("PROVED, certificate", counts["certified"], "for all values; exact arithmetic repeats the proof"),
         ("PROVED, solver", counts["solver"], "for all values, on the word of a solver"),
+        ("CHECKED IN A SPECIAL CASE", counts["special"], "proved for less than what is printed, in one dimension, say"),
         ("CHECKED, exhaustive", counts["exhaustive"], "not refuted on any participation matrix of small sizes"),
         ("CHECKED, instances", counts["instances"], "not refuted on random instances, in exact arithmetic"),
         ("STANDARD", counts["standard"], "a textbook fact, taken as known and tried on instances"),
@@ -126,6 +127,7 @@ def standing(entry: Data) -> list[str]:
     for graph in entry["graphs"]:
         form = "as printed" if graph["root"] == entry["key"] else f"repaired ({graph['root']})"
         form += f", resting on {', '.join(graph['mended'])}" if graph["mended"] else ""
+        form += ", assuming what is not printed" if graph["added"] else ""
         found.append(f"proof graph {form}: {graph['grade']}")
     if nowhere := uncovered(entry):
         found.append(nowhere)

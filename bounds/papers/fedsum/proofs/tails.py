@@ -22,10 +22,13 @@ CONCAVE = above(log_p, there, "log(1/p) >= 1 - p")
 
 
 def absent_once() -> Scalar:
-    """The share of samples without a client is 1 - S/N: pairs of a sample and a client of it, counted in two ways."""
-    few, every = sp.symbols("with_client samples", positive=True)
-    pairs = equal(S * every, N * few, "S of N in each sample")
-    return Scalar(left=1 - few / every, operator="==", right=1 - S / N, hypotheses=(pairs,))
+    """The share of samples without a client is 1 - S/N, by the factorials of which both binomials are made."""
+    few, every, others, inverse = sp.symbols("with_client samples (N-1)! 1/((S-1)!(N-S)!)", positive=True)
+    binomials = (
+        equal(few, others * inverse, "binom(N-1, S-1)"),
+        equal(every * S, N * others * inverse, "binom(N, S)"),
+    )
+    return Scalar(left=1 - few / every, operator="==", right=1 - S / N, hypotheses=binomials)
 
 
 def union() -> Scalar:
@@ -48,9 +51,20 @@ def end_of_chain() -> Scalar:
     return at_most((log_NT + log_delta) / delta + 2, right, two, small)
 
 
-def tail_sum() -> Identity:
-    """For every outcome tau_max, which is at most T, is the number of l = 1 ... tau_max; and so in the mean."""
-    return same(tau_max, (tau_max - 1) + 1)
+def tail_sum() -> Scalar:
+    """Summation by parts, from l to l + 1; ``mean`` and ``tails`` sum k P(tau_max = k) and P(tau_max >= k) for k <= l.
+
+    ``tail`` is P(tau_max >= l + 1) and ``past`` P(tau_max >= l + 2), which is 0 for l + 1 = T; ``there`` is the
+    probability of l + 1.
+    """
+    before, mean, tails, tail, past, there = sp.symbols("l mean tails tail past there", nonnegative=True)
+    line = equal(mean, tails - before * tail, "the line for l, for l = 0 of nothing")
+    return Scalar(
+        left=mean + (before + 1) * there,
+        operator="==",
+        right=tails + tail - (before + 1) * past,
+        hypotheses=(line, equal(there, tail - past, "P(tau_max = l + 1)")),
+    )
 
 
 def capped() -> Scalar:
