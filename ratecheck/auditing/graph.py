@@ -35,6 +35,7 @@ class Grade(Enum):
 
     PROVED = "PROVED"
     SOLVER = "PROVED, z3 only"
+    ASSUMED = "PROVED, more assumed"
     CHECKED = "CHECKED"
     OPEN = "OPEN"
     FALSE = "FALSE"
@@ -159,8 +160,12 @@ class ProofGraph:
 
     @property
     def grade(self) -> Grade:
-        """Of the statement: PROVED where every link and every step that it rests on is."""
-        return self.grades[self.root]
+        """Of the statement: PROVED where every link and every step that it rests on is.
+
+        Of a printed one whose proof assumes what is not printed, it is no better than that.
+        """
+        printed = not self.nodes[self.root].repairs
+        return worst((self.grades[self.root], *([Grade.ASSUMED] if printed and self.added else [])))
 
     @cached_property
     def mended(self) -> tuple[str, ...]:
@@ -557,7 +562,7 @@ def steps_by_kind(kinds: Mapping[str, int]) -> str:
 
 
 def _narrower(step: StepResult) -> str:
-    return f" in a special case ({step.narrower})" if step.special else ""
+    return f", {step.relation.value}: {step.narrower}" if step.special else ""
 
 
 # The kinds of steps, with their plurals.
@@ -567,6 +572,7 @@ _KINDS: Mapping[str, str] = {
     "textbook fact": "textbook facts",
     "misprint, proved as meant": "misprints, proved as meant",
     "proved in a repaired form": "proved in a repaired form",
+    "proved with more assumed": "proved with more assumed",
     "checked in a special case": "checked in a special case",
     "checked on instances": "checked on instances",
     "misprint, checked as meant": "misprints, checked as meant",
@@ -582,6 +588,8 @@ def _kind(step: StepResult, grade: Grade) -> str:
         return grade.value.lower()
     if step.verdict is StepVerdict.STANDARD:
         return "textbook fact"
+    if grade is Grade.ASSUMED:
+        return "proved with more assumed"
     how = "proved" if grade in _PROVED else "checked"
     if step.verdict in _AS_MEANT:
         return "checked in a special case" if step.special else _AS_MEANT[step.verdict].format(how)
@@ -601,6 +609,9 @@ def _is_mended_line(step: StepResult) -> bool:
 
 
 def _of_step(step: StepResult, *, repaired: bool) -> Grade:
+    if step.special and step.verdict is StepVerdict.CHECKED:
+        more = step.relation is Relation.MORE_ASSUMED and step.basis != "instances"
+        return Grade.ASSUMED if more else Grade.CHECKED
     known = {
         StepVerdict.PROVED: Grade.PROVED if step.certified else Grade.SOLVER,
         StepVerdict.STANDARD: Grade.PROVED,

@@ -8,6 +8,7 @@ from ratecheck.views.width import table
 _MEANING = {
     Grade.PROVED: "every link is a checked implication, and every step is proved or a textbook fact",
     Grade.SOLVER: "every link is a checked implication, and every step is proved, some on the word of z3 only",
+    Grade.ASSUMED: "every link is a checked implication, and every step is proved, with more assumed than is printed",
     Grade.CHECKED: "every link is a checked implication, but some steps were only checked",
     Grade.OPEN: "the graph is not complete",
     Grade.FALSE: "the argument breaks: a link or a statement that it rests on is false",
@@ -48,6 +49,5 @@ def tallies(graph: ProofGraph) -> list[str]:
 
 
 def headline(graph: ProofGraph) -> str:
-    """Statement, grade, what the grade means, and that more is assumed than is printed."""
-    more = "; it assumes what is not printed" if graph.added and graph.grade in (Grade.PROVED, Grade.SOLVER) else ""
-    return f"{graph.root}: {graph.grade.value}: {_MEANING[graph.grade]}{more}"
+    """Statement, grade, and what the grade means."""
+    return f"{graph.root}: {graph.grade.value}: {_MEANING[graph.grade]}"

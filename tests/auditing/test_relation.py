@@ -75,6 +75,8 @@ def test_everything_after_it_says_so():
     assert (node.own, node.steps) == (Grade.CHECKED, ("mine/a-1",))
     assert "special case" in node.tally
     assert "one dimension" in node.why
+    more = dataclasses.replace(NARROW, relation=Relation.MORE_ASSUMED)
+    assert _graded([examine_step(more)], repaired=False).own is Grade.ASSUMED
     assert (counts(found)["certified"], counts(found)["special"], counts(found)["instances"]) == (1, 1, 0)
     assert "1 PROVED, 1 CHECKED IN A SPECIAL CASE; 1 certified" in counts_text(found)
 

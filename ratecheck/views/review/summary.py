@@ -127,7 +127,6 @@ def standing(entry: Data) -> list[str]:
     for graph in entry["graphs"]:
         form = "as printed" if graph["root"] == entry["key"] else f"repaired ({graph['root']})"
         form += f", resting on {', '.join(graph['mended'])}" if graph["mended"] else ""
-        form += ", assuming what is not printed" if graph["added"] else ""
         found.append(f"proof graph {form}: {graph['grade']}")
     if nowhere := uncovered(entry):
         found.append(nowhere)

@@ -37,6 +37,7 @@ _GRADES: Mapping[str, str] = {
     "that have a repair are used as repaired; links whose two sides are the same are read, not certified; an "
     "end-to-end step, which tries the statement on instances, is no link",
     "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
+    "PROVED, more assumed": "as PROVED, but what is assumed is more than the paper prints, see the list",
     "CHECKED": "every link is a checked implication, but some steps that a link uses were only checked, on "
     "instances or in a special case",
     "OPEN": "the argument has links that nobody has checked",
