@@ -21,6 +21,11 @@ class Reading:
     narrower: str = ""
 
 
+def stronger(*steps: str) -> Reading:
+    """More than what is printed."""
+    return Reading(steps=steps, relation=Relation.STRONGER)
+
+
 def special(narrower: str, *steps: str) -> Reading:
     """A special case of what is printed."""
     return Reading(steps=steps, relation=Relation.SPECIAL_CASE, narrower=narrower)

@@ -68,10 +68,12 @@ def tail_sum() -> Scalar:
 
 
 def capped() -> Scalar:
-    """P(tau_max >= l) <= min{1, N T p^l}, for every l."""
-    union = below(chance, N * (T - l_ + 1) * power, "union bound")
+    """P(tau_max >= l) <= min{1, N T p^l}, for every l: ``windows`` adds up the probabilities of windows of l."""
+    windows = sp.Symbol("windows", nonnegative=True)
+    there_is = below(chance, windows, "a window of l rounds without its client, or more")
+    each = below(windows, N * (T - l_ + 1) * power, "N (T - l + 1) windows, independent rounds: each at most p^l")
     one = at_most(chance, 1, below(chance, 1, "a probability"))
-    return together(one, at_most(chance, N * T * power, union, above(l_, 1)))
+    return together(one, at_most(chance, N * T * power, there_is, each, above(l_, 1)))
 
 
 def split() -> Scalar:
@@ -88,8 +90,15 @@ def geometric() -> Scalar:
 
 
 def at_split() -> Scalar:
-    """N T p/(1-p) p^m <= 1 by the choice of m."""
-    return at_most(N * T * p / there * power, 1, below(power, there / (N * T * p), "p^m <= (1-p)/(N T p)"))
+    """N T p/(1-p) p^m <= 1 by the choice of m: p^m is p to the logarithm, times p^(m - logarithm)."""
+    at_log, rest = sp.symbols("p^log p^(m-log)", nonnegative=True)
+    return at_most(
+        N * T * p / there * power,
+        1,
+        equal(power, at_log * rest, "p^m = p^log p^(m-log)"),
+        equal(at_log * (N * T * p), there, "the logarithm to the base p of (1-p)/(N T p)"),
+        below(rest, 1, "p < 1, and m is rounded up"),
+    )
 
 
 def odds() -> Identity:
