@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.step import above, below, equal
-from bounds.ledger.vectors import Vector, dot, vectors
+from bounds.ledger.step import Gram, above, below, equal
+from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.statement import Condition
 
 n, m, K = s.n, s.m, s.K
@@ -162,6 +162,25 @@ def uncorrelated(errors: PerClient | PerStep, squared: sp.Expr) -> tuple[Conditi
         return of_clients
     inside = sp.expand(each(errors, errors) - each(sums, sums) / errors.steps)
     return (equal(inside, (1 - 1 / errors.steps) * squared, f"{what}: from the mean of steps"), *of_clients)
+
+
+def one_more(factor: sp.Expr | int = 1) -> Gram:
+    """``factor`` E||sum of errors||^2 is ``factor`` times the sum of their squares: with one error after the others.
+
+    It is not correlated with the sum of those before, of which this is known; of no errors both sides are 0.
+    """
+    before, error = vectors("sum_before error")
+    squares_before, squared = sp.symbols("squares_before error2", nonnegative=True)
+    return Gram(
+        left=factor * square(before + error),
+        operator="==",
+        right=factor * (squares_before + squared),
+        hypotheses=(
+            equal(square(before), squares_before, "the errors before it"),
+            equal(dot(before, error), 0, "uncorrelated"),
+            equal(square(error), squared, "its square"),
+        ),
+    )
 
 
 def independent(errors: PerStep, others: PerStep) -> tuple[Condition, ...]:

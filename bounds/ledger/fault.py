@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 
 from bounds import papers
+from bounds.assumption import Assumption
 
 
 class FaultKind(Enum):
@@ -39,6 +40,7 @@ class Fault:
     the keys of the statements of which a constant, a condition or the claim has to be printed differently even in that
     reading, the statement that matters most first; empty where no numbered statement changes. ``headline``: what the
     paper says of its results is wrong, in a remark, a table or its introduction, though the statements are not.
+    ``assumption`` is what the statements of the catalogue assume for it, and the paper does not print.
     """
 
     steps: tuple[str, ...]
@@ -47,6 +49,7 @@ class Fault:
     meant: str
     changes: tuple[str, ...] = ()
     headline: bool = False
+    assumption: Assumption | None = None
 
     @property
     def id(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from bounds.errors import InputError
 from bounds.ledger.vectors import Vector, dot, expanded, vectors
 from bounds.ledger.written import Written, value
 from bounds.statement import Condition
@@ -36,6 +37,20 @@ class StepKind(Enum):
 
 # A side of a claim as it is given.
 Side: TypeAlias = sp.Expr | Written | int
+
+
+class Relation(Enum):
+    """How what is examined relates to the claim as it is printed."""
+
+    AS_PRINTED = "as printed"
+    STRONGER = "stronger"
+    SPECIAL_CASE = "special case"
+    MORE_ASSUMED = "more assumed"
+
+    @property
+    def covers(self) -> bool:
+        """Whether a proof of what is examined is a proof of what is printed."""
+        return self in (Relation.AS_PRINTED, Relation.STRONGER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +173,10 @@ class Step:
     of the statement whose proof it belongs to. ``repaired`` is what holds in its place where ``check`` fails, if the
     proof can be mended here, and ``repair`` says in words what was changed. ``remark`` is for the reader: what a symbol
     stands for, where the text is unclear. What kind of fault a false step is stands in `bounds.ledger.fault`.
+
+    ``relation`` is a reader's judgement of what holds, ``check`` or else ``repaired``, beside the printed line. Where
+    it does not cover that line, ``narrower`` says in a few words what is special or assumed ("one dimension", "f
+    convex"), and the step is never called proved. Raises `InputError` where one is given without the other.
     """
 
     id: str
@@ -168,6 +187,16 @@ class Step:
     repaired: Check | None = None
     repair: str = ""
     remark: str = ""
+    relation: Relation = Relation.AS_PRINTED
+    narrower: str = ""
+
+    def __post_init__(self) -> None:
+        if self.relation.covers == bool(self.narrower):
+            what = f"narrower is {self.narrower!r} and relation {self.relation.value!r}"
+            raise InputError(
+                f"{what}: say in a few words what is special or assumed where, and only where, less than the printed "
+                f"claim is examined, which is {Relation.SPECIAL_CASE.value!r} or {Relation.MORE_ASSUMED.value!r}"
+            )
 
     @property
     def kind(self) -> StepKind:

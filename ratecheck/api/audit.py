@@ -69,7 +69,7 @@ class AuditResult(Result):
 
     def _headline(self) -> str:
         if self.one:
-            return f"{self.steps[0].id}: {self.steps[0].verdict.value}"
+            return f"{self.steps[0].id}: {self.steps[0].label}"
         return counts_text(self.steps).replace("\n", "; ")
 
     def _fields(self) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def _one(
     count = sum(each.of == step.of for each in ledger.load(module))
     conclusions = {step.of: following.of_one(step, count, address)}
     changed = None
-    if step.verdict is StepVerdict.CHECKED:
+    if step.verdict is StepVerdict.CHECKED and step.basis == "instances":
         with progress("changing numbers") as report:
             changed = analysis.summarise(ledger.mutate([module], [step.id], report, 1), step.id)
     wrong = tuple(errata([step], conclusions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -16,8 +16,9 @@ from ratecheck.auditing.finding import StepResult, StepVerdict
 class Standing(Enum):
     """Where a statement stands after its proof was audited; the later, the worse.
 
-    It holds where every step is proved or standard. With a step that was only checked on instances it is not refuted,
-    and so with a repair, since nothing shows that the steps after a repaired one need no more than that.
+    It holds where every step is proved or standard. With a step that was only checked, on instances or in a special
+    case, it is not refuted, and so with a repair, since nothing shows that the steps after a repaired one need no more
+    than that.
     """
 
     HOLDS = "holds as printed"
@@ -133,12 +134,22 @@ def _judge(
     marks += [(Standing.REPAIR, f"{fault.kind.text} of {fault.id}, which changes it") for fault in changes]
     standing = max((standing for standing, _ in marks), key=_ORDER.index)
     shown = [reason for level, reason in marks if level is standing and reason]
-    checked = sum(level is Standing.CHECKED for level, _, _ in found)
-    if checked and standing is Standing.CHECKED:
-        shown.insert(0, f"{checked} of its {len(steps)} steps checked on instances")
+    checked = [step for level, _, step in found if level is Standing.CHECKED]
+    if standing is Standing.CHECKED:
+        shown = [*_partly(checked, len(steps)), *shown]
     deciding = [step for level, _, step in found if level not in (Standing.HOLDS, Standing.CHECKED)]
     mended = all(step.mended for step in deciding)
     return Conclusion(key, standing, tuple(shown), tuple(step.id for step in deciding), mended)
+
+
+def _partly(checked: Sequence[StepResult], count: int) -> Iterator[str]:
+    """How many of ``count`` steps were checked on instances, and how many in a special case."""
+    special = [step for step in checked if step.special]
+    if len(checked) > len(special):
+        yield f"{len(checked) - len(special)} of its {count} steps checked on instances"
+    if special:
+        what = "; ".join(dict.fromkeys(step.narrower for step in special))
+        yield f"{len(special)} of its {count} steps checked in a special case ({what})"
 
 
 def _of_step(step: StepResult) -> tuple[Standing, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.own import StepError
-from bounds.ledger.step import Check, Step, StepKind
+from bounds.ledger.step import Check, Relation, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.claim_data import digest
 from ratecheck.auditing.decide import decide
@@ -23,7 +23,11 @@ STEP_SECONDS = 60.0
 
 
 class StepVerdict(Enum):
-    """What is known about a printed claim: PROVED for all values, or CHECKED, which is not refuted on the instances."""
+    """What is known about a printed claim.
+
+    PROVED is the line as it is printed, for all values. CHECKED is not refuted: on instances, or in a special case that
+    is proved.
+    """
 
     PROVED = "PROVED"
     CHECKED = "CHECKED"
@@ -37,7 +41,8 @@ class StepVerdict(Enum):
 class StepResult:
     """A step's verdict.
 
-    ``basis`` is "certificate" or "solver" for what is proved, "instances" for what is checked. ``vacuous`` says that
+    ``basis`` is "certificate" or "solver" for what is proved, be it a special case, and "instances" otherwise.
+    ``relation`` is that of what holds to what is printed, and ``narrower`` says what is special. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
     PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
     holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
@@ -64,6 +69,8 @@ class StepResult:
     remark: str
     seconds: float
     digest: str = ""
+    relation: Relation = Relation.AS_PRINTED
+    narrower: str = ""
     fault: Fault | None = None
     file: str = ""
 
@@ -74,8 +81,23 @@ class StepResult:
 
     @property
     def certified(self) -> bool:
-        """Whether the proof is one that exact arithmetic re-checks."""
-        return self.basis == "certificate"
+        """Whether the printed line has a proof that exact arithmetic re-checks."""
+        return self.basis == "certificate" and self.relation.covers
+
+    @property
+    def special(self) -> bool:
+        """Whether what holds, the claim or its repaired form, is less than what is printed: a special case of it."""
+        return not self.relation.covers and "CHECKED" in (self.verdict.value, self.repaired)
+
+    @property
+    def label(self) -> str:
+        """The verdict in words: CHECKED is in a special case, or on instances."""
+        return SPECIAL if self.special and self.verdict is StepVerdict.CHECKED else self.verdict.value
+
+    @property
+    def repaired_label(self) -> str:
+        """The same for the repaired form; "" without one."""
+        return SPECIAL if self.special and self.repaired == StepVerdict.CHECKED.value else self.repaired
 
     @property
     def mended(self) -> bool:
@@ -93,15 +115,17 @@ class StepResult:
         """As data to keep; the fault and the file are the ledger's to say."""
         fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
         del fields["fault"], fields["file"]
-        return {**fields, "verdict": self.verdict.value}
+        return {**fields, "verdict": self.verdict.value, "relation": self.relation.value}
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> StepResult:
         """The inverse of `fields`."""
         lists = {name: tuple(fields[name]) for name in ("unused", "loose")}
-        return cls(**{**fields, **lists, "verdict": StepVerdict(fields["verdict"])})
+        known = {"verdict": StepVerdict(fields["verdict"]), "relation": Relation(fields["relation"])}
+        return cls(**{**fields, **lists, **known})
 
 
+SPECIAL = "CHECKED IN A SPECIAL CASE"
 _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=True)
 
 
@@ -121,6 +145,8 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
     evidence = decision.evidence
     if vacuous and decision.true:
         evidence = "vacuous: the hypotheses contradict each other"
+    if decision.false and step.relation is Relation.STRONGER:
+        evidence = f"more than the printed claim is refuted, which says nothing of it: {evidence}"
     return StepResult(
         id=step.id,
         location=step.location,
@@ -132,13 +158,15 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
         evidence=evidence,
         vacuous=vacuous,
         repair=step.repair,
-        repaired="" if repaired is None else _held(repaired).value,
+        repaired="" if repaired is None else _held(step, repaired).value,
         repaired_evidence="" if repaired is None else repaired.evidence,
         witness=hygiene.witness,
         unused=hygiene.unused,
         loose=tuple(each.text for each in hygiene.loose),
         asked=hygiene.complete,
         remark=step.remark,
+        relation=step.relation,
+        narrower=step.narrower,
         seconds=round(time.process_time() - started, 3),
         digest=digest(step),
     )
@@ -185,12 +213,13 @@ def _verdict(step: Step, decision: Decision, vacuous: bool) -> StepVerdict:
     if vacuous or decision.answer is Answer.UNKNOWN:
         return StepVerdict.UNKNOWN
     if decision.false:
-        return StepVerdict.FALSE
-    return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else _held(decision)
+        return StepVerdict.UNKNOWN if step.relation is Relation.STRONGER else StepVerdict.FALSE
+    return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else _held(step, decision)
 
 
-def _held(decision: Decision) -> StepVerdict:
-    """What a decision makes of a claim for which nothing else has a say."""
+def _held(step: Step, decision: Decision) -> StepVerdict:
+    """What a decision makes of the claim of a step, or of its repaired form, for which nothing else has a say."""
     if decision.true:
-        return StepVerdict.CHECKED if decision.certified == "instances" else StepVerdict.PROVED
+        proved = decision.certified != "instances" and step.relation.covers
+        return StepVerdict.PROVED if proved else StepVerdict.CHECKED
     return StepVerdict.FALSE if decision.false else StepVerdict.UNKNOWN

@@ -4,20 +4,25 @@ A statement follows from others by a *checked implication* (`auditing.implicatio
 the form that the argument uses, printed or repaired, and facts that the proof shows on its way; or by the *lines* of
 its own proof, which the ledger has as steps. Of lines it is known that each of them holds, not that they add up to the
 statement, nor that a line after a repaired one needs no more than the repaired form gives.
+
+What is established is counted by kind: links with certificates are told from those that are read and have none, and
+proved lines from textbook facts, misprints and special cases. What a proof assumes beyond the printed text is listed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any
 
 import bounds
 from bounds.ledger import implications as claimed
+from bounds.ledger.fault import FaultKind, faults
 from bounds.ledger.implication import Fact, Implication
-from bounds.ledger.step import StepKind
+from bounds.ledger.step import Relation, Step, StepKind
 from bounds.statement import Statement
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -30,6 +35,7 @@ class Grade(Enum):
 
     PROVED = "PROVED"
     SOLVER = "PROVED, z3 only"
+    ASSUMED = "PROVED, more assumed"
     CHECKED = "CHECKED"
     OPEN = "OPEN"
     FALSE = "FALSE"
@@ -55,7 +61,8 @@ def worst(grades: Iterable[Grade]) -> Grade:
 class Link:
     """``conclusion`` from ``premises``, ids of nodes, and how: the ``grade`` is of the link, not of its premises.
 
-    ``missing`` says what a link that is not proved lacks.
+    ``missing`` says what a link that is not proved lacks. ``certificates`` is how many a proved one has: with none, its
+    two sides are the same expression, which is read and not certified.
     """
 
     conclusion: str
@@ -63,6 +70,17 @@ class Link:
     grade: Grade
     how: str
     missing: str = ""
+    certificates: int = 0
+
+    @property
+    def kind(self) -> str:
+        """What it rests on, in words."""
+        if self.grade is Grade.PROVED:
+            return "certified" if self.certificates else READ
+        return {Grade.SOLVER: "on the word of z3", Grade.FALSE: "false"}.get(self.grade, "open")
+
+
+READ = "read, not certified"
 
 
 @dataclass(frozen=True)
@@ -70,8 +88,8 @@ class Node:
     """A statement, named by its key, or a fact within a proof, named by the statement and its place among the facts.
 
     ``own`` is the grade of its own steps of the ledger, where these are what it rests on: ``tally`` counts them,
-    ``why`` says what they lack, and ``steps`` are those that are not proved. ``label`` is its name in a figure.
-    ``repairs`` is the printed statement in whose place it stands.
+    ``kinds`` has their ids by kind, ``why`` says what they lack, and ``steps`` are those that are not proved. ``label``
+    is its name in a figure. ``repairs`` is the printed statement in whose place it stands.
     """
 
     id: str
@@ -83,6 +101,7 @@ class Node:
     why: str
     steps: tuple[str, ...] = ()
     repairs: str = ""
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -92,11 +111,12 @@ class Node:
 
 @dataclass(frozen=True)
 class ProofGraph:
-    """The statement ``root`` with all that it follows from."""
+    """The statement ``root`` with all that it follows from; ``added`` is what is assumed and not printed, and where."""
 
     root: str
     nodes: Mapping[str, Node]
     links: tuple[Link, ...]
+    added: tuple[tuple[str, str], ...] = ()
 
     def above(self, node: str) -> tuple[Link, ...]:
         """The links that conclude a node; all of them are needed, each for a case of its own."""
@@ -140,8 +160,12 @@ class ProofGraph:
 
     @property
     def grade(self) -> Grade:
-        """Of the statement: PROVED where every link and every step that it rests on is."""
-        return self.grades[self.root]
+        """Of the statement: PROVED where every link and every step that it rests on is.
+
+        Of a printed one whose proof assumes what is not printed, it is no better than that.
+        """
+        printed = not self.nodes[self.root].repairs
+        return worst((self.grades[self.root], *([Grade.ASSUMED] if printed and self.added else [])))
 
     @cached_property
     def mended(self) -> tuple[str, ...]:
@@ -153,6 +177,20 @@ class ProofGraph:
     def counts(self) -> tuple[int, int]:
         """The links that are proved, and all."""
         return sum(each.grade in _PROVED for each in self.links), len(self.links)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, int]:
+        """How many links there are of each kind."""
+        return Counter(each.kind for each in self.links)
+
+    @cached_property
+    def step_kinds(self) -> Mapping[str, int]:
+        """How many steps of the ledger it rests on, of each kind; one that serves twice counts once."""
+        found: dict[str, set[str]] = {}
+        for node in self.nodes.values():
+            for kind, steps in node.kinds.items():
+                found.setdefault(kind, set()).update(steps)
+        return {kind: len(found[kind]) for kind in _KINDS if kind in found}
 
     def walk(self) -> Iterator[tuple[int, Node]]:
         """Every node once, with its distance from the statement, the nearest first."""
@@ -194,6 +232,7 @@ class ProofGraph:
                     "tally": node.tally,
                     "why": node.why,
                     "steps": list(node.steps),
+                    "kinds": {kind: list(steps) for kind, steps in node.kinds.items()},
                     "repairs": node.repairs,
                 }
                 for node in self.nodes.values()
@@ -204,11 +243,15 @@ class ProofGraph:
                     "premises": list(each.premises),
                     "grade": each.grade.value,
                     "how": each.how,
+                    "kind": each.kind,
+                    "certificates": each.certificates,
                     "missing": each.missing,
                 }
                 for each in self.links
             ],
             "mended": list(self.mended),
+            "added": [{"of": of, "what": what} for of, what in self.added],
+            "counts": {"links": dict(self.kinds), "steps": dict(self.step_kinds)},
             "gaps": list(self.gaps),
         }
 
@@ -220,14 +263,23 @@ class ProofGraph:
                 **{name: each[name] for name in ("id", "label", "text", "is_fact", "tally", "why", "repairs")},
                 own=Grade(each["own"]),
                 steps=tuple(each["steps"]),
+                kinds={kind: tuple(steps) for kind, steps in each["kinds"].items()},
             )
             for each in fields["nodes"]
         ]
         links = tuple(
-            Link(each["conclusion"], tuple(each["premises"]), Grade(each["grade"]), each["how"], each["missing"])
+            Link(
+                each["conclusion"],
+                tuple(each["premises"]),
+                Grade(each["grade"]),
+                each["how"],
+                each["missing"],
+                each["certificates"],
+            )
             for each in fields["links"]
         )
-        return cls(fields["root"], {node.id: node for node in nodes}, links)
+        added = tuple((each["of"], each["what"]) for each in fields["added"])
+        return cls(fields["root"], {node.id: node for node in nodes}, links, added)
 
 
 # --- What there is to look at ---
@@ -238,7 +290,7 @@ class Plan:
     """What the graph of ``root`` is made of: the statements, the implications that conclude them, the ledger's steps.
 
     ``by_lines`` are the statements that follow by the lines of their own proofs. ``beside`` are the premises that no
-    implication has, each with the reason.
+    implication has, each with the reason. ``added`` is what is assumed and not printed, and where.
     """
 
     root: str
@@ -247,6 +299,7 @@ class Plan:
     by_lines: frozenset[str]
     beside: Mapping[str, tuple[tuple[str, str], ...]]
     steps: tuple[str, ...]
+    added: tuple[tuple[str, str], ...] = ()
 
 
 def plan(root: str) -> Plan:
@@ -286,7 +339,49 @@ def plan(root: str) -> Plan:
                 seen[premise] = None
                 todo.append(premise)
     ordered = tuple(each.id for each in every if each.id in steps)
-    return Plan(root, tuple(seen), tuple(chosen), frozenset(by_lines), beside, ordered)
+    added = tuple(_added(paper, every, [*seen], ordered, chosen))
+    return Plan(root, tuple(seen), tuple(chosen), frozenset(by_lines), beside, ordered, added)
+
+
+# What a proof assumes that is not printed, or excludes.
+_MORE = (FaultKind.ASSUMPTION, FaultKind.EDGE_CASE)
+
+
+def _added(
+    paper: str, every: Sequence[Step], keys: Sequence[str], used: Sequence[str], chosen: Sequence[Implication]
+) -> Iterator[tuple[str, str]]:
+    """Where something is assumed that the paper does not print, and what.
+
+    That is what readers filed as missing in the proofs of these statements, or what is read of the steps in use; what
+    repaired forms ask for besides; and what is given to an implication and no statement says.
+    """
+    steps = {each.id: each for each in every}
+    concerned = {*keys, *(bounds.get(key).repairs for key in keys)}
+    assumed = {each for key in keys for each in bounds.get(key).assumptions}
+    for fault in faults(paper):
+        here = fault.assumption in assumed or concerned & {steps[each].of for each in fault.steps}
+        if here and fault.kind in _MORE and not fault.headline:
+            first = steps[fault.id]
+            yield fault.id, f"{fault.kind.text}: {first.repair or fault.meant}"
+    for each in used:
+        if steps[each].relation is Relation.MORE_ASSUMED:
+            yield each, steps[each].narrower
+    for key in keys:
+        yield from _beyond(bounds.get(key))
+    for implication in chosen:
+        for condition in implication.given:
+            yield implication.conclusion, f"given to its argument: {condition.text}"
+
+
+def _beyond(statement: Statement) -> Iterator[tuple[str, str]]:
+    """What a repaired form asks for that the printed one does not."""
+    if statement.repairs:
+        printed = bounds.get(statement.repairs)
+        known = {each.text for each in printed.hypotheses}
+        more = [each.value for each in statement.assumptions if each not in printed.assumptions]
+        more += [f"condition {each.name}" for each in statement.hypotheses if each.text not in known]
+        if more:
+            yield statement.key, f"in place of what {printed.key} prints: {', '.join(dict.fromkeys(more))}"
 
 
 def _behind(keys: Iterable[str], known: Sequence[Implication]) -> set[str]:
@@ -343,7 +438,7 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
             nodes[node.id] = node
             premises.append(node.id)
         links.append(_implied(implication, answer, tuple(premises)))
-    return ProofGraph(plan.root, nodes, tuple(links))
+    return ProofGraph(plan.root, nodes, tuple(links), plan.added)
 
 
 def _implied_node(key: str, title: str, refuted: Sequence[str]) -> Node:
@@ -359,8 +454,8 @@ def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...
         if answer.how is How.SOLVER:
             return Link(implication.conclusion, premises, Grade.SOLVER, "implication, z3 only")
         count = answer.certificates
-        many = f", {count} certificate{'' if count == 1 else 's'}" if count else ""
-        return Link(implication.conclusion, premises, Grade.PROVED, f"implication{many}")
+        many = f"{count} certificate{'' if count == 1 else 's'}" if count else f"both sides the same: {READ}"
+        return Link(implication.conclusion, premises, Grade.PROVED, f"implication, {many}", certificates=count)
     if answer.verdict is ImplicationVerdict.FALSE:
         missing = "the implication is false: admissible numbers break it ('ratecheck implications')"
         return Link(implication.conclusion, premises, Grade.FALSE, "implication", missing)
@@ -394,31 +489,31 @@ def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: b
         why = f"{fact.location} is taken for granted"
         return Node(name, label, text, is_fact=True, own=Grade.OPEN, tally="taken for granted", why=why)
     joined = bool(fact.joined) and _of_step(found[fact.joined], repaired=repaired) in _PROVED
-    grade, tally, why, steps = _graded([found[step] for step in fact.steps], repaired=repaired, joined=joined)
+    node = _graded([found[step] for step in fact.steps], repaired=repaired, joined=joined)
+    node = replace(node, id=name, label=label, text=text, is_fact=True)
     if fact.missing:
-        grade, why = worst((grade, Grade.OPEN)), "; ".join(each for each in (why, fact.missing) if each)
-    return Node(name, label, text, is_fact=True, own=grade, tally=tally, why=why, steps=steps)
+        why = "; ".join(each for each in (node.why, fact.missing) if each)
+        return replace(node, own=worst((node.own, Grade.OPEN)), why=why)
+    return node
 
 
 def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bool, forms: int) -> Node:
     if not lines:
         why = "no step of the ledger is about it"
         return Node(key, key, title, is_fact=False, own=Grade.OPEN, tally=why, why=why)
-    grade, tally, why, steps = _graded(lines, repaired=repaired)
-    lacking = [why] if why else []
+    node = replace(_graded(lines, repaired=repaired), id=key, label=key, text=title)
+    lacking = [node.why] if node.why else []
     if not any(step.kind == StepKind.END_TO_END.value or "statement" in step.location for step in lines):
         lacking.append("no step is the statement itself")
     if forms > 1:
         lacking.append("the ledger does not tell its repaired forms apart")
-    if len(lacking) > bool(why):
-        grade, why = worst((grade, Grade.OPEN)), "; ".join(lacking)
-    return Node(key, key, title, is_fact=False, own=grade, tally=tally, why=why, steps=steps)
+    if len(lacking) > bool(node.why):
+        return replace(node, own=worst((node.own, Grade.OPEN)), why="; ".join(lacking))
+    return node
 
 
-def _graded(
-    steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
-) -> tuple[Grade, str, str, tuple[str, ...]]:
-    """The grade of some steps, their tally, what they lack, and those that are not proved.
+def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False) -> Node:
+    """A node without a name: the grade of some steps, their kinds, what they lack, and those that are not proved.
 
     ``repaired`` asks for the repaired form of those that are false. ``joined`` says that a step puts them together in
     these forms.
@@ -429,14 +524,16 @@ def _graded(
         steps = whole
     grades = [_of_step(step, repaired=repaired) for step in steps]
     grade = worst(grades)
-    counted = [f"{grades.count(each)} {each.value}" for each in Grade if each in grades]
-    tally = f"{len(steps)} {'step' if len(steps) == 1 else 'steps'}: {', '.join(counted)}"
+    by_kind: dict[str, tuple[str, ...]] = {}
+    for step, each in zip(steps, grades, strict=True):
+        kind = _kind(step, each)
+        by_kind[kind] = (*by_kind.get(kind, ()), step.id)
+    kinds = {kind: by_kind[kind] for kind in _KINDS if kind in by_kind}
+    tally = steps_by_kind({kind: len(ids) for kind, ids in kinds.items()})
     lacking = [step.id for step, each in zip(steps, grades, strict=True) if each not in _PROVED]
-    worse = [step.id for step, each in zip(steps, grades, strict=True) if each is grade]
-    why = [f"{worse[0]} is {grade.value}"] if lacking else []
+    worse = [step for step, each in zip(steps, grades, strict=True) if each is grade]
+    why = [f"{worse[0].id} is {grade.value}{_narrower(worse[0])}"] if lacking else []
     mended = [step.id for step in steps if _is_mended_line(step)]
-    if mended:
-        tally += f", {len(mended)} of them in a repaired form"
     if mended and not joined:
         # What the lines after them need was printed for another form.
         why.append(
@@ -444,7 +541,64 @@ def _graded(
         )
         grade = worst((grade, Grade.OPEN))
         lacking += mended
-    return grade, tally, "; ".join(why), tuple(dict.fromkeys(lacking))
+    return Node(
+        "",
+        "",
+        "",
+        is_fact=False,
+        own=grade,
+        tally=tally,
+        why="; ".join(why),
+        steps=tuple(dict.fromkeys(lacking)),
+        kinds=kinds,
+    )
+
+
+def steps_by_kind(kinds: Mapping[str, int]) -> str:
+    """How many steps there are, of each kind, in words."""
+    count = sum(kinds.values())
+    parts = ", ".join(f"{each} {_KINDS[kind] if each > 1 else kind}" for kind, each in kinds.items())
+    return f"{count} {'step' if count == 1 else 'steps'}: {parts}"
+
+
+def _narrower(step: StepResult) -> str:
+    return f", {step.relation.value}: {step.narrower}" if step.special else ""
+
+
+# The kinds of steps, with their plurals.
+_KINDS: Mapping[str, str] = {
+    "proved": "proved",
+    "proved on the word of z3": "proved on the word of z3",
+    "textbook fact": "textbook facts",
+    "misprint, proved as meant": "misprints, proved as meant",
+    "proved in a repaired form": "proved in a repaired form",
+    "proved with more assumed": "proved with more assumed",
+    "checked in a special case": "checked in a special case",
+    "checked on instances": "checked on instances",
+    "misprint, checked as meant": "misprints, checked as meant",
+    "checked in a repaired form": "checked in a repaired form",
+    "open": "open",
+    "false": "false",
+}
+
+
+def _kind(step: StepResult, grade: Grade) -> str:
+    """What a step of this grade counts as."""
+    if grade in (Grade.OPEN, Grade.FALSE):
+        return grade.value.lower()
+    if step.verdict is StepVerdict.STANDARD:
+        return "textbook fact"
+    if grade is Grade.ASSUMED:
+        return "proved with more assumed"
+    how = "proved" if grade in _PROVED else "checked"
+    if step.verdict in _AS_MEANT:
+        return "checked in a special case" if step.special else _AS_MEANT[step.verdict].format(how)
+    if grade is Grade.CHECKED:
+        return "checked in a special case" if step.special else "checked on instances"
+    return "proved on the word of z3" if grade is Grade.SOLVER else "proved"
+
+
+_AS_MEANT = {StepVerdict.TYPO: "misprint, {} as meant", StepVerdict.FALSE: "{} in a repaired form"}
 
 
 _PROVED = (Grade.PROVED, Grade.SOLVER)
@@ -455,6 +609,9 @@ def _is_mended_line(step: StepResult) -> bool:
 
 
 def _of_step(step: StepResult, *, repaired: bool) -> Grade:
+    if step.special and step.verdict is StepVerdict.CHECKED:
+        more = step.relation is Relation.MORE_ASSUMED and step.basis != "instances"
+        return Grade.ASSUMED if more else Grade.CHECKED
     known = {
         StepVerdict.PROVED: Grade.PROVED if step.certified else Grade.SOLVER,
         StepVerdict.STANDARD: Grade.PROVED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from ratecheck.views.width import table
 
 # What the JSON data of an erratum have in place of a fault.
 _UNFILED: Mapping[str, Any] = {"kind": "", "wrong": "", "meant": "", "changes": [], "headline": False}
+_ORDER = list(StepVerdict)
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}
 
 
@@ -29,6 +31,9 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
             "verdict": f.verdict.value,
             "certified": f.certified,
             "basis": f.basis,
+            "relation": f.relation.value,
+            "narrower": f.narrower,
+            "label": f.label,
             "finding": "" if f.fault is None else f.fault.kind.value,
             "evidence": f.evidence,
             "repair": f.repair,
@@ -83,13 +88,13 @@ def ledger_text(findings: Sequence[StepResult], conclusions: Mapping[str, Conclu
 def _row(finding: StepResult) -> list[str]:
     # Of a user's own ids not every one begins with a paper.
     step = finding.id.partition("/")[2] or finding.id
-    by = _BASIS.get(finding.basis, f"repaired form {finding.repaired}" if finding.repaired else "")
-    return [f"  {step}", finding.location, finding.kind, finding.verdict.value, by]
+    by = _BASIS.get(finding.basis, f"repaired form {finding.repaired_label}" if finding.repaired else "")
+    return [f"  {step}", finding.location, finding.kind, finding.label, finding.narrower if finding.special else by]
 
 
 def _erratum(position: int, erratum: Erratum) -> str:
     finding, fault = erratum.first, erratum.fault
-    repair = f"{finding.repair or 'see the repaired form'} ({finding.repaired or 'not checked'})"
+    repair = f"{finding.repair or 'see the repaired form'} ({_repaired(finding) or 'not checked'})"
     rows = [
         ["claim", finding.claim],
         ["wrong", fault.wrong if fault else ""],
@@ -103,24 +108,31 @@ def _erratum(position: int, erratum: Erratum) -> str:
     return "\n".join([head, *(f"     {label:7}  {text}" for label, text in rows if text)])
 
 
+def _repaired(finding: StepResult) -> str:
+    """What is known of the repaired form, and what of it was examined."""
+    return finding.repaired_label + (f": {finding.narrower}" if finding.special else "")
+
+
 def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSummary | None) -> str:
     """Everything about one step, and what the instances on which it was checked make of the ``changed`` claim."""
     rows = [
         ["claim", finding.claim],
         ["kind", finding.kind],
+        ["examined", f"{finding.relation.value}{': ' * bool(finding.narrower)}{finding.narrower}"],
         ["evidence", finding.evidence],
         ["power", "" if changed is None else power_text(changed)],
         ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
         *(["unused", name] for name in finding.unused),
         *(["room", each] for each in finding.loose),
         ["asked", "" if finding.asked else "not about every hypothesis and constant: more may be unused, or have room"],
-        ["repair", f"{finding.repair} ({finding.repaired}: {finding.repaired_evidence})" if finding.repaired else ""],
+        ["repair", f"{finding.repair} ({_repaired(finding)}: {finding.repaired_evidence})" if finding.repaired else ""],
         *([["fault", f"{finding.fault.kind.text}: {finding.fault.wrong}"]] if finding.fault else []),
         *([["meant", finding.fault.meant]] if finding.fault else []),
         ["remark", finding.remark],
         ["statement", f"{finding.of}: {conclusion.text}"],
     ]
-    head = f"{finding.id}   {finding.location}   {finding.verdict.value}"
+    special = f": {finding.narrower}" if finding.special and not finding.repaired else ""
+    head = f"{finding.id}   {finding.location}   {finding.label}{special}"
     return "\n".join([head, *(f"  {label:9}  {text}" for label, text in rows if text)])
 
 
@@ -139,12 +151,10 @@ def counts_text(findings: Sequence[StepResult]) -> str:
     lines = []
     for paper in dict.fromkeys(f.paper for f in findings):
         own = [f for f in findings if f.paper == paper]
-        verdicts = ", ".join(
-            f"{sum(f.verdict is v for f in own)} {v.value}" for v in StepVerdict if any(f.verdict is v for f in own)
-        )
-        bases = ", ".join(
-            f"{sum(f.basis == b for f in own)} {name}" for b, name in _BASIS.items() if any(f.basis == b for f in own)
-        )
+        labels = Counter(f.label for f in sorted(own, key=lambda f: _ORDER.index(f.verdict)))
+        verdicts = ", ".join(f"{count} {label}" for label, count in labels.items())
+        covering = Counter(f.basis for f in own if f.relation.covers)
+        bases = ", ".join(f"{covering[basis]} {name}" for basis, name in _BASIS.items() if covering[basis])
         line = f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}"
         if any(f.asked for f in own if f.basis):
             line += f"; {sum(bool(f.loose) for f in own)} with room"

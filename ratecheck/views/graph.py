@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ratecheck.auditing.graph import Grade, ProofGraph
+from ratecheck.auditing.graph import Grade, ProofGraph, steps_by_kind
 from ratecheck.views.width import table
 
 _MEANING = {
-    Grade.PROVED: "every link is a checked implication, and every step that it rests on is proved",
+    Grade.PROVED: "every link is a checked implication, and every step is proved or a textbook fact",
     Grade.SOLVER: "every link is a checked implication, and every step is proved, some on the word of z3 only",
-    Grade.CHECKED: "every link is a checked implication, but some steps were checked on instances only",
+    Grade.ASSUMED: "every link is a checked implication, and every step is proved, with more assumed than is printed",
+    Grade.CHECKED: "every link is a checked implication, but some steps were only checked",
     Grade.OPEN: "the graph is not complete",
     Grade.FALSE: "the argument breaks: a link or a statement that it rests on is false",
 }
@@ -16,7 +17,6 @@ _MEANING = {
 
 def graph_text(graph: ProofGraph) -> str:
     """The statement, what it rests on with the distance from it, and what keeps it from being proved."""
-    proved, links = graph.counts
     rows = [["", "with all that it rests on", "itself", "by"]]
     for depth, node in graph.walk():
         above = graph.above(node.id)
@@ -32,7 +32,20 @@ def graph_text(graph: ProofGraph) -> str:
     if graph.gaps:
         parts += ["", "what keeps it from being proved, the nearest first"]
         parts += [f"  {number}. {gap}" for number, gap in enumerate(graph.gaps, 1)]
-    return "\n".join([*parts, "", f"{proved} of {links} links are checked implications"])
+    if graph.added:
+        parts += ["", "what it assumes that is not printed, or printed otherwise"]
+        parts += [f"  {of}: {what}" for of, what in graph.added]
+    return "\n".join([*parts, "", *tallies(graph)])
+
+
+def tallies(graph: ProofGraph) -> list[str]:
+    """What the graph is made of, by kind: its links, and the steps of the ledger."""
+    proved, links = graph.counts
+    kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
+    found = [f"{proved} of {links} links are checked implications{': ' * bool(kinds)}{kinds}"]
+    if graph.step_kinds:
+        found.append(steps_by_kind(graph.step_kinds))
+    return found
 
 
 def headline(graph: ProofGraph) -> str:

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import re
 
 import pytest
 import sympy as sp
@@ -12,6 +13,7 @@ import bounds
 import ratecheck as rc
 from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Fact
+from bounds.ledger.step import Relation
 from ratecheck.auditing import graph as proofs
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -119,12 +121,13 @@ def test_a_circle_proves_nothing():
 def test_steps_say_no_more_than_was_found(verdicts, repaired, grade):
     """What verdicts on lines mean for what rests on them."""
     steps = [step(f"paper/lemma-{k}", **fields) for k, fields in enumerate(verdicts, 1)]
-    found, tally, why, lacking = proofs._graded(steps, repaired=repaired)
-    assert found is grade
-    assert tally
+    found = proofs._graded(steps, repaired=repaired)
+    assert found.own is grade
+    assert found.tally
     proved = grade in (Grade.PROVED, Grade.SOLVER)
-    assert bool(why) is not proved
-    assert bool(lacking) is not proved
+    assert bool(found.why) is not proved
+    assert bool(found.steps) is not proved
+    assert sum(map(len, found.kinds.values())) == int(re.match(r"\d+", found.tally)[0])
 
 
 @pytest.mark.parametrize(
@@ -148,7 +151,62 @@ def test_a_link_is_what_the_implication_is(answer, grade):
     graph = proofs.graph(plan, findings, [answer])
     assert graph.links[0].grade is grade
     assert graph.grade is grade
+    kinds = {How.CERTIFICATE: "certified", How.IDENTITY: "read, not certified", How.SOLVER: "on the word of z3"}
+    kind = kinds.get(answer.how, "false" if grade is Grade.FALSE else "open")
+    assert graph.kinds == {kind: 1}
+    assert f"1 {kind}" in graph_text(graph)
+    assert (kind in graph.links[0].how) == (answer.how is How.IDENTITY)
+    assert ProofGraph.read(json.loads(json.dumps(graph.fields()))) == graph
     assert Implied.read(json.loads(json.dumps(answer.fields()))) == answer
+
+
+def test_steps_are_counted_by_kind():
+    """A textbook fact, a misprint and a special case are not counted as proved lines."""
+    steps = [
+        step("paper/lemma-1", StepVerdict.PROVED),
+        step("paper/lemma-2", StepVerdict.PROVED),
+        step("paper/lemma-3", StepVerdict.STANDARD, basis="instances"),
+        step("paper/lemma-4", StepVerdict.TYPO, basis="", repaired="PROVED"),
+        step("paper/lemma-5", StepVerdict.CHECKED, basis="instances"),
+        dataclasses.replace(
+            step("paper/lemma-6", StepVerdict.CHECKED), relation=Relation.MORE_ASSUMED, narrower="f convex"
+        ),
+        dataclasses.replace(
+            step("paper/lemma-7", StepVerdict.TYPO, basis="", repaired="CHECKED"),
+            relation=Relation.SPECIAL_CASE,
+            narrower="m = 1",
+        ),
+    ]
+    assert proofs._graded(steps, repaired=False).tally == (
+        "7 steps: 2 proved, 1 textbook fact, 1 misprint, proved as meant, 2 checked in a special case, "
+        "1 checked on instances"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("pfl/theorem-3.7", ("pfl/lemma-3.1-5", "independent of each other")),
+        ("pfl/theorem-4.5", ("pfl/lemma-3.1-5", "independent of each other")),
+        ("fedsum/corollary-g.1-case-2-repaired", ("fedsum/theorem-4.1-5", "independent of the gradients' noise")),
+        ("simfbo/theorem-1-repaired", ("simfbo/lemma-2-2", "the Hessian of every sample")),
+        ("simfbo/theorem-1-repaired", ("simfbo/lyapunov-repaired", "mu_g <= L_1")),
+        ("simfbo/theorem-1-repaired", ("simfbo/lemma-2-repaired", "condition eta_v")),
+    ],
+)
+def test_added_assumptions_are_listed(key, expected):
+    """What the paper does not print and the proof needs: by faults, by repaired forms, by what an argument is given."""
+    where, what = expected
+    assert [text for of, text in proofs.plan(key).added if of == where and what in text], proofs.plan(key).added
+
+
+def test_the_printed_assumption_is_about_clients():
+    """The statement says steps as well, and the paper does not: the proof of 3.7 is one of more than is printed."""
+    printed = rc.proof("pfl/theorem-3.7", workers=1)
+    assert printed.graph.grade is Grade.ASSUMED
+    assert "more assumed than is printed" in printed._headline()
+    assert "4 textbook facts, 1 misprint" in str(printed)
+    assert "3 of 3 links are checked implications: 3 certified" in str(printed)
 
 
 def test_what_no_step_says_is_open():
@@ -175,7 +233,7 @@ def test_repaired_lines_are_enough_where_a_step_puts_them_together():
         found = {"a": mended, "b": step("b", last)}
         assert proofs._fact("f", fact, found, repaired=True).own is Grade.OPEN
         assert proofs._fact("f", joined, found, repaired=True).own is own
-        assert "1 of them in a repaired form" in proofs._fact("f", joined, found, repaired=True).tally
+        assert "1 proved in a repaired form" in proofs._fact("f", joined, found, repaired=True).tally
     unproved = {"a": step("a", StepVerdict.FALSE, repaired="CHECKED"), "b": step("b", StepVerdict.PROVED)}
     assert proofs._fact("f", joined, unproved, repaired=True).own is Grade.CHECKED
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bounds.assumption import Assumption
 from bounds.ledger.fault import Fault, FaultKind
 
 FAULTS: tuple[Fault, ...] = (
@@ -47,6 +48,7 @@ FAULTS: tuple[Fault, ...] = (
         " independence between clients only.",
         meant="A new independent sample in every step and round, as the indices of xi_{i,k}^t suggest and as is usual."
         " All later lines hold then.",
+        assumption=Assumption.NOISE,
     ),
     Fault(
         steps=("pfl/corollary-3.8-9",),

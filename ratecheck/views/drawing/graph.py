@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LOOKS: Mapping[Grade, tuple[str, Any]] = {
     Grade.PROVED: (style.COLOURS[2], "-"),
     Grade.SOLVER: (style.COLOURS[0], "-"),
+    Grade.ASSUMED: (style.COLOURS[5], "-"),
     Grade.CHECKED: (style.COLOURS[4], "-"),
     Grade.OPEN: ("#777777", "--"),
     Grade.FALSE: (style.COLOURS[1], ":"),

@@ -16,7 +16,7 @@ from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.errata import Erratum
-from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.finding import SPECIAL, StepResult, StepVerdict
 from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.falsification.falsify import Falsified
@@ -126,14 +126,16 @@ def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
     checked = [each for each in steps if each.verdict is StepVerdict.CHECKED]
     false = [each for each in steps if each.verdict is StepVerdict.FALSE]
     unproved = (StepVerdict.CHECKED, StepVerdict.STANDARD, StepVerdict.UNKNOWN)
-    exhaustive = sum(_EXHAUSTIVE in each.evidence for each in checked)
+    special = sum(each.special for each in checked)
+    exhaustive = sum(_EXHAUSTIVE in each.evidence for each in checked if not each.special)
     kinds = Counter(_NO_CAUSE if each.fault is None else each.fault.kind.text for each in false)
     return {
         "steps": len(steps),
-        "certified": sum(each.basis == "certificate" and each.verdict is StepVerdict.PROVED for each in steps),
+        "certified": sum(each.certified and each.verdict is StepVerdict.PROVED for each in steps),
         "solver": sum(each.basis == "solver" and each.verdict is StepVerdict.PROVED for each in steps),
+        "special": special,
         "exhaustive": exhaustive,
-        "instances": len(checked) - exhaustive,
+        "instances": len(checked) - exhaustive - special,
         "standard": sum(each.verdict is StepVerdict.STANDARD for each in steps),
         "false": len(false),
         "kinds": dict(sorted(kinds.items())),
@@ -380,7 +382,9 @@ def _steps_left(entry: Mapping[str, Any]) -> list[str]:
         ("false as printed, and so is the repaired form", refuted, "FALSE"),
         ("false as printed, the repaired form not decided", refuted, "UNKNOWN"),
     )
-    found = []
+    special = [f"{each['id']} ({each['narrower']})" for each in steps if each["label"] == SPECIAL]
+    found = [f"proved in a special case only: {', '.join(special)}"] if special else []
+    steps = [each for each in steps if each["label"] != SPECIAL]
     for what, verdicts, repaired in rows:
         ids = [each["id"] for each in steps if each["verdict"] in verdicts and repaired in (None, each["repaired"])]
         found += [f"{what}: {', '.join(ids)}"] if ids else []

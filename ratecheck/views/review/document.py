@@ -28,6 +28,7 @@ from ratecheck.views.document.nodes import (
     Terms,
 )
 from ratecheck.views.document.svg import graph_svg
+from ratecheck.views.graph import tallies
 from ratecheck.views.review import short, summary, words
 from ratecheck.views.review.short import anchor
 
@@ -262,7 +263,7 @@ def _proof(entry: Data) -> Iterator[Node]:
             (
                 (Code(each["id"]),),
                 (each["location"],),
-                (each["verdict"],),
+                (": ".join(filter(None, (each["label"], each["narrower"]))),),
                 (Code(each["claim"]),),
                 (each["evidence"],),
             )
@@ -282,6 +283,11 @@ def _graph(graph: Data) -> Iterator[Node]:
     command = f"ratecheck audit {graph['root']} --graph proof.svg"
     instead: Line = ("The figure is drawn by ", Code(command), ".")
     yield Figure(name, title, says, partial(graph_svg, graph), instead)
+    read = ProofGraph.read(graph)
+    yield Paragraph((f"{'. '.join(tallies(read))}.",))
+    if read.added:
+        yield Paragraph(("What it assumes that is not printed, or printed otherwise:",))
+        yield Listing(tuple((f"{of}: {what}",) for of, what in read.added))
     if graph["gaps"]:
         yield Paragraph(("What keeps it from being proved, the nearest first:",))
         yield Listing(tuple((each,) for each in graph["gaps"]))

@@ -122,14 +122,15 @@ def _changing(entry: Data) -> list[Part]:
 
 
 class _Form(IntEnum):
-    """Which form of a statement has a proof graph that is proved throughout."""
+    """Which form of a statement has a proof graph that is proved throughout, the printed one with more assumed or not."""
 
-    NONE, REPAIRED, PRINTED = range(3)
+    NONE, REPAIRED, ASSUMING, PRINTED = range(4)
 
 
 def _proved(entry: Data) -> _Form:
-    roots = {graph["root"] for graph in entry["graphs"] if graph["grade"] == _PROVED}
-    return _Form.PRINTED if entry["key"] in roots else _Form.REPAIRED if roots else _Form.NONE
+    grades = {graph["root"]: graph["grade"] for graph in entry["graphs"] if graph["grade"] in (_PROVED, _ASSUMED)}
+    printed = {_PROVED: _Form.PRINTED, _ASSUMED: _Form.ASSUMING}
+    return printed.get(grades.get(entry["key"], ""), _Form.REPAIRED if grades else _Form.NONE)
 
 
 def _label(standing: str, proved: _Form) -> str:
@@ -137,10 +138,17 @@ def _label(standing: str, proved: _Form) -> str:
     if proved is _Form.NONE:
         return standing or _NO_STEP
     if standing == _REPAIRED:
-        return "proved with repair" if proved is _Form.PRINTED else "proved in a repaired form"
+        return f"proved {_HOW[proved] or 'with repair'}"
     if standing == _UNDECIDED and proved is _Form.REPAIRED:
         return "not known as printed, proved in a repaired form"
-    return f"{standing or _NO_STEP}, proved as a whole{'' if proved is _Form.PRINTED else ' in a repaired form'}"
+    return f"{standing or _NO_STEP}, proved as a whole {_HOW[proved]}".rstrip()
+
+
+_HOW = {
+    _Form.REPAIRED: "in a repaired form",
+    _Form.ASSUMING: "with more assumed than is printed",
+    _Form.PRINTED: "",
+}
 
 
 def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
@@ -225,7 +233,7 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
 
 
 _FALSE, _REPAIRED, _UNDECIDED = Standing.FALSE.value, Standing.REPAIR.value, Standing.UNDECIDED.value
-_BROKEN, _PROVED = Grade.FALSE.value, Grade.PROVED.value
+_BROKEN, _PROVED, _ASSUMED = Grade.FALSE.value, Grade.PROVED.value, Grade.ASSUMED.value
 _VIOLATED = Outcome.VIOLATED.value
 _END_TO_END, _FALSE_STEP = StepKind.END_TO_END.value, StepVerdict.FALSE.value
 _MISPRINT = FaultKind.MISPRINT.text
@@ -287,7 +295,7 @@ def _open(data: Data) -> Iterator[Line]:
     counts = data["counts"]
     if counts["steps"]:
         few = "1 step is" if counts["unproved"] == 1 else f"{counts['unproved']} steps are"
-        how = "tried on instances, taken as textbook facts, or not decided"
+        how = "tried on instances or in a special case, taken as textbook facts, or not decided"
         mended = counts["repairs_unproved"]
         more = f" Of {mended} more, false as printed, the repaired form is not proved either." if mended else ""
         yield (f"{few} neither proved nor refuted, of {counts['steps']}: {how}.{more}",)

@@ -56,6 +56,7 @@ def tally(counts: Data) -> Iterator[tuple[str, str, str]]:
     rows = (
         ("PROVED, certificate", counts["certified"], "for all values; exact arithmetic repeats the proof"),
         ("PROVED, solver", counts["solver"], "for all values, on the word of a solver"),
+        ("CHECKED IN A SPECIAL CASE", counts["special"], "proved for less than what is printed, in one dimension, say"),
         ("CHECKED, exhaustive", counts["exhaustive"], "not refuted on any participation matrix of small sizes"),
         ("CHECKED, instances", counts["instances"], "not refuted on random instances, in exact arithmetic"),
         ("STANDARD", counts["standard"], "a textbook fact, taken as known and tried on instances"),

@@ -17,6 +17,7 @@ LEGEND: tuple[tuple[str, str], ...] = (
     ("ledger", "the proofs of the paper as a list of steps, which people transcribed"),
     ("step", "one claim of a proof, examined by itself: an inequality between two lines, say"),
     ("CHECKED", "of a step: not refuted on instances, and not proved"),
+    ("CHECKED IN A SPECIAL CASE", "of a step: what is proved is less than what is printed, in one dimension, say"),
     ("STANDARD", "of a step: a textbook fact, taken as known"),
     ("TYPO", "of a step: false as printed, evidently a misprint, and not refuted as it is meant"),
     (
@@ -33,9 +34,12 @@ LEGEND: tuple[tuple[str, str], ...] = (
 
 _GRADES: Mapping[str, str] = {
     "PROVED": "every link, and every step that a link uses, is proved; textbook facts are taken as known, and lines "
-    "that have a repair are used as repaired; an end-to-end step, which tries the statement on instances, is no link",
+    "that have a repair are used as repaired; links whose two sides are the same are read, not certified; an "
+    "end-to-end step, which tries the statement on instances, is no link",
     "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
-    "CHECKED": "every link is a checked implication, but some steps that a link uses were only checked on instances",
+    "PROVED, more assumed": "as PROVED, but what is assumed is more than the paper prints, see the list",
+    "CHECKED": "every link is a checked implication, but some steps that a link uses were only checked, on "
+    "instances or in a special case",
     "OPEN": "the argument has links that nobody has checked",
     "FALSE": "a link of the argument, or a statement that it rests on, is false",
 }
@@ -43,8 +47,8 @@ _GRADES: Mapping[str, str] = {
 _STANDINGS: Mapping[str, str] = {
     "holds as printed": "every step that it rests on is proved or a textbook fact, lines with a misprint as they are "
     "meant",
-    "not refuted as printed": "no step that it rests on is false but for misprints, and some were only checked on "
-    "instances",
+    "not refuted as printed": "no step that it rests on is false but for misprints, and some were only checked, on "
+    "instances or in a special case",
     "not refuted with repair": "a step that it rests on is false and has a repaired form that is not refuted; "
     "that the rest of the proof needs no more than this form is not shown by the steps",
     "undecided": "a step that it rests on is not decided, or false without a repair that was checked, or it rests on a "
@@ -55,7 +59,8 @@ _STANDINGS: Mapping[str, str] = {
 # The same in a few words.
 _BRIEFLY: Mapping[str, str] = {
     "holds as printed": "every step is proved or a textbook fact, misprints as they are meant",
-    "not refuted as printed": "no step is false but for misprints, some were only tried on instances",
+    "not refuted as printed": "no step is false but for misprints, some were only tried on instances or in a "
+    "special case",
     "not refuted with repair": "a step is false, and its repair is not refuted",
     "undecided": "a step is not decided or false without a known repair, or it rests on a statement without steps",
     "false as printed": "exact numbers meet what it assumes and break what it claims",

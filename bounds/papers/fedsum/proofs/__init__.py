@@ -8,7 +8,9 @@ the participation of round T is given too and its delay counts.
 
 from __future__ import annotations
 
+from bounds.ledger.reading import read
 from bounds.ledger.step import Step
 from bounds.papers.fedsum.proofs import b, c, d, e, f, g, main
+from bounds.papers.fedsum.readings import READINGS
 
-STEPS: tuple[Step, ...] = (*main.STEPS, *b.STEPS, *c.STEPS, *d.STEPS, *e.STEPS, *f.STEPS, *g.STEPS)
+STEPS: tuple[Step, ...] = read((*main.STEPS, *b.STEPS, *c.STEPS, *d.STEPS, *e.STEPS, *f.STEPS, *g.STEPS), READINGS)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square
+from bounds.ledger.families import one_more
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.papers.fedsum.proofs import delays, forms
@@ -114,13 +115,13 @@ STEPS: tuple[Step, ...] = (
     _noise(
         "display, first equality",
         "E||sum_{i in A_t} sum_k [g_i - grad f_i]||^2 = sum_{i in A_t} E||sum_k [g_i - grad f_i]||^2",
-        drawn(_clients_apart, "==", form=forms.noise_of_clients),
+        drawn(_clients_apart, "==", form=one_more),
         remark="With participation that is given beforehand; g_i and grad f_i at (x_i^{a_{i,t},k}, xi_i^{a_{i,t},k}).",
     ),
     _noise(
         "display, second equality",
         "sum_{i in A_t} E||sum_k [g_i - grad f_i]||^2 = sum_{i in A_t} sum_k E||g_i - grad f_i||^2",
-        drawn(_steps_apart, "==", form=forms.noise_of_steps),
+        drawn(_steps_apart, "==", form=one_more),
         remark="The local iterates depend on the noise of the steps before.",
     ),
     _noise(

@@ -18,6 +18,8 @@ from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, t
 from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, Gamma_T, I, at_most, average, drawn, gram, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
+alpha = sp.Symbol("alpha", positive=True)
+
 Side = tuple[Fraction, Fraction]
 ZERO = Fraction(0)
 # The algorithm of each appendix.
@@ -249,8 +251,7 @@ def lemma_5(
         part.step(
             f"before eq. ({eq[2]})",
             "<a, b> <= alpha ||a||^2 + ||b||^2/alpha",
-            gram(dot(u, v), tau_t * square(u) + square(v) / tau_t),
-            remark="For alpha > 0, called tau_t here.",
+            gram(dot(u, v), alpha * square(u) + square(v) / alpha),
         ),
         part.step(
             f"eq. ({eq[2]})",

@@ -39,8 +39,9 @@ def _least(left: sp.Expr, right: sp.Expr, *hypotheses: Condition) -> Scalar:
 
 
 def nonnegative() -> Scalar:
-    """Eq. (4)."""
-    return _least(delay, sp.Integer(0), OWN, LATEST)
+    """Eq. (4), of a number of which no sign is known."""
+    largest = sp.Symbol("tau_t", real=True)
+    return _least(largest, sp.Integer(0), below(t - a, largest, OWN.name), LATEST)
 
 
 def somebody_is_away() -> Scalar:

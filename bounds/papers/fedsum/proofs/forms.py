@@ -136,19 +136,8 @@ def jensen() -> Gram:
 # --- Noise ---
 
 (xi,) = per_step("xi", A, K)
-_noise = over_steps(xi)
 UNCORRELATED = uncorrelated(xi, V)
 BOUNDED = below(V, A * K * sigma**2, "bounded variance")
-
-
-def noise_of_clients() -> Gram:
-    """Lemma B.1, first equality."""
-    return Gram(left=square(total(xi)), operator="==", right=squares(_noise), hypotheses=UNCORRELATED)
-
-
-def noise_of_steps() -> Gram:
-    """Lemma B.1, second equality."""
-    return Gram(left=squares(_noise), operator="==", right=squares(xi), hypotheses=UNCORRELATED)
 
 
 def noise_of_gradients(factor: sp.Expr) -> Scalar:

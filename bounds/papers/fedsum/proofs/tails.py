@@ -22,10 +22,13 @@ CONCAVE = above(log_p, there, "log(1/p) >= 1 - p")
 
 
 def absent_once() -> Scalar:
-    """The share of samples without a client is 1 - S/N: pairs of a sample and a client of it, counted in two ways."""
-    few, every = sp.symbols("with_client samples", positive=True)
-    pairs = equal(S * every, N * few, "S of N in each sample")
-    return Scalar(left=1 - few / every, operator="==", right=1 - S / N, hypotheses=(pairs,))
+    """The share of samples without a client is 1 - S/N, by the factorials of which both binomials are made."""
+    few, every, others, inverse = sp.symbols("with_client samples (N-1)! 1/((S-1)!(N-S)!)", positive=True)
+    binomials = (
+        equal(few, others * inverse, "binom(N-1, S-1)"),
+        equal(every * S, N * others * inverse, "binom(N, S)"),
+    )
+    return Scalar(left=1 - few / every, operator="==", right=1 - S / N, hypotheses=binomials)
 
 
 def union() -> Scalar:
@@ -48,11 +51,29 @@ def end_of_chain() -> Scalar:
     return at_most((log_NT + log_delta) / delta + 2, right, two, small)
 
 
+def tail_sum() -> Scalar:
+    """Summation by parts, from l to l + 1; ``mean`` and ``tails`` sum k P(tau_max = k) and P(tau_max >= k) for k <= l.
+
+    ``tail`` is P(tau_max >= l + 1) and ``past`` P(tau_max >= l + 2), which is 0 for l + 1 = T; ``there`` is the
+    probability of l + 1.
+    """
+    before, mean, tails, tail, past, there = sp.symbols("l mean tails tail past there", nonnegative=True)
+    line = equal(mean, tails - before * tail, "the line for l, for l = 0 of nothing")
+    return Scalar(
+        left=mean + (before + 1) * there,
+        operator="==",
+        right=tails + tail - (before + 1) * past,
+        hypotheses=(line, equal(there, tail - past, "P(tau_max = l + 1)")),
+    )
+
+
 def capped() -> Scalar:
-    """P(tau_max >= l) <= min{1, N T p^l}, for every l."""
-    union = below(chance, N * (T - l_ + 1) * power, "union bound")
+    """P(tau_max >= l) <= min{1, N T p^l}, for every l: ``windows`` adds up the probabilities of windows of l."""
+    windows = sp.Symbol("windows", nonnegative=True)
+    there_is = below(chance, windows, "a window of l rounds without its client, or more")
+    each = below(windows, N * (T - l_ + 1) * power, "N (T - l + 1) windows, independent rounds: each at most p^l")
     one = at_most(chance, 1, below(chance, 1, "a probability"))
-    return together(one, at_most(chance, N * T * power, union, above(l_, 1)))
+    return together(one, at_most(chance, N * T * power, there_is, each, above(l_, 1)))
 
 
 def split() -> Scalar:
@@ -69,8 +90,15 @@ def geometric() -> Scalar:
 
 
 def at_split() -> Scalar:
-    """N T p/(1-p) p^m <= 1 by the choice of m."""
-    return at_most(N * T * p / there * power, 1, below(power, there / (N * T * p), "p^m <= (1-p)/(N T p)"))
+    """N T p/(1-p) p^m <= 1 by the choice of m: p^m is p to the logarithm, times p^(m - logarithm)."""
+    at_log, rest = sp.symbols("p^log p^(m-log)", nonnegative=True)
+    return at_most(
+        N * T * p / there * power,
+        1,
+        equal(power, at_log * rest, "p^m = p^log p^(m-log)"),
+        equal(at_log * (N * T * p), there, "the logarithm to the base p of (1-p)/(N T p)"),
+        below(rest, 1, "p < 1, and m is rounded up"),
+    )
 
 
 def odds() -> Identity:

@@ -7,15 +7,20 @@ term by term where the paper argues term by term, and for a few clients, or with
 
 from __future__ import annotations
 
+from bounds.ledger.reading import read
 from bounds.ledger.step import Step
 from bounds.papers.flame.proofs import algorithm, descent, envelope, properties, rate, skew, updates
+from bounds.papers.flame.readings import READINGS
 
-STEPS: tuple[Step, ...] = (
-    *envelope.STEPS,
-    *algorithm.STEPS,
-    *skew.STEPS,
-    *properties.STEPS,
-    *updates.STEPS,
-    *descent.STEPS,
-    *rate.STEPS,
+STEPS: tuple[Step, ...] = read(
+    (
+        *envelope.STEPS,
+        *algorithm.STEPS,
+        *skew.STEPS,
+        *properties.STEPS,
+        *updates.STEPS,
+        *descent.STEPS,
+        *rate.STEPS,
+    ),
+    READINGS,
 )

@@ -7,15 +7,17 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, below, positive
-from bounds.ledger.written import at
-from bounds.papers.flame.proofs.common import FlamePart, X, alpha, same
+from bounds.ledger.families import each, mean, per_client, squares
+from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, below, equal, positive
+from bounds.ledger.vectors import Vector, dot, square, vectors
+from bounds.papers.flame.proofs import common
+from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, same
 from bounds.papers.flame.statements import L, lambda_, m, rho
 
 _lemma_1 = FlamePart("lemma-1", "Section 4.2").step
 _theorem_1 = FlamePart("theorem-1", "Section 4.3").step
 
-h, slope, theta, w_i, w, pi, drift = sp.symbols("h slope theta w_i w pi drift", real=True)
+h, slope, theta, w_i, w, pi = sp.symbols("h slope theta w_i w pi", real=True)
 
 # (8) for one client in one dimension, f_i(theta) = h*theta^2/2 - slope*theta.
 _LAGRANGIAN = (
@@ -27,9 +29,39 @@ _GRADIENT = h * theta - slope
 _SHRINKS = (1 - (h + lambda_) / (L + lambda_)) ** 2
 _SMOOTH = (below(-L, h, "smoothness"), below(h, L, "smoothness"))
 
-# With drift = sum of (w_i + pi_i/rho) over the clients, (12) is drift/m, and the part of L by w that depends on w is
-# rho*m/2*w^2 - rho*drift*w.
-_BY_W = sp.diff(rho * m / 2 * w**2 - rho * drift * w, w)
+# Any step away from a point.
+(_away,) = vectors("d")
+
+
+def _least_by_client() -> Gram:
+    """(8) at (10), which has the local model of one client, and away from it."""
+    least = (X * common.theta_next + rho * common.w - common.pi) / (X + rho)
+    at, off = (pair_terms(common.theta_next, point, common.pi, common.w) for point in (least, least + _away))
+    return Gram(left=off, operator=">=", right=at)
+
+
+def _least_by_server() -> Gram:
+    """What (8) has of w, at (12) and away from it."""
+    local, dual = per_client("w_i_next pi_next", m)
+    server = mean(local + 1 / rho * dual)
+
+    def by_w(point: Vector) -> sp.Expr:
+        return each(dual, local - point) + rho / 2 * squares(local - point)
+
+    return Gram(left=by_w(server + _away), operator=">=", right=by_w(server))
+
+
+def _gradient_by_theta() -> Gram:
+    """How L_i changes with theta_i: the gradient is what is linear in the step, with f_i that is differentiable."""
+    f, f_next, rest = sp.symbols("f f_next rest", real=True)
+    at, off = (pair_terms(point, common.w_i, common.pi, common.w) for point in (common.theta, common.theta + _away))
+    gradient = alpha * (common.g + lambda_ * (common.theta - common.w_i))
+    return Gram(
+        left=alpha * (f_next - f) + off - at,
+        operator="==",
+        right=dot(gradient, _away) + X / 2 * square(_away) + alpha * rest,
+        hypotheses=(equal(f_next - f, dot(common.g, _away) + rest, "grad f_i, with a rest of smaller order"),),
+    )
 
 
 def _inner(draw: Draw, *, unused: int) -> tuple[Fraction, Fraction] | None:
@@ -66,25 +98,22 @@ STEPS: tuple[Step, ...] = (
         "2",
         "eq. (10), second equality",
         "w_i^{t+1} = (lambda*alpha_i*theta_i^{t+1} + rho*w^t - pi_i^t)/(lambda*alpha_i + rho) minimises L_i",
-        same(
-            sp.diff(_LAGRANGIAN, w_i).subs(w_i, (X * theta + rho * w - pi) / (X + rho)),
-            sp.Integer(0),
-        ),
-        remark="Where the derivative vanishes; L_i is convex in w_i.",
+        _least_by_client(),
+        remark="At any other point, by d, L_i is no smaller.",
     ),
     _lemma_1(
         "3",
         "eq. (12), second equality",
         "w^{t+1} = (1/m) sum_i (w_i^{t+1} + pi_i^{t+1}/rho) minimises L",
-        same(at(_BY_W, {w: drift / m}), sp.Integer(0)),
-        remark="drift stands for the sum.",
+        _least_by_server(),
+        remark="At any other point, by d, L is no smaller.",
     ),
     _lemma_1(
         "4",
         "eq. (13), equality",
         "||grad_theta_i L||^2 = ||alpha_i (grad f_i(theta_i) + lambda (theta_i - w_i))||^2",
-        same(sp.diff(_LAGRANGIAN, theta) ** 2, (alpha * (_GRADIENT + lambda_ * (theta - w_i))) ** 2),
-        remark="For quadratic f_i in one dimension.",
+        _gradient_by_theta(),
+        remark="The two vectors in the norms are the same: the gradient of L_i, in products with any step d.",
     ),
     _lemma_1(
         "5",

@@ -15,15 +15,13 @@ from bounds.statement import Condition
 
 _step = FlamePart("proposition-1", "Section 3.4").step
 
-# f(theta) = h*theta^2/2 - g*theta in one dimension. Two points w and their proximal points differ by dw and dprox, and
-# the gradients at the proximal points by dg = lambda*(dw - dprox).
-h, g, w = sp.symbols("h g w", real=True)
+# A quadratic f is h*theta^2/2 in one dimension. Two points w and their proximal points differ by dw and dprox, and the
+# gradients at the proximal points by dg = lambda*(dw - dprox); off is w - prox(w).
+h = sp.Symbol("h", real=True)
 bend, place = sp.symbols("bend place", positive=True)
 longer = sp.Symbol("lambda_2", positive=True)
-dprox, dg = vectors("dprox dg")
+dw, dprox, dg, off = vectors("dw dprox dg w-prox")
 _DW = dprox + dg / lambda_
-
-_PROX = (lambda_ * w + g) / (h + lambda_)
 
 
 def _joint(theta: sp.Expr, slope: sp.Expr, curvature: sp.Expr, at: sp.Expr) -> sp.Expr:
@@ -34,6 +32,29 @@ def _joint(theta: sp.Expr, slope: sp.Expr, curvature: sp.Expr, at: sp.Expr) -> s
 def _least(bend: sp.Expr, place: sp.Expr, lambda_: sp.Expr) -> sp.Expr:
     """F(place) for f = bend*theta^2/2."""
     return bend * lambda_ * place**2 / (2 * (bend + lambda_))
+
+
+def _gradient() -> Gram:
+    """How far F(w + dw) is from its first-order approximation with lambda*(w - prox(w)), above and below."""
+    f, f_next = sp.symbols("f_prox f_prox_next", real=True)
+    above_, below_ = sp.symbols("above below", nonnegative=True)
+    lipschitz = sp.Symbol("c", positive=True)
+    value, value_next = f + lambda_ / 2 * square(off), f_next + lambda_ / 2 * square(off + dw - dprox)
+    rest = value_next - value - lambda_ * dot(off, dw)
+    return Gram(
+        left=sp.expand((above_ - below_) * rest),
+        operator="<=",
+        right=(above_ + 2 * below_ * lipschitz) * lambda_ / 2 * square(dw),
+        hypotheses=(
+            below(below_ * value, below_ * (f_next + lambda_ / 2 * square(off - dprox)), "minimum (2) at w"),
+            below(above_ * value_next, above_ * (f + lambda_ / 2 * square(off + dw)), "minimum (2) at w + dw"),
+            below(
+                below_ * lambda_ / (2 * lipschitz) * square(dprox),
+                below_ * lambda_ * lipschitz / 2 * square(dw),
+                "prox is Lipschitz",
+            ),
+        ),
+    )
 
 
 _SMOOTH = (below(square(dg), L**2 * square(dprox), "smoothness"),)
@@ -78,8 +99,12 @@ STEPS: tuple[Step, ...] = (
         "3",
         "Proposition 1, eq. (4)",
         "grad F(w) = lambda*(w - prox(w))",
-        same(sp.diff(_joint(_PROX, g, h, w), w), lambda_ * (w - _PROX)),
-        remark="For f = h*theta^2/2 - g*theta with h + lambda > 0.",
+        _gradient(),
+        remark=(
+            "As -lambda*c*||dw||^2 <= F(w + dw) - F(w) - <lambda*(w - prox(w)), dw> <= lambda/2*||dw||^2 for every dw, "
+            "both sides with weights of their own; c is a Lipschitz constant of prox, which there is for ell < lambda "
+            "where f + ell/2 ||.||^2 is convex."
+        ),
     ),
     _step(
         "4",

@@ -14,7 +14,7 @@ from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, pi, same, theta_next, w, w_i_next, w_next
-from bounds.papers.flame.statements import F_star, L, k, lambda_, m, rho
+from bounds.papers.flame.statements import F_star, L, k, lambda_, rho
 
 _proposition_2 = FlamePart("proposition-2", "Appendix A, Proposition 2").step
 _proposition_3 = FlamePart("proposition-3", "Appendix A, Proposition 3").step
@@ -81,7 +81,7 @@ _PI_NEXT = X * (theta_next - w_i_next)
 _CROSS = X / 2 * dot(2 * theta_next - w_i_next - w_next, w_i_next - w_next)
 _CLOSE = rho / 2 * square(w_i_next - w_next)
 _APART = sp.Symbol("apart", nonnegative=True)
-_joint, _value, _share = sp.symbols("joint value share", real=True)
+_joint, _value, _share, _before = sp.symbols("joint value share before", real=True)
 _theta, _w = sp.symbols("theta w", real=True)
 _h = sp.Symbol("h", real=True)
 _OBJECTIVE = alpha * (_h * _theta**2 / 2 + lambda_ / 2 * (_theta - _w) ** 2)
@@ -267,12 +267,12 @@ STEPS: tuple[Step, ...] = (
         "eq. (30), second inequality",
         "F^* + sum_i (rho - lambda*alpha_i)/2 ||w_i - w||^2 >= F^*",
         Scalar(
-            left=F_star + m * (rho - X) / 2 * _APART,
+            left=F_star + _before + (rho - X) / 2 * _APART,
             operator=">=",
             right=F_star,
-            hypotheses=(above(rho, X, "penalty"),),
+            hypotheses=(above(rho, X, "penalty"), above(_before, sp.Integer(0), "the clients before it")),
         ),
-        remark="m equal clients; the sum has no other terms.",
+        remark="One client after the other; before is the sum over those before it.",
     ),
     _lemma_3(
         "8",

@@ -16,8 +16,7 @@ from bounds.ledger.draw import Draw, mean, subsets
 from bounds.ledger.families import mean as mean_of
 from bounds.ledger.families import per_client, total
 from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
-from bounds.ledger.vectors import Vector, square, vectors
-from bounds.ledger.written import at
+from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame import statements as flame
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
@@ -31,6 +30,8 @@ from bounds.papers.flame.proofs.common import (
     g,
     g_next,
     gain,
+    pair_terms,
+    pi,
     same,
     theta,
     theta_next,
@@ -69,10 +70,10 @@ _LOST = (
 _BY_42 = 2 * alpha**2 * (L**2 + 2 * lambda_**2)
 _END_42 = _BY_42 * square(theta_next - theta) + 2 * square(_RESIDUAL)
 
-_theta_1, _w_1, _pi_1, _server_1, _step_1 = sp.symbols("theta w_i pi w step", real=True)
+(_away,) = vectors("d")
+_step_1 = sp.Symbol("step", real=True)
 _dual = sp.Symbol("dual", nonnegative=True)
 _THETA_STEP = _dual / X - _step_1
-_LAGRANGIAN = X / 2 * (_theta_1 - _w_1) ** 2 + _pi_1 * (_w_1 - _server_1) + rho / 2 * (_w_1 - _server_1) ** 2
 # w_i - w of a client that updates: w_i - w_i_next + (pi_next - pi)/rho, with Lemma 2 for the last.
 _APART = X / rho * (dtheta - dw_i) - dw_i
 _BY_43 = (2 * rho**2 + 4 * X**2) * square(dw_i) + 4 * X**2 * square(dtheta)
@@ -392,9 +393,10 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (43), first equality",
         "grad_w_i L = alpha_i*lambda (w_i - theta_i) + pi_i + rho (w_i - w)",
         same(
-            sp.diff(_LAGRANGIAN, _w_1),
-            X * (_w_1 - _theta_1) + _pi_1 + rho * (_w_1 - _server_1),
+            pair_terms(theta, w_i + _away, pi, w) - pair_terms(theta, w_i, pi, w),
+            dot(X * (w_i - theta) + pi + rho * (w_i - w), _away) + (X + rho) / 2 * square(_away),
         ),
+        remark="What is linear in the step d by which w_i changes.",
     ),
     _unbiased(
         "9",
@@ -466,8 +468,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "15",
         "eq. (44), equality",
         "grad_pi_i L = w_i - w",
-        same(at(_LAGRANGIAN, {_pi_1: _pi_1 + _step_1}) - _LAGRANGIAN, _step_1 * (_w_1 - _server_1)),
-        remark="The change of L, which is affine in pi_i, by a step in pi_i.",
+        same(pair_terms(theta, w_i, pi + _away, w) - pair_terms(theta, w_i, pi, w), dot(w_i - w, _away)),
+        remark="What is linear in the step d by which pi_i changes.",
     ),
     _unbiased(
         "16",

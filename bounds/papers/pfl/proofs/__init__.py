@@ -7,14 +7,19 @@ constructors of steps.
 
 from __future__ import annotations
 
+from bounds.ledger.reading import read
 from bounds.ledger.step import Step
 from bounds.papers.pfl.proofs import appendix, control, lemmas, scaffold, staleness, theorems
+from bounds.papers.pfl.readings import READINGS
 
-STEPS: tuple[Step, ...] = (
-    *lemmas.STEPS,
-    *theorems.STEPS,
-    *scaffold.STEPS,
-    *appendix.STEPS,
-    *control.STEPS,
-    *staleness.STEPS,
+STEPS: tuple[Step, ...] = read(
+    (
+        *lemmas.STEPS,
+        *theorems.STEPS,
+        *scaffold.STEPS,
+        *appendix.STEPS,
+        *control.STEPS,
+        *staleness.STEPS,
+    ),
+    READINGS,
 )

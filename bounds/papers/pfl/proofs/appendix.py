@@ -464,8 +464,8 @@ FIRST: tuple[Step, ...] = (
         "E<grad_u f, du> = sum_ik E<grad_u f, -(gamma/m)*1_i*E(grad_u F(u_ik, v_ik, xi_ik) | F_{i,k-1})>",
         _tower,
         "==",
-        remark="One of the two texts of the paper has lost the outer expectation in the second line.",
-        form=forms.inner_u,
+        kind=StepKind.STANDARD,
+        remark="The tower property. One of the paper's two texts has lost the outer expectation in the second line.",
     ),
     on_runs(
         "lemma-3.1-7",

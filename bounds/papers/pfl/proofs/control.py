@@ -10,6 +10,7 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean, noise, subsets
+from bounds.ledger.families import one_more
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.pfl.proofs import forms
@@ -442,7 +443,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E 1_i*E||sum_ik hat W_ik||^2 = (m/n)*sum_ik E||hat W_ik||^2",
         _all_orthogonal,
         "==",
-        form=forms.errors_of_all,
+        form=lambda: one_more(m / n),
     ),
     on_runs(
         "lemma-4.1-14",
@@ -574,14 +575,14 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||c_i - d_i||^2 = (1/K^2)*sum_k E||hat W_ik||^2",
         _own_errors_mean,
         "==",
-        form=lambda: forms.own_variate(bound=False),
+        form=lambda: one_more(1 / K**2),
     ),
     on_runs(
         "lemma-4.3-7",
         "proof of Lemma 4.3, second display, first line",
         "E||c_i - d_i||^2 <= sigma_u^2/K",
         _own_errors_bound,
-        form=lambda: forms.own_variate(bound=True),
+        form=forms.own_variate,
     ),
     on_runs(
         "lemma-4.3-8",
@@ -589,14 +590,14 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||c - d||^2 = 1/(n^2*K^2)*sum_ik E||hat W_ik||^2",
         _all_errors_mean,
         "==",
-        form=lambda: forms.mean_variate(bound=False),
+        form=lambda: one_more(1 / (n * K) ** 2),
     ),
     on_runs(
         "lemma-4.3-9",
         "proof of Lemma 4.3, second display, second line",
         "E||c - d||^2 <= sigma_u^2/(n*K)",
         _all_errors_bound,
-        form=lambda: forms.mean_variate(bound=True),
+        form=forms.mean_variate,
     ),
     on_runs(
         "lemma-4.3-10",

@@ -224,6 +224,17 @@ def local_step() -> Gram:
     )
 
 
+def no_drift(u_first: str, v_first: str) -> Gram:
+    """Points that are compared with u^t and v_i^t, and are these by what the algorithm begins with; of each client."""
+    u, v, u_here, v_here = vectors("u v u_first v_first")
+    return Gram(
+        left=square(u_here - u) + square(v_here - v),
+        operator="==",
+        right=sp.Integer(0),
+        hypotheses=(equal(square(u_here - u), 0, u_first), equal(square(v_here - v), 0, v_first)),
+    )
+
+
 def gradients() -> Gram:
     """Lemma 3.6, first claim."""
     return Gram(left=squares(start_u), operator="<=", right=n * G_u + n * b2, hypotheses=(DISSIMILAR,))
@@ -265,12 +276,6 @@ def errors_of_mean() -> Gram:
     """E||sum_ik 1_i (c - d)||^2 <= E 1_i E||sum_ik hat W_ik||^2."""
     left, right = sampled(K * (1 / K * ALL), ALL), m / n * square(total(Omega))
     return Gram(left=left, operator="<=", right=right, conditions=(below(m, n),))
-
-
-def errors_of_all() -> Gram:
-    """E 1_i E||sum_ik hat W_ik||^2 = (m/n) sum_ik E||hat W_ik||^2."""
-    left = m / n * square(total(Omega))
-    return Gram(left=left, operator="==", right=m / n * N_c, hypotheses=uncorrelated(omega, N_c))
 
 
 def errors_of_round() -> Gram:
@@ -317,20 +322,16 @@ def controlled(mean_: sp.Expr, sampling: sp.Expr, noisy: sp.Expr) -> Scalar:
     )
 
 
-def own_variate(*, bound: bool) -> Gram:
-    """sum_i E||c_i - d_i||^2, and its ``bound``: the lines of all clients, added up."""
-    left, hypotheses = squares(1 / K * Omega), uncorrelated(omega, N_c)
-    if bound:
-        return Gram(left=left, operator="<=", right=n * su / K, hypotheses=(*hypotheses, BOUNDED_C))
-    return Gram(left=left, operator="==", right=N_c / K**2, hypotheses=hypotheses)
+def own_variate() -> Gram:
+    """The bound on sum_i E||c_i - d_i||^2: the lines of all clients, added up."""
+    hypotheses = (*uncorrelated(omega, N_c), BOUNDED_C)
+    return Gram(left=squares(1 / K * Omega), operator="<=", right=n * su / K, hypotheses=hypotheses)
 
 
-def mean_variate(*, bound: bool) -> Gram:
-    """E||c - d||^2, and its ``bound``."""
-    left, hypotheses = square(mean(Omega) / K), uncorrelated(omega, N_c)
-    if bound:
-        return Gram(left=left, operator="<=", right=su / (n * K), hypotheses=(*hypotheses, BOUNDED_C))
-    return Gram(left=left, operator="==", right=N_c / (n * K) ** 2, hypotheses=hypotheses)
+def mean_variate() -> Gram:
+    """The bound on E||c - d||^2."""
+    hypotheses = (*uncorrelated(omega, N_c), BOUNDED_C)
+    return Gram(left=square(mean(Omega) / K), operator="<=", right=su / (n * K), hypotheses=hypotheses)
 
 
 # alpha_ik - u^t, beta_ik - v_i^t and the gradients at (alpha, beta) and (u^t, beta), whose mean over k is d_i.
@@ -363,10 +364,11 @@ def stale_variance(stale: sp.Expr, drift: sp.Expr) -> Gram:
 
 
 def mean_move() -> Gram:
-    """E(du | F) = -(gamma/n) sum_ik E(a_ik | F), as a squared difference: products given F are those of the means."""
-    known = A - K * control + K * mean(control)
-    difference = -gamma / n * total(known) + gamma / n * total(a)
-    return Gram(left=square(difference), operator="==", right=sp.Integer(0))
+    """E(du | F) = -(gamma/n) sum_ik E(a_ik | F), in products with any vector that is known given F."""
+    (known,) = vectors("known")
+    errors = equal(dot(known, total(Xi)), 0, "errors are not correlated with what was known before")
+    left, right = -gamma / m * sampled_with(_moves[True], known), -gamma / n * dot(known, total(a))
+    return Gram(left=left, operator="==", right=right, hypotheses=(errors,))
 
 
 def _conditional(left: sp.Expr, right: sp.Expr, parts: sp.Expr) -> Gram:
@@ -386,13 +388,6 @@ def mean_square_v() -> Gram:
     right = gamma**2 * m / n**2 * squares(mean_ + rest)
     part = equal(each(mean_, rest), 0, "E(. | F) is a projection")
     return Gram(left=left, operator="<=", right=right, hypotheses=(part,), conditions=(below(m, n),))
-
-
-def known_part() -> Gram:
-    """E<du, a> = E<E(du | F), a> for a that is known given F."""
-    mean_, rest, there = vectors("mean rest a")
-    known = equal(dot(rest, there), 0, "E(. | F) is a projection")
-    return Gram(left=dot(mean_ + rest, there), operator="==", right=dot(mean_, there), hypotheses=(known,))
 
 
 # --- Sides of lines that hold for all vectors ---

@@ -406,6 +406,7 @@ STEPS: tuple[Step, ...] = (
         "E = 0 if K = 1",
         _one_step,
         "==",
+        form=lambda: forms.no_drift("u_{i,0} = u^t", "v_{i,0} = v_i^t"),
     ),
     on_runs(
         "lemma-3.5-3",

@@ -359,6 +359,7 @@ STEPS: tuple[Step, ...] = (
         _no_staleness,
         "==",
         remark="From the initial alpha = u^0 and beta = v_i^0; the sum of C needs it.",
+        form=lambda: forms.no_drift("alpha^{-1} = u^0", "beta^{-1} = v_i^0"),
     ),
     on_runs(
         "theorem-4.5-11",

@@ -10,7 +10,7 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean
-from bounds.ledger.step import Identity, Scalar, Step, above, below
+from bounds.ledger.step import Identity, Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from bounds.papers.pfl.proofs import forms
@@ -221,7 +221,6 @@ _fewer = below(m, n)
 _cap, _cap_m = below(72 * lkg, 1), below(72 * lkg * r**2, m)
 _outer = (above(eta_u**2, m), above(eta_v**2, n / m))
 _cube = (below(m, r**3), above(r, 1))
-_kappa = m / (2 * (n - m))
 _a_13_u = (
     4 * K**2 * gamma**2 * G_u
     + 72 * L**2 * K * gamma**2 / n * E
@@ -279,7 +278,8 @@ STEPS: tuple[Step, ...] = (
         "E<du, alpha_ik^{t-2} - u^{t-1}> = E<E(du | F^{t-1}), alpha_ik^{t-2} - u^{t-1}>",
         _crossed,
         "==",
-        form=forms.known_part,
+        kind=StepKind.STANDARD,
+        remark="The second vector is known given F^{t-1}.",
     ),
     gram(
         "lemma-4.4-6",
@@ -304,10 +304,13 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 4.4, third display",
         "(1 - m/n)*((1 + kappa)*||a||^2 + ||du||^2 + ||E(du | F)||^2/kappa) + (2*m/n)*(||u_ik - u||^2 + ||du||^2)"
         " <= (1 - m/(2*n))*||a||^2 + 2*||du||^2 + (2*m/n)*||u_ik - u||^2 + (2*n/m)*||E(du | F)||^2",
-        (1 - m / n) * ((1 + _kappa) * a2 + move + mean_move / _kappa) + 2 * m / n * (e2 + move),
+        (1 - m / n) * (a2 + move) + m / (2 * n) * a2 + 2 * (n - m) ** 2 / (m * n) * mean_move + 2 * m / n * (e2 + move),
         (1 - m / (2 * n)) * a2 + 2 * move + 2 * m / n * e2 + 2 * n / m * mean_move,
-        below(m + 1, n),
-        remark="a2, move, e2 and mean_move are the four expectations.",
+        _fewer,
+        remark=(
+            "a2, move, e2 and mean_move are the four expectations. By (1 - m/n)*kappa = m/(2*n) and (1 - m/n)/kappa = "
+            "2*(n - m)^2/(m*n), which for m = n is more than stands there."
+        ),
     ),
     on_runs(
         "lemma-4.4-9",

@@ -177,6 +177,8 @@ x = L * K * gamma
 hat = m / n * G_v
 f_now, f_next = sp.symbols("f_now f_next", real=True)
 sum_B = sp.Symbol("sum_B", nonnegative=True)
+# Of the rounds before the last, of the last one, and the gap E f - inf f before that.
+_sum_M, _last_M, _B_before, _B_last, _gap_last = sp.symbols("sum_M last_M B_before B_last gap_last", nonnegative=True)
 NOISE = su / m + m * sv / n
 BRACKET = 4 * (n - m) * K * b**2 / (m * n) + NOISE
 FULL = su / n + sv
@@ -538,11 +540,19 @@ COMPLETE: tuple[Step, ...] = (
         " + L*K*gamma/(n*T*eta_u^2)*sum_t B",
         (sp.Rational(1, 2) - 5 * x) * M,
         _averaged,
+        equal(T * M, _sum_M + _last_M, "M is the mean"),
+        equal(sum_B, _B_before + _B_last, "the sum of B"),
         below(
-            (K * gamma / 2 - 5 * L * K**2 * gamma**2) * T * M,
-            F_0 + L * K**2 * gamma**2 / (n * eta_u**2) * sum_B + T * 3 * L * K * gamma**2 * FULL,
+            (K * gamma / 2 - 5 * L * K**2 * gamma**2) * _sum_M,
+            F_0 - _gap_last + L * K**2 * gamma**2 / (n * eta_u**2) * _B_before + (T - 1) * 3 * L * K * gamma**2 * FULL,
+            "the rounds before the last, added up",
         ),
-        remark="The hypothesis is the sum over t of the inequality before, with E f(0) - E f(T) <= F_0.",
+        below(
+            (K * gamma / 2 - 5 * L * K**2 * gamma**2) * _last_M,
+            _gap_last + L * K**2 * gamma**2 / (n * eta_u**2) * _B_last + 3 * L * K * gamma**2 * FULL,
+            "the inequality before, of the last round",
+        ),
+        remark="With one round more: gap_last is E f - inf f before it, and that after it is at least 0.",
     ),
     scalar(
         "theorem-3.11-8",

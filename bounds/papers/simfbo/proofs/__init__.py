@@ -1,5 +1,7 @@
 """The proofs of SimFBO and ShroFBO, one module per section of the appendix, in printed order."""
 
+from bounds.ledger.reading import read
+from bounds.ledger.step import Step
 from bounds.papers.simfbo.proofs import (
     algorithm,
     besides,
@@ -15,19 +17,23 @@ from bounds.papers.simfbo.proofs import (
     shrofbo,
     whole_runs,
 )
+from bounds.papers.simfbo.readings import READINGS
 
-STEPS = (
-    *algorithm.STEPS,
-    *lemmas_1_to_3.STEPS,
-    *lemmas_4_to_6.STEPS,
-    *lemma_7.STEPS,
-    *lemma_8.STEPS,
-    *lemma_9.STEPS,
-    *lemma_10.STEPS,
-    *besides.STEPS,
-    *lyapunov.STEPS,
-    *descent.STEPS,
-    *rates.STEPS,
-    *shrofbo.STEPS,
-    *whole_runs.STEPS,
+STEPS: tuple[Step, ...] = read(
+    (
+        *algorithm.STEPS,
+        *lemmas_1_to_3.STEPS,
+        *lemmas_4_to_6.STEPS,
+        *lemma_7.STEPS,
+        *lemma_8.STEPS,
+        *lemma_9.STEPS,
+        *lemma_10.STEPS,
+        *besides.STEPS,
+        *lyapunov.STEPS,
+        *descent.STEPS,
+        *rates.STEPS,
+        *shrofbo.STEPS,
+        *whole_runs.STEPS,
+    ),
+    READINGS,
 )

@@ -17,6 +17,7 @@ from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import gram, nonnegative, positives, reals, scalar, weighted
 
+ZERO = sp.Integer(0)
 L_1, L_2, L_3, L_f, mu = s.L_1, s.L_2, s.L_3, s.L_f, s.mu_g
 r, r_max = positives("r r_max")
 # ||x_1 - x_2||^2 + ||y_1 - y_2||^2, and ||v_1 - v_2||^2.
@@ -38,7 +39,19 @@ def optimal_v(exponent: sp.Expr) -> Gram:
     )
 
 
-# --- Lemma 2: a local step from the ball of radius one*r ---
+# --- Lemma 2: a local step, and one from the ball of radius one*r ---
+
+
+def local_step() -> Gram:
+    """The point v - s*(G*v - F) is (I - s*G)*v + s*F for a symmetric G, s = eta_v*a: tested against any vector."""
+    v, Gv, slope, probe, Gprobe = vectors("v Gv F_y probe Gprobe")
+    step = positives("eta_v*a")
+    return gram(
+        dot(v - step * (Gv - slope), probe),
+        "==",
+        dot(v, probe - step * Gprobe) + step * dot(slope, probe),
+        equal(dot(Gv, probe), dot(v, Gprobe), "G_yy is symmetric"),
+    )
 
 
 def contracts() -> Gram:
@@ -72,6 +85,18 @@ def stays_in_ball(one: sp.Expr) -> Gram:
 # --- Lemma 3 ---
 
 
+def slope_of_system() -> Gram:
+    """grad_v R_i = G*v - F at two points v: G of their difference, with a symmetric G, tested against any vector."""
+    one, other, Gone, Gother, slope, probe, Gprobe = vectors("v_1 v_2 Gv_1 Gv_2 F_y probe Gprobe")
+    return gram(
+        dot((Gone - slope) - (Gother - slope), probe),
+        "==",
+        dot(one - other, Gprobe),
+        equal(dot(Gone, probe), dot(one, Gprobe), "G_yy is symmetric"),
+        equal(dot(Gother, probe), dot(other, Gprobe), "G_yy is symmetric"),
+    )
+
+
 def linear_system(exponent: sp.Expr) -> Gram:
     """The bound on the change of grad_v R_i at a fixed v."""
     Gv, Hv, F, H = vectors("G1v G2v F1 F2")
@@ -85,6 +110,61 @@ def linear_system(exponent: sp.Expr) -> Gram:
 
 
 # --- Lemma 4 ---
+
+
+def inverses() -> Gram:
+    """(G1^-1 - G2^-1) z = -G1^-1 (G1 - G2) u for u = G2^-1 z, with symmetric matrices, tested against any vector.
+
+    The vector against which it is tested is G1*q, so that <G1^-1 a, G1*q> = <a, q>.
+    """
+    z, first, u, G1u, q, G1q = vectors("z G1^-1*z u G1*u q G1*q")
+    return gram(
+        dot(first - u, G1q),
+        "==",
+        -dot(G1u - z, q),
+        equal(dot(first, G1q), dot(z, q), "G1 is symmetric"),
+        equal(dot(u, G1q), dot(G1u, q), "G1 is symmetric"),
+    )
+
+
+(_probe,) = vectors("probe")
+_G_dv, _dG_v, _dF, _G_yyx_v, _G_yyy_v, _F_yx, _F_yy = vectors("G_yy*dv dG_yy*v dF_y G_yyx*v G_yyy*dy*v F_yx*dx F_yy*dy")
+
+
+def total_derivative() -> Gram:
+    """(14) in a direction dx, with dy = y*' dx and dv = v*' dx: rules of differentiation, tested against any vector."""
+    return gram(
+        dot(_G_yyx_v + _G_yyy_v + _G_dv - _F_yx - _F_yy, _probe),
+        "==",
+        ZERO,
+        equal(dot(_dG_v + _G_dv, _probe), dot(_dF, _probe), "product rule: G_yy v* = F_y for every x"),
+        equal(dot(_dG_v, _probe), dot(_G_yyx_v + _G_yyy_v, _probe), "chain rule: G_yy at (x, y*(x))"),
+        equal(dot(_dF, _probe), dot(_F_yx + _F_yy, _probe), "chain rule: F_y at (x, y*(x))"),
+    )
+
+
+def partial_derivative() -> Gram:
+    """(16) in a direction dx, with the partial derivative dv of v*(x, y): y stays as it is."""
+    return gram(
+        dot(_G_dv, _probe),
+        "==",
+        dot(_F_yx - _G_yyx_v, _probe),
+        equal(dot(_dG_v + _G_dv, _probe), dot(_dF, _probe), "product rule: G_yy v* = F_y for every (x, y)"),
+        equal(dot(_dG_v, _probe), dot(_G_yyx_v, _probe), "in x alone"),
+        equal(dot(_dF, _probe), dot(_F_yx, _probe), "in x alone"),
+    )
+
+
+def partial_derivatives() -> Gram:
+    """(16) at two points, the one less the other."""
+    G_dv, G_yyx_v, F_yx = vectors("G_yy(2)*dv G_yyx(2)*v F_yx(2)*dx")
+    return gram(
+        dot(_G_dv - G_dv, _probe),
+        "==",
+        dot(_F_yx - F_yx, _probe) - dot(_G_yyx_v - G_yyx_v, _probe),
+        equal(dot(_G_dv, _probe), dot(_F_yx - _G_yyx_v, _probe), "(16)"),
+        equal(dot(G_dv, _probe), dot(F_yx - G_yyx_v, _probe), "(16) at the other point"),
+    )
 
 
 def optimum_moves() -> Gram:

@@ -109,8 +109,8 @@ _LEMMA_2 = (
         1,
         "Lemma 2, first display",
         "v - eta_v a (G_yy v - F_y) = (I - eta_v a G_yy) v + eta_v a F_y",
-        identity(_v - _eta * _a * (_hessian * _v - _gradient), (1 - _eta * _a * _hessian) * _v + _eta * _a * _gradient),
-        remark="One dimension.",
+        forms.local_step(),
+        remark="G_yy is symmetric; tested against any vector.",
     ),
     _two(
         2,
@@ -249,7 +249,6 @@ _three = ProofForm("lemma-3")
 _Gv, _Hv, _F1, _F2 = vectors("G1v G2v F1 F2")
 _dG2, _dF2, _v2, _D = nonnegative("dG2 dF2 v2 distance2")
 _r_max = positives("r_max")
-_w1, _w2 = reals("v_1 v_2")
 
 
 def _linear_system(draw: Draw, exponent: int) -> Pairs:
@@ -264,11 +263,8 @@ _LEMMA_3 = (
         1,
         "Lemma 3, strong convexity",
         "the Hessian of R_i in v is that of g_i in y",
-        identity(
-            (_hessian * _w1 - _gradient) - (_hessian * _w2 - _gradient),
-            _hessian * (_w1 - _w2),
-        ),
-        remark="One dimension: the slope of grad_v R_i.",
+        forms.slope_of_system(),
+        remark="The change of grad_v R_i is G_yy of that of v, which is symmetric; tested against any vector.",
     ),
     _three(
         2,

@@ -15,6 +15,7 @@ from bounds.ledger.step import StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
+from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
@@ -193,8 +194,8 @@ _LEMMA_4 = (
         7,
         "Lemma 4, fifth claim, second inequality, second term",
         "||G1^-1 - G2^-1||^2 = ||G1^-1 [G1 - G2] G2^-1||^2",
-        identity((1 / _g1 - 1 / _g2) ** 2, ((_g1 - _g2) / (_g1 * _g2)) ** 2),
-        remark="One dimension; the sign is lost in the square.",
+        forms.inverses(),
+        remark="G1^-1 z - G2^-1 z = -G1^-1 [G1 - G2] G2^-1 z for any z, tested against any vector; norms have no sign.",
     ),
     _four(
         8,
@@ -218,8 +219,8 @@ _LEMMA_4 = (
         10,
         "Lemma 4, sixth claim, eq. (14)",
         "v*^T [G_yyx + G_yyy y*'] + G_yy v*' - F_yx - F_yy y*' = 0",
-        identity(_TOTAL, sp.Integer(0)),
-        remark=_POLYNOMIALS,
+        forms.total_derivative(),
+        remark="G_yy v* = F_y along y*(x), in any direction of x and tested against any vector.",
     ),
     _four(
         11,
@@ -234,15 +235,15 @@ _LEMMA_4 = (
         12,
         "Lemma 4, sixth claim, eq. (16)",
         "G_yy grad_x v*(x, y*(x)) = F_yx - v*^T G_yyx",
-        identity(_m * _v_partial, _f1 - _v_star * _G_yyx),
-        remark=_POLYNOMIALS + _PARTIAL,
+        forms.partial_derivative(),
+        remark=_PARTIAL,
     ),
     _four(
         13,
         "Lemma 4, sixth claim, below (16), second equality",
         "G_yy(1) grad_x v*(1) - G_yy(2) grad_x v*(2) = [F_yx(1) - F_yx(2)] - (v*(1)^T G_yyx(1) - v*(2)^T G_yyx(2))",
-        identity(_between(_m * _v_partial), -_between(_v_star * _G_yyx)),
-        remark=_POLYNOMIALS + "F_yx is constant here. grad_x v* is the partial derivative, as in the step before.",
+        forms.partial_derivatives(),
+        remark="grad_x v* is the partial derivative, as in the step before.",
     ),
     _four(
         14,
