@@ -31,6 +31,7 @@ SECONDS = 20.0
 _SEARCH_SECONDS = 1.5
 _SIGN_SPLITS = 3
 _DEPTH = 4
+_TWO = 2
 # A search may take more work than the check of what it finds.
 _UNBOUNDED = 10**15
 
@@ -151,7 +152,7 @@ def find(state: Any, depth: int = _DEPTH) -> dict[str, Any] | None:
     if void is not None or depth == 0:
         return void
     system = _System.of(state)
-    found = system.combined(pairs=False) or system.combined()
+    found = system.combined(pairs=False) or system.squared() or system.split(depth) or system.combined()
     if found is not None:
         return found
     numbers = [key[0] for key in _mentioned(state) if len(key) == 1]
@@ -161,7 +162,7 @@ def find(state: Any, depth: int = _DEPTH) -> dict[str, Any] | None:
     if signed:
         return _cases(state, signed[0], depth)
     return (
-        system.squared()
+        system.squared(pairs=True)
         or system.substituted(depth)
         or system.parts(depth)
         or system.chained()
@@ -274,19 +275,34 @@ class _System:
         tried = (self.combined(multiplier=m) for m in (*symbols, *(s**2 for s in symbols)))
         return next(filter(None, tried), None)
 
-    def squared(self) -> dict[str, Any] | None:
+    def squared(self, *, pairs: bool = False) -> dict[str, Any] | None:
         """A sum for the goal a - b times a + b, where there are roots."""
         signs, known, goal, strict = self.state
-        roots = any(x.startswith("sqrt(") or "^(1/" in x for x in signs)
-        if strict or not (roots or any(unit < 1 for unit in self.units.values())):
+        if strict or not (self._rooted() or any(unit < 1 for unit in self.units.values())):
             return None
-        multiplier = {m: abs(c) for m, c in goal.items()}
+        over: dict[Any, Fraction] = {}  # what the squares of roots are multiplied with, in their definitions
+        for x in {key for m in goal for key, _ in m if key[0] in known}:
+            for m in known[x[0]][0]:
+                if dict(m).get(x) == _TWO:
+                    over |= {y: max(e, over.get(y, e)) for y, e in m if y != x}
+        multiplier = recheck.times({m: abs(c) for m, c in goal.items()}, {tuple(sorted(over.items())): Fraction(1)})
         if recheck.sign(multiplier, signs) < 2:
             return None
-        found = _System.of((signs, known, recheck.times(goal, multiplier), False)).combined()
+        found = _System.of((signs, known, recheck.times(goal, multiplier), False)).combined(pairs=pairs)
         if found is None or "multiplier" in found:
             return None
         return {**found, "multiplier": _data(multiplier)}
+
+    def _rooted(self) -> bool:
+        return any(x.startswith("sqrt(") or "^(1/" in x for x in self.state[0])
+
+    def split(self, depth: int) -> dict[str, Any] | None:
+        """A difference of two roots, of which either may be 0: a proof where one is, and where it is not."""
+        signs, _, goal, strict = self.state
+        if strict or len(goal) > _TWO or not self._rooted():
+            return None
+        zeros = sorted({x[0] for m in goal for x, _ in m if recheck.kind(signs, x) == "nonnegative"})
+        return _cases(self.state, zeros[0], depth) if zeros else None
 
     def parts(self, depth: int) -> dict[str, Any] | None:
         """A proof for what stands before each monomial in the variables that no hypothesis restricts."""
