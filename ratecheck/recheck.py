@@ -28,9 +28,13 @@ WORK, LEFT = 2_000_000, [0]
 LONGEST, DEEPEST, HIGHEST = 2000, 60, 1000
 
 
-def need(condition: object, why: str) -> None:
+class Repeated(ArithmeticError):
+    """A claim that says x = x, or one of its hypotheses."""
+
+
+def need(condition: object, why: str, error: type[ArithmeticError] = ArithmeticError) -> None:
     if not condition:
-        raise ArithmeticError(why)
+        raise error(why)
 
 
 def spend(work: int) -> None:  # before the work is done
@@ -427,6 +431,7 @@ def digest(data: Any) -> str:
 
 
 def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
+    need(data["left"] != data["right"], "both sides are the same", Repeated)
     claim = Claim(data["variables"], data["vectors"])
     left, right = claim.sides(data)
     for turn, each in enumerate(listed(data["hypotheses"], "hypotheses"), 1):
@@ -435,7 +440,7 @@ def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
             own, other = (below, above) if OPPOSITE.get(each["relation"]) == data["relation"] else (None, None)
         else:
             own, other = above, below
-        need(not same(own, left, other, right), f"the claim is hypothesis {turn}")
+        need(not same(own, left, other, right), f"the claim is hypothesis {turn}", Repeated)
         claim.know(str(turn), claim.goals(above, each["relation"], below))
     return claim, claim.goals(left, data["relation"], right)
 
@@ -453,7 +458,6 @@ def step(data: Any) -> None:
     fields(data, f"id variables vectors hypotheses proofs digest {SIDES}")
     need(isinstance(data["id"], str) and data["id"].isprintable(), "the id is no text")
     need(data["digest"] == digest(data), "the digest is that of another claim")
-    need(data["left"] != data["right"], "both sides are the same")
     claim, goals = stated(data)
     left = [(goal, strict) for goal, strict in goals if goal or strict]
     for (goal, strict), node in zip(left, listed(data["proofs"], "proofs"), strict=True):

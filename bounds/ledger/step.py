@@ -67,17 +67,22 @@ class _Sides:
 
     def __post_init__(self) -> None:
         lists = {name: getattr(self, name) for name in ("hypotheses", "conditions") if hasattr(self, name)}
+        # What is no tuple of conditions is named by whoever reads the step.
+        lists = {name: conditions for name, conditions in lists.items() if isinstance(conditions, tuple)}
         given = tuple(condition for conditions in lists.values() for condition in conditions)
         # A frozen object is completed once, while it is made.
         object.__setattr__(self, "printed", (self.left, self.right))
         object.__setattr__(self, "given", given)
         for name in ("left", "right"):
-            object.__setattr__(self, name, expanded(sp.sympify(value(getattr(self, name)))))
+            side = value(getattr(self, name))
+            object.__setattr__(self, name, sp.Integer(side) if isinstance(side, int) else expanded(side))
         for name, conditions in lists.items():
             object.__setattr__(self, name, tuple(map(_expanded, conditions)))
 
 
 def _expanded(condition: Condition) -> Condition:
+    if not isinstance(condition, Condition):
+        return condition
     left, right = expanded(condition.left), expanded(condition.right)
     same = left is condition.left and right is condition.right
     return condition if same else replace(condition, left=left, right=right)

@@ -54,6 +54,19 @@ def digest(step: Step) -> str:
         return ""
 
 
+def repeated(step: Step) -> str:
+    """Why a claim says nothing that is not given: both sides are the same, or it is one of its hypotheses; or ""."""
+    try:
+        data = claim_data(step, step.check)
+        recheck.LEFT[0] = recheck.WORK
+        recheck.stated(data)
+    except recheck.Repeated as error:
+        return str(error)
+    except (NotExpressibleError, ArithmeticError):
+        return ""
+    return ""
+
+
 def _comparison(names: Names, left: Any, operator: str, right: Any) -> dict[str, Any]:
     return {"left": names.tree(left), "relation": operator, "right": names.tree(right)}
 

@@ -12,7 +12,7 @@ from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Relation, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.claim_data import digest
+from ratecheck.auditing.claim_data import digest, repeated
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation.probe import Probe
@@ -135,6 +135,9 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
     Together that takes several times as long as the verdict.
     """
     started = time.process_time()
+    why = repeated(step)
+    if why and step.relation.covers:
+        step = dataclasses.replace(step, relation=Relation.MORE_ASSUMED, narrower=why)
     probe = Probe(step.check)
     decision = _guarded(probe.settle)
     repaired = None
