@@ -96,8 +96,8 @@ def test_the_page_s_ledger(mine, cli, tmp_path):
     assert [each["id"] for each in data["steps"]] == ["mine/descent-1", "mine/descent-2", "mine/descent-3"]
     for each in data["steps"]:
         changed = json.loads(json.dumps(each))
-        side = changed["left"][0][0][0][0]
-        side[0] = "7/3" if side[0] != "7/3" else "8/3"
+        changed["left"] = ["+", changed["left"], "1"]
+        changed["digest"] = recheck.digest(changed)
         Path("changed.json").write_text(json.dumps({**data, "steps": [changed]}))
         done = subprocess.run([*script[:2], "changed.json"], check=False, capture_output=True)
         assert done.returncode == 1, each["id"]
@@ -372,8 +372,8 @@ WRONG = {
         "hypotheses of the check is Condition.* not of the kind tuple",
     ),
     "no expression": (
-        "STEPS = (dataclasses.replace(A, repaired=dataclasses.replace(SCALAR, right=1)),)",
-        r"right of repaired is 1, no SymPy expression: write sympy.sympify",
+        "STEPS = (dataclasses.replace(A, repaired=dataclasses.replace(SCALAR, right='one')),)",
+        r"right of repaired is 'one', no SymPy expression: write sympy.sympify",
     ),
     "a relation": (
         "STEPS = (dataclasses.replace(A, check=dataclasses.replace(SCALAR, right=x <= y)),)",
