@@ -359,14 +359,21 @@ STEPS = (
     _step(
         14,
         "Lemma 10, eq. (34), (b)",
-        "(1/mu_g) ||u||^2 <= (L_1^2/mu_g)(||x - x_i^k||^2 + ||y - y_i^k||^2)",
+        "(1/mu_g) ||z||^2 <= (L_1^2/mu_g)(||x - x_i^k||^2 + ||y - y_i^k||^2)",
         gram(
+            square(_z) / mu,
+            "<=",
+            L_1**2 / mu * (square(_dx) + square(_dy)),
+            below(square(_u), L_1**2 * (square(_dx) + square(_dy)), "Assumption 2"),
+        ),
+        repaired=gram(
             square(_u) / mu,
             "<=",
             L_1**2 / mu * (square(_dx) + square(_dy)),
-            below(square(_u), L_1**2 * (square(_dx) + square(_dy))),
+            below(square(_u), L_1**2 * (square(_dx) + square(_dy)), "Assumption 2"),
         ),
-        remark="With u for the z that is printed, see the step before.",
+        repair="u, as in the step before",
+        remark="u and z as in the step before.",
     ),
     _step(
         15,
