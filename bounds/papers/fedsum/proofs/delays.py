@@ -164,14 +164,14 @@ def weighted_windows() -> Scalar:
 
 
 def clients_of_rounds() -> Scalar:
-    """sum_i sum_{p=a_{i,t}}^{t-1} A_p <= N sum_i (t - a_{i,t}), term by term."""
+    """sum_i sum_{p=a_{i,t}}^{t-1} A_p <= N sum_i (t - a_{i,t}): of every client, with the largest A_p of its window."""
     present = sp.Symbol("A_p", nonnegative=True)
-    return at_most(present, N, below(present, N, "A_p are clients"))
+    return at_most(present * (t - a), N * (t - a), below(present, N, "A_p are clients"), LATEST)
 
 
 def all_delays() -> Scalar:
-    """sum_i (t - a_{i,t}) <= N tau_t, term by term."""
-    return at_most(t - a, delay, OWN)
+    """sum_i (t - a_{i,t}) <= N tau_t: N times the largest summand."""
+    return at_most(N * (t - a), N * delay, OWN)
 
 
 def clients_windows() -> Scalar:

@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, plus
 from bounds.ledger.draw import dot as dot_of
 from bounds.ledger.draw import square as square_of
-from bounds.ledger.step import Number, StepKind, below
+from bounds.ledger.step import Number, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
@@ -19,7 +19,7 @@ _two, _four, _five, _six, _seven, _eight, _nine, _ten = (
     ProofForm(f"lemma-{number}") for number in (2, 4, 5, 6, 7, 8, 9, 10)
 )
 _ONE, _TWO, _THREE, _FOUR = (sp.Integer(number) for number in range(1, 5))
-(_dg,) = vectors("dg")
+_dg, _dx, _dy = vectors("dg dx dy")
 _moved2 = nonnegative("distance2")
 _r = s.L_f / s.mu_g
 
@@ -101,7 +101,13 @@ STEPS = (
         6,
         "Lemma 6, the bound on g_i",
         "||grad_y g_i(x_i^k, y_i^k) - grad_y g_i(x, y)||^2 <= L_1^2 (||x_i^k - x||^2 + ||y_i^k - y||^2)",
-        gram(square(_dg), "<=", s.L_1**2 * _moved2, below(square(_dg), s.L_1**2 * _moved2, "Assumption 2")),
+        gram(
+            square(_dg),
+            "<=",
+            s.L_1**2 * (square(_dx) + square(_dy)),
+            below(square(_dg), s.L_1**2 * _moved2, "Assumption 2, of (x, y)"),
+            equal(_moved2, square(_dx) + square(_dy), "the distance of (x, y)"),
+        ),
         remark="It is Assumption 2.",
     ),
     _seven(
