@@ -28,7 +28,7 @@ WORK, LEFT = 2_000_000, [0]
 LONGEST, DEEPEST, HIGHEST = 2000, 60, 1000
 
 
-class Repeated(ArithmeticError):
+class RepeatedError(ArithmeticError):
     """A claim that says x = x, or one of its hypotheses."""
 
 
@@ -431,7 +431,7 @@ def digest(data: Any) -> str:
 
 
 def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
-    need(data["left"] != data["right"], "both sides are the same", Repeated)
+    need(data["left"] != data["right"], "both sides are the same", RepeatedError)
     claim = Claim(data["variables"], data["vectors"])
     left, right = claim.sides(data)
     for turn, each in enumerate(listed(data["hypotheses"], "hypotheses"), 1):
@@ -440,7 +440,7 @@ def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
             own, other = (below, above) if OPPOSITE.get(each["relation"]) == data["relation"] else (None, None)
         else:
             own, other = above, below
-        need(not same(own, left, other, right), f"the claim is hypothesis {turn}", Repeated)
+        need(not same(own, left, other, right), f"the claim is hypothesis {turn}", RepeatedError)
         claim.know(str(turn), claim.goals(above, each["relation"], below))
     return claim, claim.goals(left, data["relation"], right)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bounds.ledger.step import Relation, Step
+from bounds.ledger.step import Scope, Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,23 +17,23 @@ class Reading:
     """What is examined of the steps of these ids, in the words of `Step`."""
 
     steps: tuple[str, ...]
-    relation: Relation
+    scope: Scope
     narrower: str = ""
 
 
 def stronger(*steps: str) -> Reading:
     """More than what is printed."""
-    return Reading(steps=steps, relation=Relation.STRONGER)
+    return Reading(steps=steps, scope=Scope.STRONGER)
 
 
 def special(narrower: str, *steps: str) -> Reading:
     """A special case of what is printed."""
-    return Reading(steps=steps, relation=Relation.SPECIAL_CASE, narrower=narrower)
+    return Reading(steps=steps, scope=Scope.SPECIAL_CASE, narrower=narrower)
 
 
 def assumed(narrower: str, *steps: str) -> Reading:
     """More is assumed than is printed."""
-    return Reading(steps=steps, relation=Relation.MORE_ASSUMED, narrower=narrower)
+    return Reading(steps=steps, scope=Scope.MORE_ASSUMED, narrower=narrower)
 
 
 def read(steps: Sequence[Step], readings: Sequence[Reading]) -> tuple[Step, ...]:
@@ -47,6 +47,6 @@ def read(steps: Sequence[Step], readings: Sequence[Reading]) -> tuple[Step, ...]
     if unknown := found.keys() - {step.id for step in steps}:
         raise ValueError(f"readings of no step: {', '.join(sorted(unknown))}")
     return tuple(
-        replace(step, relation=found[step.id].relation, narrower=found[step.id].narrower) if step.id in found else step
+        replace(step, scope=found[step.id].scope, narrower=found[step.id].narrower) if step.id in found else step
         for step in steps
     )

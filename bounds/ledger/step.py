@@ -39,7 +39,7 @@ class StepKind(Enum):
 Side: TypeAlias = sp.Expr | Written | int
 
 
-class Relation(Enum):
+class Scope(Enum):
     """How what is examined relates to the claim as it is printed."""
 
     AS_PRINTED = "as printed"
@@ -50,7 +50,7 @@ class Relation(Enum):
     @property
     def covers(self) -> bool:
         """Whether a proof of what is examined is a proof of what is printed."""
-        return self in (Relation.AS_PRINTED, Relation.STRONGER)
+        return self in (Scope.AS_PRINTED, Scope.STRONGER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +179,7 @@ class Step:
     proof can be mended here, and ``repair`` says in words what was changed. ``remark`` is for the reader: what a symbol
     stands for, where the text is unclear. What kind of fault a false step is stands in `bounds.ledger.fault`.
 
-    ``relation`` is a reader's judgement of what holds, ``check`` or else ``repaired``, beside the printed line. Where
+    ``scope`` is a reader's judgement of what holds, ``check`` or else ``repaired``, beside the printed line. Where
     it does not cover that line, ``narrower`` says in a few words what is special or assumed ("one dimension", "f
     convex"), and the step is never called proved. Raises `InputError` where one is given without the other.
     """
@@ -192,15 +192,15 @@ class Step:
     repaired: Check | None = None
     repair: str = ""
     remark: str = ""
-    relation: Relation = Relation.AS_PRINTED
+    scope: Scope = Scope.AS_PRINTED
     narrower: str = ""
 
     def __post_init__(self) -> None:
-        if self.relation.covers == bool(self.narrower):
-            what = f"narrower is {self.narrower!r} and relation {self.relation.value!r}"
+        if self.scope.covers == bool(self.narrower):
+            what = f"narrower is {self.narrower!r} and scope {self.scope.value!r}"
             raise InputError(
                 f"{what}: say in a few words what is special or assumed where, and only where, less than the printed "
-                f"claim is examined, which is {Relation.SPECIAL_CASE.value!r} or {Relation.MORE_ASSUMED.value!r}"
+                f"claim is examined, which is {Scope.SPECIAL_CASE.value!r} or {Scope.MORE_ASSUMED.value!r}"
             )
 
     @property

@@ -60,7 +60,7 @@ def repeated(step: Step) -> str:
         data = claim_data(step, step.check)
         recheck.LEFT[0] = recheck.WORK
         recheck.stated(data)
-    except recheck.Repeated as error:
+    except recheck.RepeatedError as error:
         return str(error)
     except (NotExpressibleError, ArithmeticError):
         return ""

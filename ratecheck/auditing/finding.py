@@ -10,7 +10,7 @@ from typing import Any
 
 from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.own import StepError
-from bounds.ledger.step import Check, Relation, Step, StepKind
+from bounds.ledger.step import Check, Scope, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.claim_data import digest, repeated
 from ratecheck.auditing.decide import decide
@@ -42,7 +42,7 @@ class StepResult:
     """A step's verdict.
 
     ``basis`` is "certificate" or "solver" for what is proved, be it a special case, and "instances" otherwise.
-    ``relation`` is that of what holds to what is printed, and ``narrower`` says what is special. ``vacuous`` says that
+    ``scope`` is that of what holds to what is printed, and ``narrower`` says what is special. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
     PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
     holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
@@ -69,7 +69,7 @@ class StepResult:
     remark: str
     seconds: float
     digest: str = ""
-    relation: Relation = Relation.AS_PRINTED
+    scope: Scope = Scope.AS_PRINTED
     narrower: str = ""
     fault: Fault | None = None
     file: str = ""
@@ -82,12 +82,12 @@ class StepResult:
     @property
     def certified(self) -> bool:
         """Whether the printed line has a proof that exact arithmetic re-checks."""
-        return self.basis == "certificate" and self.relation.covers
+        return self.basis == "certificate" and self.scope.covers
 
     @property
     def special(self) -> bool:
         """Whether what holds, the claim or its repaired form, is less than what is printed: a special case of it."""
-        return not self.relation.covers and "CHECKED" in (self.verdict.value, self.repaired)
+        return not self.scope.covers and "CHECKED" in (self.verdict.value, self.repaired)
 
     @property
     def label(self) -> str:
@@ -115,13 +115,13 @@ class StepResult:
         """As data to keep; the fault and the file are the ledger's to say."""
         fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
         del fields["fault"], fields["file"]
-        return {**fields, "verdict": self.verdict.value, "relation": self.relation.value}
+        return {**fields, "verdict": self.verdict.value, "scope": self.scope.value}
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> StepResult:
         """The inverse of `fields`."""
         lists = {name: tuple(fields[name]) for name in ("unused", "loose")}
-        known = {"verdict": StepVerdict(fields["verdict"]), "relation": Relation(fields["relation"])}
+        known = {"verdict": StepVerdict(fields["verdict"]), "scope": Scope(fields["scope"])}
         return cls(**{**fields, **lists, **known})
 
 
@@ -136,8 +136,8 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
     """
     started = time.process_time()
     why = repeated(step)
-    if why and step.relation.covers:
-        step = dataclasses.replace(step, relation=Relation.MORE_ASSUMED, narrower=why)
+    if why and step.scope.covers:
+        step = dataclasses.replace(step, scope=Scope.MORE_ASSUMED, narrower=why)
     probe = Probe(step.check)
     decision = _guarded(probe.settle)
     repaired = None
@@ -148,7 +148,7 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
     evidence = decision.evidence
     if vacuous and decision.true:
         evidence = "vacuous: the hypotheses contradict each other"
-    if decision.false and step.relation is Relation.STRONGER:
+    if decision.false and step.scope is Scope.STRONGER:
         evidence = f"more than the printed claim is refuted, which says nothing of it: {evidence}"
     return StepResult(
         id=step.id,
@@ -168,7 +168,7 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
         loose=tuple(each.text for each in hygiene.loose),
         asked=hygiene.complete,
         remark=step.remark,
-        relation=step.relation,
+        scope=step.scope,
         narrower=step.narrower,
         seconds=round(time.process_time() - started, 3),
         digest=digest(step),
@@ -216,13 +216,13 @@ def _verdict(step: Step, decision: Decision, vacuous: bool) -> StepVerdict:
     if vacuous or decision.answer is Answer.UNKNOWN:
         return StepVerdict.UNKNOWN
     if decision.false:
-        return StepVerdict.UNKNOWN if step.relation is Relation.STRONGER else StepVerdict.FALSE
+        return StepVerdict.UNKNOWN if step.scope is Scope.STRONGER else StepVerdict.FALSE
     return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else _held(step, decision)
 
 
 def _held(step: Step, decision: Decision) -> StepVerdict:
     """What a decision makes of the claim of a step, or of its repaired form, for which nothing else has a say."""
     if decision.true:
-        proved = decision.certified != "instances" and step.relation.covers
+        proved = decision.certified != "instances" and step.scope.covers
         return StepVerdict.PROVED if proved else StepVerdict.CHECKED
     return StepVerdict.FALSE if decision.false else StepVerdict.UNKNOWN

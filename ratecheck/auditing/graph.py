@@ -22,7 +22,7 @@ import bounds
 from bounds.ledger import implications as claimed
 from bounds.ledger.fault import FaultKind, faults
 from bounds.ledger.implication import Fact, Implication
-from bounds.ledger.step import Relation, Step, StepKind
+from bounds.ledger.step import Scope, Step, StepKind
 from bounds.statement import Statement
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -364,7 +364,7 @@ def _added(
             first = steps[fault.id]
             yield fault.id, f"{fault.kind.text}: {first.repair or fault.meant}"
     for each in used:
-        if steps[each].relation is Relation.MORE_ASSUMED:
+        if steps[each].scope is Scope.MORE_ASSUMED:
             yield each, steps[each].narrower
     for key in keys:
         yield from _beyond(bounds.get(key))
@@ -562,7 +562,7 @@ def steps_by_kind(kinds: Mapping[str, int]) -> str:
 
 
 def _narrower(step: StepResult) -> str:
-    return f", {step.relation.value}: {step.narrower}" if step.special else ""
+    return f", {step.scope.value}: {step.narrower}" if step.special else ""
 
 
 # The kinds of steps, with their plurals.
@@ -610,7 +610,7 @@ def _is_mended_line(step: StepResult) -> bool:
 
 def _of_step(step: StepResult, *, repaired: bool) -> Grade:
     if step.special and step.verdict is StepVerdict.CHECKED:
-        more = step.relation is Relation.MORE_ASSUMED and step.basis != "instances"
+        more = step.scope is Scope.MORE_ASSUMED and step.basis != "instances"
         return Grade.ASSUMED if more else Grade.CHECKED
     known = {
         StepVerdict.PROVED: Grade.PROVED if step.certified else Grade.SOLVER,

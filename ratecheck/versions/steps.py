@@ -57,8 +57,8 @@ def _changes(old: Step, new: Step) -> tuple[str, ...]:
         changes += _check("repaired form, ", old.repaired, new.repaired)
     elif (old.repaired is None) != (new.repaired is None):
         changes.append("repaired form: " + ("gone" if new.repaired is None else "added"))
-    if (old.relation, old.narrower) != (new.relation, new.narrower):
-        said = [": ".join(filter(None, (each.relation.value, each.narrower))) for each in (old, new)]
+    if (old.scope, old.narrower) != (new.scope, new.narrower):
+        said = [": ".join(filter(None, (each.scope.value, each.narrower))) for each in (old, new)]
         changes.append(f"examined: {said[0]} -> {said[1]}")
     if last(old.of) != last(new.of):
         changes.append(f"of: {last(old.of)} -> {last(new.of)}")

@@ -31,7 +31,7 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
             "verdict": f.verdict.value,
             "certified": f.certified,
             "basis": f.basis,
-            "relation": f.relation.value,
+            "scope": f.scope.value,
             "narrower": f.narrower,
             "label": f.label,
             "finding": "" if f.fault is None else f.fault.kind.value,
@@ -118,7 +118,7 @@ def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSumm
     rows = [
         ["claim", finding.claim],
         ["kind", finding.kind],
-        ["examined", f"{finding.relation.value}{': ' * bool(finding.narrower)}{finding.narrower}"],
+        ["examined", f"{finding.scope.value}{': ' * bool(finding.narrower)}{finding.narrower}"],
         ["evidence", finding.evidence],
         ["power", "" if changed is None else power_text(changed)],
         ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
@@ -153,7 +153,7 @@ def counts_text(findings: Sequence[StepResult]) -> str:
         own = [f for f in findings if f.paper == paper]
         labels = Counter(f.label for f in sorted(own, key=lambda f: _ORDER.index(f.verdict)))
         verdicts = ", ".join(f"{count} {label}" for label, count in labels.items())
-        covering = Counter(f.basis for f in own if f.relation.covers)
+        covering = Counter(f.basis for f in own if f.scope.covers)
         bases = ", ".join(f"{covering[basis]} {name}" for basis, name in _BASIS.items() if covering[basis])
         line = f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}"
         if any(f.asked for f in own if f.basis):

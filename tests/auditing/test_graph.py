@@ -13,7 +13,7 @@ import bounds
 import ratecheck as rc
 from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Fact
-from bounds.ledger.step import Relation
+from bounds.ledger.step import Scope
 from ratecheck.auditing import graph as proofs
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -168,12 +168,10 @@ def test_steps_are_counted_by_kind():
         step("paper/lemma-3", StepVerdict.STANDARD, basis="instances"),
         step("paper/lemma-4", StepVerdict.TYPO, basis="", repaired="PROVED"),
         step("paper/lemma-5", StepVerdict.CHECKED, basis="instances"),
-        dataclasses.replace(
-            step("paper/lemma-6", StepVerdict.CHECKED), relation=Relation.MORE_ASSUMED, narrower="f convex"
-        ),
+        dataclasses.replace(step("paper/lemma-6", StepVerdict.CHECKED), scope=Scope.MORE_ASSUMED, narrower="f convex"),
         dataclasses.replace(
             step("paper/lemma-7", StepVerdict.TYPO, basis="", repaired="CHECKED"),
-            relation=Relation.SPECIAL_CASE,
+            scope=Scope.SPECIAL_CASE,
             narrower="m = 1",
         ),
     ]

@@ -359,7 +359,7 @@ FAULTS: tuple[Fault, ...] = (
         meant="h~_i throughout, as in the first and the last line.",
     ),
     Fault(
-        steps=_keys("lemma-10-13"),
+        steps=_keys("lemma-10-13", "lemma-10-14"),
         kind=FaultKind.MISPRINT,
         wrong=(
             "(34), (a), has the square of grad_y g_i(x, y) - grad_y g_i(x, y*) in place of that of the difference "

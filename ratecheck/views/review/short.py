@@ -122,7 +122,7 @@ def _changing(entry: Data) -> list[Part]:
 
 
 class _Form(IntEnum):
-    """Which form of a statement has a proof graph that is proved throughout, the printed one with more assumed or not."""
+    """Which form of a statement has a proof graph that is proved throughout, the printed one maybe with more assumed."""
 
     NONE, REPAIRED, ASSUMING, PRINTED = range(4)
 

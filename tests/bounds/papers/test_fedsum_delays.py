@@ -27,6 +27,13 @@ def _rounds(p: ParticipationMatrix) -> Iterator[Values]:
             yield {"t": t, "a": a, "tau_t": p.delay(t), "there": int(p.matrix[t][i]), "a_before": p.before(i, t)}
 
 
+def _seen(p: ParticipationMatrix) -> Iterator[Values]:
+    """With the number of clients, and the largest number of them that were seen in a round of the window."""
+    for values in _rounds(p):
+        sizes = [len(p.seen(q)) for q in range(max(0, int(values["a"])), int(values["t"]))]
+        yield {**values, "N": p.N, "A_p": max(sizes, default=0)}
+
+
 def _oldest(p: ParticipationMatrix) -> Iterator[Values]:
     for values in _rounds(p):
         yield {**values, "first": min(p.last(j, int(values["t"])) for j in range(p.N))}
@@ -159,8 +166,8 @@ LINES: dict[str, tuple[Callable[[], Algebraic], Callable[[ParticipationMatrix], 
     "swapped_window": (delays.swapped_window, _in_windows(lambda p, v: max(0, int(v["t"]) - p.tau_max))),
     "window_bound": (delays.window_bound, _containing),
     "weighted_windows": (delays.weighted_windows, _containing),
-    "clients_of_rounds": (delays.clients_of_rounds, _clients),
-    "all_delays": (delays.all_delays, _rounds),
+    "clients_of_rounds": (delays.clients_of_rounds, _seen),
+    "all_delays": (delays.all_delays, _seen),
     "clients_windows": (delays.clients_windows, _in_windows(lambda _, v: int(v["a"]))),
     "absent": (delays.absent, _not_yet),
     "delayed_noise": (lambda: delays.delayed_noise(largest=False), _visits_of_windows),

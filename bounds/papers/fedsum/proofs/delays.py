@@ -165,14 +165,14 @@ def weighted_windows() -> Scalar:
 
 
 def clients_of_rounds() -> Scalar:
-    """sum_i sum_{p=a_{i,t}}^{t-1} A_p <= N sum_i (t - a_{i,t}), term by term."""
-    present, others = sp.symbols("A_p N-A_p", nonnegative=True)
-    return at_most(present, present + others)
+    """sum_i sum_{p=a_{i,t}}^{t-1} A_p <= N sum_i (t - a_{i,t}): of every client, with the largest A_p of its window."""
+    present = sp.Symbol("A_p", nonnegative=True)
+    return at_most(present * (t - a), N * (t - a), below(present, N, "A_p are clients"), LATEST)
 
 
 def all_delays() -> Scalar:
-    """sum_i (t - a_{i,t}) <= N tau_t, term by term: tau_t is the largest of these."""
-    return at_most(t - a, sp.Max(t - a, sp.Symbol("other delays", nonnegative=True)))
+    """sum_i (t - a_{i,t}) <= N tau_t: N times the largest summand."""
+    return at_most(N * (t - a), N * delay, OWN)
 
 
 def clients_windows() -> Scalar:

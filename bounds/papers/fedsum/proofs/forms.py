@@ -270,10 +270,15 @@ def unrelated() -> Identity:
 
 
 def from_the_oldest() -> Gram:
-    """Eqs. (25), (64): grad f(x^{t-tau_t}) is older than the noise of every client's last round."""
-    now, then = vectors("grad_t grad_then")
-    known = equal(dot(then, total(xi)), 0, "noise is not correlated with what was known before")
-    return Gram(left=dot(now, total(xi)), operator="==", right=dot(now - then, total(xi)), hypotheses=(known,))
+    """Eqs. (25), (64): grad f(x^{t-tau_t}) is older than the noise of every client's last round; client by client."""
+    now, then, before, noise = vectors("grad_t grad_then noise_before noise")
+    known = "noise is not correlated with what was known before"
+    return Gram(
+        left=dot(now, before + noise),
+        operator="==",
+        right=dot(now - then, before + noise),
+        hypotheses=(equal(dot(then, before), 0, "the clients before it"), equal(dot(then, noise), 0, known)),
+    )
 
 
 def smooth_mean() -> Gram:

@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, plus
 from bounds.ledger.draw import dot as dot_of
 from bounds.ledger.draw import square as square_of
-from bounds.ledger.step import Number, StepKind, below
+from bounds.ledger.step import Number, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
@@ -19,7 +19,7 @@ _two, _four, _five, _six, _seven, _eight, _nine, _ten = (
     ProofForm(f"lemma-{number}") for number in (2, 4, 5, 6, 7, 8, 9, 10)
 )
 _ONE, _TWO, _THREE, _FOUR = (sp.Integer(number) for number in range(1, 5))
-(_dg,) = vectors("dg")
+_dg, _dx, _dy = vectors("dg dx dy")
 _moved2 = nonnegative("distance2")
 _r = s.L_f / s.mu_g
 
@@ -44,14 +44,16 @@ STEPS = (
     _two(
         8,
         "Lemma 2, not printed: a local step contracts",
-        "||v - eta_v a G_yy v|| <= (1 - eta_v a mu_g) ||v|| for eta_v*alpha_max*L_1 <= 1",
+        "||v - eta_v a G_yy v|| <= (1 - eta_v a mu_g) ||v|| for eta_v*alpha_max*L_1 <= 1 and mu_g <= G_yy <= L_1 for "
+        "every sample",
         forms.contracts(),
-        remark="G_yy of the sample is symmetric with eigenvalues from mu_g to L_1, by Assumptions 1 and 2.",
+        remark="G_yy of the sample is symmetric with eigenvalues from mu_g to L_1; Assumptions 1 and 2 are of means.",
     ),
     _two(
         9,
         "Lemma 2, not printed: a local step stays in the ball",
-        "||v - eta_v a (G_yy v - F_y)|| <= r where ||v|| <= r",
+        "||v - eta_v a (G_yy v - F_y)|| <= r where ||v|| <= r, under the same conditions and ||F_y|| <= L_f for every "
+        "sample",
         forms.stays_in_ball(_ONE),
         remark="For every k, from v^(t) on. The two bounds are at most r^2, and so is what lies between them.",
     ),
@@ -74,7 +76,7 @@ STEPS = (
         "Lemma 4, fifth claim, not printed: in one piece",
         "mu_g^2 ||v*(x_1) - v*(x_2)||^2 <= 2 (L_1^2 + r^2 L_2^2)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2)",
         forms.solution_moves(),
-        remark="For Hessians of any size, where the printed lines with their inverses are checked in one dimension.",
+        remark="From the equations for v*, without inverses.",
     ),
     _five(
         6,
@@ -99,7 +101,13 @@ STEPS = (
         6,
         "Lemma 6, the bound on g_i",
         "||grad_y g_i(x_i^k, y_i^k) - grad_y g_i(x, y)||^2 <= L_1^2 (||x_i^k - x||^2 + ||y_i^k - y||^2)",
-        gram(square(_dg), "<=", s.L_1**2 * _moved2, below(square(_dg), s.L_1**2 * _moved2, "Assumption 2")),
+        gram(
+            square(_dg),
+            "<=",
+            s.L_1**2 * (square(_dx) + square(_dy)),
+            below(square(_dg), s.L_1**2 * _moved2, "Assumption 2, of (x, y)"),
+            equal(_moved2, square(_dx) + square(_dy), "the distance of (x, y)"),
+        ),
         remark="It is Assumption 2.",
     ),
     _seven(
@@ -151,9 +159,10 @@ STEPS = (
     _eight(
         23,
         "Lemma 8, third claim, not printed: put together",
-        "drift_y <= 2 eta_y^2 tau_bar sigma_M2^2 + 8 eta_y^2 path^2 beta_gh^2 L_1^2 gap_y",
+        "drift_y <= 2 eta_y^2 tau_bar sigma_M2^2 + 8 eta_y^2 path^2 beta_gh^2 L_1^2 gap_y, with repaired step sizes "
+        "and sigma_M2",
         forms.drift_of_y(sp.Integer(8)),
-        remark="sigma_M2 is that of simfbo/constants-repaired. With the drift of y brought to the left.",
+        remark="With the drift of y brought to the left.",
     ),
     _eight(
         24,
@@ -194,7 +203,7 @@ STEPS = (
         "Lemma 9, not printed: eq. (23), (c), with the bounds on one noise",
         "w_i^2 (a_k/|a|_1)^2 E||noise_k||^2 <= 2 w_i^2 (a_k/|a|_1)^2 (sigma_f^2 + ||v_i^k||^2 sigma_gg^2)",
         forms.noise_of_gradient(),
-        remark="Of one local step of one client.",
+        remark="Of one local step of one client; simfbo/lemma-9-5 bounds the noise.",
     ),
     _nine(
         27,
@@ -211,9 +220,8 @@ STEPS = (
     _ten(
         26,
         "Lemma 10, not printed: a bound on the sampled direction of every sample",
-        "||sum_{i in C} w~_i h_i||^2 <= 2 beta_max^2 (r_max^2 L_1^2 + L_f^2)",
+        "||sum_{i in C} w~_i h_i||^2 <= 2 beta_max^2 (r_max^2 L_1^2 + L_f^2), Assumption 2 being of every sample",
         forms.sampled_surely(),
-        remark="With the bounds of Assumption 2 for every sample.",
     ),
     _ten(
         27,

@@ -267,14 +267,15 @@ STEPS = (
     _stepsizes(
         3,
         "statement, not printed: (39) in every round",
-        "rho^(t) gamma_x <= 1/term for each term of the minimum",
+        "rho^(t) gamma_x <= 1/term for each term of the minimum, by (3/2) rho_bar gamma_x <= 1/term",
         every_round(sp.Integer(1)),
         remark="rho^(t) is from rho_bar/2 to 3*rho_bar/2. The bounds on eta_x, eta_y and eta_v are conditions.",
     ),
     _lyapunov(
         16,
         "not printed: the Young weights of the repaired Lemma 10",
-        "delta_1 + L_yx beta_max^2 size s^2 <= s c_gamma_y mu_g/4 with delta_1 = s c_gamma_y mu_g/8",
+        "delta_1 + L_yx beta_max^2 size s^2 <= s c_gamma_y mu_g/4 with delta_1 = s c_gamma_y mu_g/8"
+        ", with the repaired step sizes",
         young_weight(_QUARTER),
         remark="The same for v.",
     ),
@@ -287,14 +288,14 @@ STEPS = (
     _lyapunov(
         19,
         "not printed: the mean direction in Lemma 10",
-        "s K_1 L_y^2/delta_1 <= 1/8",
+        "s K_1 L_y^2/delta_1 <= 1/8 with the repaired c_gamma_y",
         by_ratio(_EIGHTH),
         remark="L2 is L_y^2; the same for v.",
     ),
     _lyapunov(
         20,
         "not printed: the coefficient of the mean direction",
-        "n(P-1)/(P(n-1)) s X + 1/8 + 1/8 <= 1/2",
+        "n(P-1)/(P(n-1)) s X + 1/8 + 1/8 <= 1/2, with the repaired step sizes",
         of_mean_direction(_HALF),
         remark=_AS_ABOVE + "X = L_Phi/2 + K_1(2 L_y^2 + L_yx/2) + K_2(2 L_v^2 + L_vx/2).",
     ),
@@ -308,7 +309,7 @@ STEPS = (
     _lyapunov(
         22,
         "not printed: the coefficient of the error of y in Lemmas 9 and 10 for y",
-        "it is at most -(2/5) A mu_g, with e times that of the drifts",
+        "it is at most -(2/5) A mu_g, with e times that of the drifts, for the repaired step sizes",
         of_error_y_own(_TWO_FIFTHS),
         remark=_AS_ABOVE
         + "Over A. delta = u d, of_y = 2 beta_max/P beta_gh^2 L_1^2 + 3 L_1^2, of_drift = 3 (beta_max/P + 1) L_1^2, "
@@ -317,14 +318,14 @@ STEPS = (
     _lyapunov(
         23,
         "not printed: the coefficient of the error of y, all of it",
-        "what Lemma 7, and Lemmas 9 and 10 for v, add is at most (2/5) A mu_g",
+        "what Lemma 7, and Lemmas 9 and 10 for v, add is at most (2/5) A mu_g, with the repaired step sizes",
         of_error_y(_TWO_FIFTHS),
         remark=_AS_ABOVE + "A mu_g = 40 slope + 384 L_R^2 L_1^2/mu_g^2, by the definition of K_1.",
     ),
     _lyapunov(
         24,
         "not printed: (beta_max/P) s X",
-        "(beta_max/P) s X <= 1/4",
+        "(beta_max/P) s X <= 1/4, with the repaired step sizes",
         by_Phi(_QUARTER),
     ),
     _lyapunov(
@@ -337,15 +338,20 @@ STEPS = (
     _lyapunov(
         26,
         "not printed: the coefficient of the drifts of x and y",
-        "it is at most M_3",
+        "it is at most the repaired M_3, with the repaired step sizes",
         of_drifts(_QUARTER),
         remark=_AS_ABOVE + "63/4 = 9/2 + 9/4 + 9.",
     ),
-    _lyapunov(27, "not printed: the coefficient of the drift of v", "it is at most M_3", of_drift_v(_QUARTER)),
+    _lyapunov(
+        27,
+        "not printed: the coefficient of the drift of v",
+        "it is at most the repaired M_3, with the repaired step sizes",
+        of_drift_v(_QUARTER),
+    ),
     _lyapunov(
         28,
         "not printed: the noises and the sampling error",
-        "what is left of Lemma 9 is at most 2(n-P)/(P(n-1)) M_1 + (n/P) noise M_2",
+        "what is left of Lemma 9 is at most 2(n-P)/(P(n-1)) M_1 + (n/P) noise M_2, M_1 and M_2 repaired",
         noises(sp.Integer(2)),
         remark="Over s^2.",
     ),
@@ -362,7 +368,7 @@ STEPS = (
     _lyapunov(
         30,
         "not printed: the error of y in its own drift",
-        "24 L_1^2 e <= mu_g^2",
+        "24 L_1^2 e <= mu_g^2 with the repaired eta_y",
         room(sp.Integer(1)),
         remark="e = 8 eta_y^2 (path beta_gh L_1)^2, path = c_a tau_bar alpha_max, as Lemma 8 has it.",
     ),

@@ -487,11 +487,31 @@ def around_mean(factor: sp.Expr) -> Gram:
 
 
 def local_noises(exponent: sp.Expr) -> Gram:
-    """(23), (c): a client's local steps with shares a_i^k/|a_i|_1, of whose squares ``shares`` is the sum."""
-    shares, variance = nonnegative("shares noise_variance")
-    (steps,) = per_client("share*noise", positives("tau_i"))
-    known = families.uncorrelated(steps, shares * variance)
-    return gram(square(total(steps)), "==", shares ** (exponent - 1) * variance, *known)
+    """(23), (c): a client's local steps, one after the other, with the share a_i^k/|a_i|_1 of the last of them."""
+    before, noise = vectors("sum_before noise")
+    squares_before, noise2, share = nonnegative("squares_before noise2 share")
+    return gram(
+        square(before + share * noise),
+        "==",
+        squares_before + share**exponent * noise2,
+        equal(square(before), squares_before, "the steps before it"),
+        equal(dot(before, noise), 0, "the noises of two local steps are uncorrelated"),
+        equal(square(noise), noise2, "its square"),
+    )
+
+
+def one_noise() -> Gram:
+    """The noise of a surrogate gradient, or of grad_v R_i, of one sample: ``noise_g`` is that of the matrix times v."""
+    of_f, of_g, v = vectors("noise_f noise_g v")
+    length2 = nonnegative("r_i2")
+    return gram(
+        square(of_f - of_g),
+        "<=",
+        2 * (s.sigma_f**2 + length2 * s.sigma_gg**2),
+        below(square(of_f), s.sigma_f**2, "Assumption 3"),
+        below(square(of_g), s.sigma_gg**2 * square(v), "Assumption 3, given v"),
+        below(square(v), length2, "the size of v"),
+    )
 
 
 def of_clients(factor: sp.Expr) -> Gram:

@@ -11,7 +11,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean, times
 from bounds.ledger.draw import dot as product
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import StepKind, above, below, positive
+from bounds.ledger.step import StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
@@ -359,14 +359,21 @@ STEPS = (
     _step(
         14,
         "Lemma 10, eq. (34), (b)",
-        "(1/mu_g) ||u||^2 <= (L_1^2/mu_g)(||x - x_i^k||^2 + ||y - y_i^k||^2)",
+        "(1/mu_g) ||z||^2 <= (L_1^2/mu_g)(||x - x_i^k||^2 + ||y - y_i^k||^2)",
         gram(
+            square(_z) / mu,
+            "<=",
+            L_1**2 / mu * (square(_dx) + square(_dy)),
+            below(square(_u), L_1**2 * (square(_dx) + square(_dy)), "Assumption 2"),
+        ),
+        repaired=gram(
             square(_u) / mu,
             "<=",
             L_1**2 / mu * (square(_dx) + square(_dy)),
-            below(square(_u), L_1**2 * (square(_dx) + square(_dy))),
+            below(square(_u), L_1**2 * (square(_dx) + square(_dy)), "Assumption 2"),
         ),
-        remark="With u for the z that is printed, see the step before.",
+        repair="u, as in the step before",
+        remark="u and z as in the step before.",
     ),
     _step(
         15,
@@ -394,7 +401,8 @@ STEPS = (
             square(_b - _c),
             "<=",
             formulas.L_Y**2 * _s**2 * square(_h),
-            below(square(_b - _c), formulas.L_Y**2 * square(_s * _h)),
+            below(square(_b - _c), formulas.L_Y**2 * square(_dx), "Lemma 4"),
+            equal(square(_dx), square(_s * _h), "x - x+ by the algorithm"),
         ),
         remark="sampled_y stands for the sampled direction of x. The first right side is printed without E.",
     ),

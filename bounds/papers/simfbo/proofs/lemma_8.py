@@ -9,9 +9,8 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.families import squares, total
-from bounds.ledger.step import StepKind, below, equal, positive
+from bounds.ledger.step import StepKind, below, equal, positive, together
 from bounds.ledger.vectors import square, vectors
-from bounds.ledger.written import written
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
@@ -20,7 +19,6 @@ from bounds.papers.simfbo.proofs.form import (
     drawn,
     for_all,
     gram,
-    identity,
     nonnegative,
     positives,
     scalar,
@@ -36,7 +34,11 @@ _a0, _a1, _a2, _alpha, _w1, _w2 = positives("a_0 a_1 a_2 alpha w_1 w_2")
 _norm1 = _a0 + _a1 + _a2
 _D0, _D1, _D2, _x_drift, _y_drift, _v_drift, _gap, _other = nonnegative("D_0 D_1 D_2 drift_x drift_y drift_v gap_y A")
 _u1, _g, _g1, _g2, _F, _Gv, _noise_f, _noise_g = vectors("u1 g g1 g2 F Gv noise_f noise_g")
-_sum = positives("sum_a")
+_sum, _own, _whole, _earlier, _last = positives("sum_a a_k whole earlier last")
+# Of the a_j with j < k, with k <= j <= tau - 2, and of both; the same of their squares.
+_before, _after, _all, _before2, _after2, _all2, _norm2 = nonnegative("before after all before2 after2 all2 norm2")
+(_v,) = vectors("v")
+_r_max = positives("r_max")
 (_apart,), (_slopes,) = weighted("u", _sum), weighted("g")
 _tau1, _tau2 = wholes("tau_1 tau_2")
 _M1_2, _M2_2 = nonnegative("sigma_M1_2 sigma_M2_2")
@@ -166,29 +168,33 @@ STEPS = (
         3,
         "Lemma 8, display below (20), first line, first inequality",
         "(1/|a|_1) sum_k a_k sum_{j<k} a_j^2 <= (1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2",
-        scalar((_a1 * _a0**2 + _a2 * (_a0**2 + _a1**2)) / _norm1, "<=", _norm1 * (_a0**2 + _a1**2) / _norm1),
-        remark="tau_i = 3.",
+        scalar(_own * _before2 / _whole, "<=", _own * _all2 / _whole, equal(_all2, _before2 + _after2, "j from k on")),
+        remark="Of every k, by the squares of a_j with j < k and with k <= j <= tau - 2; a_k and whole = |a|_1.",
     ),
     _step(
         4,
         "Lemma 8, display below (20), first line, the equality",
         "(1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2 = sum_{j<=tau-2} a_j^2",
-        identity(written(_norm1 * (_a0**2 + _a1**2)) / _norm1, _a0**2 + _a1**2),
-        remark="tau_i = 3.",
+        scalar(
+            (_earlier + _own) * _all2 / _whole, "==", _all2, equal(_whole, _earlier + _own, "|a|_1, its last a_k apart")
+        ),
+        remark="The inner sum does not depend on k: the last a_k, and earlier, the sum of those before it.",
     ),
     _step(
         5,
         "Lemma 8, display below (20), first line, last inequality",
         "sum_{j<=tau-2} a_j^2 <= |a_i|_2^2",
-        scalar(_a0**2 + _a1**2, "<=", _a0**2 + _a1**2 + _a2**2),
-        remark="tau_i = 3.",
+        scalar(_all2, "<=", _norm2, equal(_norm2, _all2 + _own**2, "|a|_2^2, its last a_k apart")),
     ),
     _step(
         6,
         "Lemma 8, display below (20), second line",
         "(1/|a|_1) sum_k a_k sum_{j<k} a_j <= sum_{j<=tau-2} a_j <= |a_i|_1",
-        scalar((_a1 * _a0 + _a2 * (_a0 + _a1)) / _norm1, "<=", _a0 + _a1 + _a2),
-        remark="tau_i = 3.",
+        together(
+            scalar(_own * _before / _whole, "<=", _own * _all / _whole, equal(_all, _before + _after, "j from k on")),
+            scalar(_all, "<=", _whole, equal(_whole, _all + _last, "|a|_1, its last apart")),
+        ),
+        remark="Of every k, as above, where the weights a_k/|a|_1 add up to 1, and the last inequality.",
     ),
     _step(
         7,
@@ -266,7 +272,14 @@ STEPS = (
         11,
         'Lemma 8, "an easier case", the gradient',
         "the surrogate gradient of f_i and grad_v R_i are bounded: ||.||^2 <= 2 L_f^2 + 2 r_max^2 L_1^2",
-        gram(square(_F - _Gv), "<=", 2 * square(_F) + 2 * square(_Gv)),
+        gram(
+            square(_F - _Gv),
+            "<=",
+            2 * s.L_f**2 + 2 * _r_max**2 * s.L_1**2,
+            below(square(_F), s.L_f**2, "Assumption 2"),
+            below(square(_Gv), s.L_1**2 * square(_v), "Assumption 2"),
+            below(square(_v), _r_max**2, "Lemma 2"),
+        ),
         remark=(
             "F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma 5, "
             "and the claims that follow have half of it, for which the average over k would leave room."
@@ -276,7 +289,7 @@ STEPS = (
         12,
         'Lemma 8, "an easier case", the noise',
         "E||noise of the surrogate gradient||^2 <= 2 sigma_f^2 + 2 r_max^2 sigma_gg^2",
-        gram(square(_noise_f - _noise_g), "<=", 2 * square(_noise_f) + 2 * square(_noise_g)),
+        forms.one_noise(),
         remark=(
             "noise_g is the noise of the second derivatives times v, of the same sample. Not printed here; this is the "
             "bound of (23), and as in the step before half of it follows."

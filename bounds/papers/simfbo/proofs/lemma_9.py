@@ -252,7 +252,7 @@ STEPS = (
         5,
         "Lemma 9, eq. (23), (c), one sample",
         "E||noise of the surrogate gradient||^2 <= 2(sigma_f^2 + r_i^2 sigma_gg^2)",
-        gram(square(_noise_f - _noise_g), "<=", 2 * square(_noise_f) + 2 * square(_noise_g)),
+        forms.one_noise(),
         remark="noise_g is the noise of the second derivatives times v; r_i = ||v_i^k|| is random, E r_i^2 is meant.",
     ),
     _step(

@@ -11,8 +11,8 @@ import sympy as sp
 from bounds.ledger.draw import Draw, expect_square, plus, times
 from bounds.ledger.draw import square as norm2
 from bounds.ledger.families import squares, total
-from bounds.ledger.step import StepKind, below
-from bounds.ledger.vectors import square, vectors
+from bounds.ledger.step import StepKind, below, equal
+from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
@@ -147,8 +147,19 @@ _LEMMA_4 = (
         2,
         "Lemma 4, second claim (proof cited)",
         "||grad Phi(x_1) - grad Phi(x_2)|| <= L_Phi ||x_1 - x_2||",
-        scalar(_d, "<=", formulas.L_PHI * _dx, below(_d, formulas.L_TILDE * (_dx + _dy)), below(mu * _dy, L_1 * _dx)),
-        remark="The derivation is not printed.",
+        scalar(
+            _d,
+            "<=",
+            formulas.L_PHI * _dx,
+            below(_d, _dFx + _dGxy * _v_size + _Gxy * _dv),
+            below(_dFx, L_1 * (_dx + _dy)),
+            below(_dGxy, L_2 * (_dx + _dy)),
+            below(_v_size, formulas.R),
+            below(_Gxy, L_1),
+            below(mu * _dv, L_1 * (_dx + _dy) + L_2 * (_dx + _dy) * formulas.R),
+            below(mu * _dy, L_1 * _dx),
+        ),
+        remark="The derivation is not printed: as for the first claim, from (x_1, y*(x_1)) to (x_2, y*(x_2)).",
     ),
     _four(
         3,
@@ -310,9 +321,11 @@ _LEMMA_4 = (
 
 _five = ProofForm("lemma-5")
 _Gv, _F, _distance = vectors("Gv F y_distance")
-_slopes, _any = weighted("g g_star")
-# At y* the weighted mean is 0.
-_at_star = _any - total(_any)
+_slopes, _at_star = weighted("g g_star")
+_STATIONARY = (
+    equal(dot(total(_slopes), total(_at_star)), 0, "the mean of g_star is 0"),
+    equal(square(total(_at_star)), 0, "the mean of g_star is 0"),
+)
 _sigma2 = s.sigma_gh**2
 
 
@@ -343,6 +356,7 @@ _LEMMA_5 = (
             squares(_slopes),
             "<=",
             s.beta_gh**2 * square(total(_slopes - _at_star)) + _sigma2,
+            *_STATIONARY,
             below(squares(_slopes), s.beta_gh**2 * square(total(_slopes)) + _sigma2, "Assumption 4"),
         ),
         remark="Assumption 4, which the lemma does not name, and sum_i w_i grad_y g_i(x, y*) = 0.",

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.step import StepKind, above, below
+from bounds.ledger.step import StepKind, above, below, together
 from bounds.ledger.written import sqrt
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
@@ -66,6 +66,7 @@ _DRIFT_OF_V = (
 _SYMBOLS = "Divided by rho_gamma_x. slope = L_1^2 + r^2 L_2^2, e = 4 eta_y^2 tau_bar c_a alpha_max L_1^2. "
 _step_sizes = ProofForm("stepsizes")
 _bound, _cap, _order = positives("bound C order")
+_smaller = sp.Min(_order, _cap / s.rho)
 
 STEPS = (
     _step_sizes(
@@ -82,7 +83,7 @@ STEPS = (
         2,
         "eq. (38) and (39)",
         "gamma_x = O(sqrt(P/(tau_bar T))) and also rho^(t) gamma_x <= C: both hold at the smaller of the two",
-        scalar(s.rho * sp.Min(_order, _cap / s.rho), "<=", _cap),
+        together(scalar(_smaller, "<=", _order), scalar(s.rho * _smaller, "<=", _cap)),
         remark=(
             "C is the minimum of (39), which the paper sets on top of (38), order = sqrt(P/(tau_bar T)). The smaller "
             "one is of that very order, as (53) takes it, from T >= P*(rho^(t))^2/(tau_bar*C^2) rounds on: an O for T "

@@ -29,6 +29,8 @@ _mean = positives("rho_bar")
 _least, _sum_G, _sum_rho, _sum_rho2, _sum_rho_G, _sum_E = nonnegative(
     "G_min sum_G sum_rho sum_rho2 sum_rho_G sum_error"
 )
+_sum_before, _rho_G_before, _E_before = nonnegative("G_before rho_G_before error_before")
+_psi_now = reals("Psi_t")
 _MEAN = equal(_sum_rho, T * _mean, "rho_bar is the mean")
 _SHARE = formulas.SAMPLING
 _gamma_order = sp.sqrt(P / (tau * T))
@@ -49,8 +51,15 @@ STEPS: tuple[Step, ...] = (
         9,
         "eq. (46), first inequality",
         "min_t G_t <= (1/T) sum_t G_t, G_t = E||grad Phi_w(x^t)||^2",
-        scalar(_least, "<=", _sum_G / T, below(T * _least, _sum_G, "no G_t is below the least")),
-        remark="With the sum of all G_t and the least of them.",
+        scalar(
+            _least,
+            "<=",
+            _sum_G / T,
+            equal(_sum_G, _sum_before + _G0, "the sum"),
+            above(_sum_before, (T - 1) * _least, "the rounds before"),
+            above(_G0, _least, "no G_t is below the least"),
+        ),
+        remark="With one round, of G_0, after the others.",
     ),
     _step(
         10,
@@ -60,9 +69,12 @@ STEPS: tuple[Step, ...] = (
             _sum_G / T,
             "<=",
             2 / T * _sum_rho_G / _mean,
-            below(_mean / 2 * _sum_G, _sum_rho_G, "rho^(t) >= rho_bar/2, times G_t and added up"),
+            equal(_sum_G, _sum_before + _G0, "the sum of G_t"),
+            equal(_sum_rho_G, _rho_G_before + _rho0 * _G0, "the sum of rho^(t) G_t"),
+            below(_mean / 2 * _sum_before, _rho_G_before, "the rounds before"),
+            above(_rho0, _mean / 2, "rho^(t) is at least half of the mean"),
         ),
-        remark="With the sums of all G_t and of all rho^(t) G_t.",
+        remark="With one round, of rho_0 and G_0, after the others.",
     ),
     _step(
         11,
@@ -73,9 +85,12 @@ STEPS: tuple[Step, ...] = (
             _sum_rho_G / (T * _mean),
             "<=",
             2 / T * (_psi0 - _psi_T) / (_mean * _gamma) + 2 / T * _sum_E / (_mean * _gamma),
-            below(_psi_T - _psi0, -_gamma / 2 * _sum_rho_G + _sum_E, "(45), added up"),
+            equal(_sum_rho_G, _rho_G_before + _rho0 * _G0, "the sum of rho^(t) G_t"),
+            equal(_sum_E, _E_before + _E0, "the sum of the errors"),
+            below(_psi_now - _psi0, -_gamma / 2 * _rho_G_before + _E_before, "the rounds before, added up"),
+            below(_psi_T - _psi_now, -_gamma / 2 * _rho0 * _G0 + _E0, "(45)"),
         ),
-        remark="With the sums of all rho^(t) G_t and of all errors.",
+        remark="With one round, of rho_0 and G_0, after the others; Psi_t is Psi before it.",
     ),
     _step(
         12,
