@@ -21,10 +21,11 @@ from typing import Any
 
 ONE, MINUS, POSITIVE = {(): Fraction(1)}, {(): Fraction(-1)}, ("positive", "whole")
 KINDS = ("positive", "nonnegative", "real", "whole")
-OPPOSITE = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
-FUNCTIONS = ("exp", "log")
-# Products of short coefficients that the check of one claim may take: some seconds. Of b bits it counts as b^2/2^18.
-WORK, LEFT = 2_000_000, [0]
+OPPOSITE = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "==": "=="}
+IMPLIED = {">=": (">=",), "<=": ("<=",), ">": (">", ">="), "<": ("<", "<="), "==": ("==", ">=", "<=")}
+# Products of short terms that the check of a claim may take, a second, and those of a whole file per byte. With
+# coefficients of b bits one counts as 1 + b^2/2^18, with n powers as 1 + n/4.
+WORK, PER_BYTE, LEFT = 200_000, 10, [0]
 LONGEST, DEEPEST, HIGHEST = 2000, 60, 1000
 
 
@@ -59,6 +60,7 @@ def number(text: Any, bound: int = 0) -> Fraction:
     fits = isinstance(text, str) and len(text) <= LONGEST and re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text)
     need(fits, f"{str(text)[:40]!r} is no fraction")
     value = Fraction(text)
+    need(str(value) == text, f"{text[:40]} is not in lowest terms")
     need(not bound or max(abs(value.numerator), value.denominator) <= bound, f"the exponent {text[:40]} is too large")
     return value
 
@@ -80,15 +82,23 @@ def plus(*polys: Any) -> Any:
     return {monomial: c for monomial, c in total.items() if c}
 
 
+def merged(m: Any, k: Any) -> Any:  # the product of two monomials
+    powers = dict(m)
+    for x, e in k:
+        powers[x] = powers.get(x, 0) + e
+    return tuple(sorted((x, e) for x, e in powers.items() if e))
+
+
 def times(*polys: Any) -> Any:
     total: Any = ONE
     for poly in polys:
-        spend(len(total) * len(poly) * max(map(cost, (0, *total.values()))) * max(map(cost, (0, *poly.values()))))
+        longest = sum(max(map(len, each), default=0) for each in (total, poly))
+        sizes = max(map(cost, (0, *total.values()))) * max(map(cost, (0, *poly.values())))
+        spend((1 + len(total) * len(poly)) * (1 + longest // 4) * sizes)
         found: Any = {}
         for m, c in total.items():
             for k, d in poly.items():
-                powers = plus(dict(m), dict(k)) if m and k else dict(m or k)
-                monomial = tuple(sorted(powers.items()))
+                monomial = merged(m, k)
                 found[monomial] = found.get(monomial, 0) + c * d
         total = {monomial: c for monomial, c in found.items() if c}
     return total
@@ -118,24 +128,69 @@ def sign(poly: Any, signs: Any) -> int:  # 1: no term can be negative, 2: and on
 
 
 def read(data: Any, signs: Any, vectors: Any) -> Any:  # terms [coefficient, {number: exponent}, [[vector, vector]]]
-    found = []
+    total: Any = {}
     for term in listed(data, "terms"):
         need(isinstance(term, list) and len(term) in (2, 3) and isinstance(term[1], dict), "no term")
+        pairs = listed(term[2] if len(term) > 2 else [], "inner products")
+        spend(1 + len(term[1]) + len(pairs))
         powers: Any = {}
         for name, text in term[1].items():
             e = number(text, HIGHEST)
             need(name in signs, f"{name!r} is no number of this claim")
             fits = signs[name] in POSITIVE or (e > 0 and (signs[name] == "nonnegative" or e.denominator == 1))
             need(fits, f"a meaningless power of {name}")
-            powers = plus(powers, {(name,): e})
-        for pair in listed(term[2] if len(term) == 3 else [], "inner products"):
+            powers[(name,)] = e
+        for pair in pairs:
             need(isinstance(pair, list) and len(pair) == 2 and all(v in vectors for v in pair), "no inner product")
-            powers = plus(powers, {tuple(sorted(pair)): Fraction(1)})
-        found.append({tuple(sorted(powers.items())): number(term[0])})
-    return plus(*found)
+            key = tuple(sorted(pair))
+            powers[key] = powers.get(key, 0) + Fraction(1)
+        monomial = merged(powers.items(), ())
+        total[monomial] = plus({monomial: total.get(monomial, Fraction(0))}, {monomial: number(term[0])}).get(
+            monomial, 0
+        )
+    return {monomial: c for monomial, c in total.items() if c}
 
 
 # --- Claims: quotients of a polynomial and powers of others, as they are written ---
+
+
+# How many parts an operation has, least and most.
+PARTS = {"+": (2, 0), "*": (2, 0), "/": (2, 2), "^": (2, 2), "dot": (2, 2), "max": (1, 0), "min": (1, 0)}
+PARTS |= {"exp": (1, 1), "log": (1, 1), "power": (2, 2), "constant": (1, 1), "function": (2, 0)}
+
+
+def formed(node: Any, names: Any, vectors: Any, deep: int = 0, *, vector: bool = False) -> None:
+    """Whether an expression, or a vector, is what the schema names; raises ArithmeticError where it is not."""
+    spend(1)
+    need(deep < DEEPEST, "too deep")
+    if isinstance(node, str):
+        if node not in (vectors if vector else names):
+            need(not vector, f"{node[:40]!r} is no vector")
+            number(node)
+        return
+    need(isinstance(node, list) and node and isinstance(node[0], str) and node[0] in PARTS, "no expression")
+    operation, parts = node[0], node[1:]
+    least, most = PARTS[operation]
+    need(least <= len(parts) <= (most or len(parts)), f"{operation} has {len(parts)} parts")
+    if vector:
+        need(operation == "+" or (operation == "*" and len(parts) == 2), "no vector")
+        kinds = [operation == "+" or turn > 0 for turn in range(len(parts))]
+    elif operation == "constant":
+        need(parts[0] in ("pi", "e") and parts[0] not in {*names, *vectors}, "no constant, or the name of a number")
+        return
+    else:
+        kinds = [operation == "dot"] * len(parts)
+    if operation == "function":
+        taken = (
+            isinstance(parts[0], str) and parts[0] not in ("sqrt", *PARTS) and re.fullmatch(r"[A-Za-z]\w*", parts[0])
+        )
+        need(taken, "no function")
+        parts, kinds = parts[1:], kinds[1:]
+    if operation == "^":
+        number(parts[1], HIGHEST)
+        parts = parts[:1]
+    for each, own in zip(parts, kinds, strict=False):
+        formed(each, names, vectors, deep + 1, vector=own)
 
 
 class Claim:
@@ -149,7 +204,7 @@ class Claim:
             need(not re.fullmatch(r"-?[0-9/]+", name), f"the name {name!r} is a number")
         for name, sort in variables.items():
             need(sort in KINDS, f"{name} is {sort!r}, which is no kind of number")
-        need(len(set(vectors)) == len(vectors), "a vector twice")
+        need(len({*vectors, *variables}) == len(vectors) + len(variables), "a name twice")
         self.signs, self.vectors, self.facts = dict(variables), set(vectors), {}
         for x in variables:
             if variables[x] == "whole":
@@ -159,48 +214,41 @@ class Claim:
     def read(self, data: Any) -> Any:
         return read(data, self.signs, self.vectors)
 
-    def quotient(self, node: Any, deep: int = 0) -> Any:  # (p, {q: e}) for p divided by all q^e
-        need(deep < DEEPEST, "too deep")
-        spend(1)
+    def quotient(self, node: Any) -> Any:  # (p, {q: e}) for p divided by all q^e
         if isinstance(node, str):
-            if node in self.declared:
-                return one(node), {}
-            value = number(node)
-            return ({(): value} if value else {}), {}
-        need(isinstance(node, list) and len(node) > 1 and isinstance(node[0], str), "no expression")
+            value = Fraction(1) if node in self.declared else number(node)
+            return (one(node) if node in self.declared else {(): value} if value else {}), {}
         operation, *parts = node
-        if operation == "+":
-            return self.total(*(self.quotient(each, deep + 1) for each in parts))
-        if operation == "*":
-            return product(*(self.quotient(each, deep + 1) for each in parts))
-        if operation == "/" and len(parts) == 2:
-            return product(self.quotient(parts[0], deep + 1), self.inverse(self.quotient(parts[1], deep + 1)))
-        if operation == "^" and len(parts) == 2:
-            return self.raised(parts[0], number(parts[1], HIGHEST), deep)
-        if operation == "dot" and len(parts) == 2:
-            first, second = (self.vector(each, deep + 1) for each in parts)
+        if operation in ("+", "*", "/"):
+            found = map(self.quotient, parts)
+            if operation == "/":
+                found = iter([next(found), self.inverse(next(found))])
+            return self.total(*found) if operation == "+" else product(*found)
+        if operation == "^":
+            return self.raised(parts[0], number(parts[1]))
+        if operation == "dot":
+            first, second = map(self.vector, parts)
+            spend(len(first) * len(second))
             pairs: Any = ((a, b, (one(u, v), {})) for u, a in first.items() for v, b in second.items())
             return self.total(*(product(*pair) for pair in pairs))
-        return one(self.named(node, deep)), {}
+        return one(self.named(node)), {}
 
-    def vector(self, node: Any, deep: int) -> Any:  # {vector: coefficient}
-        need(deep < DEEPEST, "too deep")
-        spend(1)
+    def vector(self, node: Any) -> Any:  # {vector: coefficient}
         if isinstance(node, str):
-            need(node in self.vectors, f"{node!r} is no vector")
             return {node: (ONE, {})}
-        need(isinstance(node, list) and len(node) > 1, "no vector")
-        if node[0] == "*" and len(node) == 3:
-            factor = self.quotient(node[1], deep + 1)
-            return {v: product(factor, c) for v, c in self.vector(node[2], deep + 1).items()}
-        need(node[0] == "+", "no vector")
-        parts = [self.vector(each, deep + 1) for each in node[1:]]
-        names = {v: None for part in parts for v in part}
-        return {v: self.total(*(part[v] for part in parts if v in part)) for v in names}
+        operation, *parts = node
+        if operation == "*":
+            factor = self.quotient(parts[0])
+            return {v: product(factor, c) for v, c in self.vector(parts[1]).items()}
+        found = [self.vector(each) for each in parts]
+        names = {v: None for part in found for v in part}
+        spend(len(names) * len(found))
+        return {v: self.total(*(part[v] for part in found if v in part)) for v in names}
 
     def total(self, *quotients: Any) -> Any:
         common: Any = {}
         for _, below in quotients:
+            spend(1 + len(below))
             common |= {q: max(e, common.get(q, e)) for q, e in below.items()}
         return plus(*(times(p, *missing(common, below)) for p, below in quotients)), common
 
@@ -212,8 +260,8 @@ class Claim:
         ((monomial, c),) = poly.items()
         return times({(): 1 / c}, *missing(below, {})), {frozen(one(*x)): e for x, e in monomial}
 
-    def raised(self, node: Any, e: Fraction, deep: int) -> Any:
-        base = self.quotient(node, deep + 1)
+    def raised(self, node: Any, e: Fraction) -> Any:
+        base = self.quotient(node)
         if e.denominator == 1:
             if e < 0:
                 base = self.inverse(base)
@@ -221,39 +269,30 @@ class Claim:
         if isinstance(node, str) and node in self.declared and self.signs[node] != "real":
             name = node
         else:
-            name, e = self.named(["^", node, f"1/{e.denominator}"], deep), Fraction(e.numerator)
+            name, e = self.named(["^", node, f"1/{e.denominator}"]), Fraction(e.numerator)
         return ({(((name,), e),): Fraction(1)}, {}) if e > 0 else (ONE, {frozen(one(name)): -e})
 
-    def named(self, node: Any, deep: int) -> str:  # a number of its own, with what defines it among the facts
+    def named(self, node: Any) -> str:  # a number of its own, with what defines it among the facts
         operation, parts, name = node[0], node[1:], shown(node)
         need(name not in self.declared, f"the name {name!r} is that of an expression")
         if name in self.signs:
             return name
         if operation == "^":
-            base, order = self.quotient(parts[0], deep + 1), number(parts[1], HIGHEST).denominator
+            base, order = self.quotient(parts[0]), number(parts[1]).denominator
+            need(base[0].keys() != {()} or base[1] or base[0][()] > 0, "a root of a negative number")
             self.signs[name] = "positive" if self.sign(base) > 1 else "nonnegative"
             self.know(name, self.goals((power(one(name), order), {}), "==", base))
         elif operation in ("max", "min"):
-            values = [self.quotient(each, deep + 1) for each in parts]
+            values = [self.quotient(each) for each in parts]
             seen = (max if operation == "max" else min)(map(self.sign, values))
             self.signs[name] = ("real", "nonnegative", "positive")[seen]
             for turn, value in enumerate(values):
                 self.know(f"{name}{turn}", self.goals((one(name), {}), ">=" if operation == "max" else "<=", value))
-        else:
-            for each in {"constant": [], "function": parts[1:]}.get(operation, parts):
-                self.quotient(each, deep + 1)
-            self.signs[name] = self.function(operation, parts)
+        else:  # of which no more than a sign is known
+            base = self.quotient(parts[0]) if operation == "power" else (ONE, {})
+            positive = operation in ("power", "exp", "constant")
+            self.signs[name] = ("real", "nonnegative", "positive")[self.sign(base) if positive else 0]
         return name
-
-    def function(self, operation: str, parts: Any) -> str:  # the kind of a value of which no more is known
-        if operation == "power" and len(parts) == 2:
-            return ("real", "nonnegative", "positive")[self.sign(self.quotient(parts[0]))]
-        if operation == "function":
-            known = ("max", "min", "sqrt", *FUNCTIONS)
-            need(len(parts) > 1 and re.fullmatch(r"[A-Za-z]\w*", parts[0]) and parts[0] not in known, "no function")
-            return "real"
-        need(parts in (["pi"], ["e"]) if operation == "constant" else operation in FUNCTIONS, "no operation")
-        return "real" if operation == "log" else "positive"
 
     def know(self, name: str, goals: Any) -> None:
         need(name not in self.facts, f"two facts are called {name}")
@@ -268,10 +307,9 @@ class Claim:
         return self.quotient(data["left"]), self.quotient(data["right"])
 
     def goals(self, left: Any, relation: Any, right: Any) -> Any:  # as pairs (p, strict); denominators are cleared
-        need(relation in OPPOSITE or relation == "==", f"there is no relation {str(relation)[:40]!r}")
         poly, below = self.total(left, product((MINUS, {}), right))
         for q, e in below.items():
-            spend(len(poly))
+            spend(len(poly) * (1 + max(map(len, poly), default=0) // 4))
             if len(q) == 1:  # a number, which may be in every term
                 ((((x, _),), _),) = q
                 least = min((dict(m).get(x, Fraction(0)) for m in poly), default=Fraction(0))
@@ -297,6 +335,7 @@ def product(*quotients: Any) -> Any:
 
 
 def missing(common: Any, below: Any) -> Any:  # what brings a denominator to the common one
+    spend(len(common))
     for q, e in common.items():
         lack = e - below.get(q, 0)
         if lack and len(q) == 1:  # one number x, to any power
@@ -391,6 +430,7 @@ def summand(term: Any, state: Any, vectors: Any) -> Any:  # a nonnegative term, 
     if "norm" in term:  # |sum of coefficient*vector|^2
         form = [(read(c, signs, vectors), v) for c, v in listed(term["norm"], "coefficients and vectors")]
         need(all(v in vectors for _, v in form), "no vector")
+        spend(len(form) ** 2)
         pairs = ((a, b, one(u, v)) for a, u in form for b, v in form)
         norm = plus(*(times(*pair) for pair in pairs))
     some = not {"square", "norm"} & set(term) and sign(factor, signs) > 1 and all(above for _, above in used)
@@ -431,30 +471,35 @@ def digest(data: Any) -> str:
 
 
 def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
-    need(data["left"] != data["right"], "both sides are the same", RepeatedError)
-    claim = Claim(data["variables"], data["vectors"])
+    claim, hypotheses = Claim(data["variables"], data["vectors"]), listed(data["hypotheses"], "hypotheses")
+    for each in (data, *(fields(each, SIDES) for each in hypotheses)):
+        relation = each["relation"]
+        need(isinstance(relation, str) and relation in IMPLIED, f"there is no relation {str(relation)[:40]!r}")
+        for side in ("left", "right"):
+            formed(each[side], claim.declared, claim.vectors)
+    need(shown(data["left"]) != shown(data["right"]), "both sides are the same", RepeatedError)
     left, right = claim.sides(data)
-    for turn, each in enumerate(listed(data["hypotheses"], "hypotheses"), 1):
-        above, below = claim.sides(fields(each, SIDES))
-        if each["relation"] != data["relation"]:  # a <= b is b >= a
-            own, other = (below, above) if OPPOSITE.get(each["relation"]) == data["relation"] else (None, None)
-        else:
-            own, other = above, below
-        need(not same(own, left, other, right), f"the claim is hypothesis {turn}", RepeatedError)
+    for turn, each in enumerate(hypotheses, 1):
+        above, below = claim.sides(each)
+        for sides, relation in (((above, below), each["relation"]), ((below, above), OPPOSITE[each["relation"]])):
+            given = data["relation"] in IMPLIED[relation] and repeats(claim, sides, (left, right))
+            need(not given, f"the claim is hypothesis {turn}", RepeatedError)
         claim.know(str(turn), claim.goals(above, each["relation"], below))
     return claim, claim.goals(left, data["relation"], right)
 
 
-def same(own: Any, left: Any, other: Any, right: Any) -> bool:  # sides, but for one positive number
-    pairs = [(own, left), (other, right)]
-    if own is None or any(one[1] != two[1] or one[0].keys() != two[0].keys() for one, two in pairs):
+def repeats(claim: Claim, given: Any, sides: Any) -> bool:  # the same sides, or difference, but for one positive number
+    pairs = [*zip(given, sides, strict=True)]
+    if not (sides[0][0] and sides[1][0]):  # a - b >= 0 is a >= b
+        pairs = [tuple(claim.total(left, product((MINUS, {}), right)) for left, right in (given, sides))]
+    if any(known[1] != new[1] or known[0].keys() != new[0].keys() for known, new in pairs):
         return False
-    ratios = {two[0][m] / c for one, two in pairs for m, c in one[0].items()}
+    ratios = {new[0][m] / c for known, new in pairs for m, c in known[0].items()}
     return len(ratios) == 1 and min(ratios) > 0
 
 
-def step(data: Any) -> None:
-    LEFT[0] = WORK
+def step(data: Any, work: int = WORK) -> None:
+    LEFT[0] = work
     fields(data, f"id variables vectors hypotheses proofs digest {SIDES}")
     need(isinstance(data["id"], str) and data["id"].isprintable(), "the id is no text")
     need(data["digest"] == digest(data), "the digest is that of another claim")
@@ -491,38 +536,51 @@ def refuse(value: str) -> Any:
     raise ArithmeticError(f"{value[:40]} is no text")
 
 
-def main(arguments: list[str]) -> int:
-    paths, where, code = [each for each in arguments if each != "--claims"], "no file", 2
+def checked(
+    file: Any, audited: Any, size: int, *, claims: bool
+) -> Any:  # what to say, line by line; last of all why not
+    left, seen, where = WORK + PER_BYTE * size, set(), "the file"
     try:
-        where = " ".join(paths) or where
-        refused: Any = {
-            "parse_float": refuse,
-            "parse_int": lambda n: int(n) if len(n) < 10 else refuse(n),
-            "parse_constant": refuse,
-        }
-        file = json.loads(Path(paths[0]).read_text("utf-8"), object_pairs_hook=once, **refused)
-        need(fields(file, "schema steps", "without_certificate")["schema"] == 2, "another schema")
-        audited = None
-        if len(paths) > 1:
-            audit = json.loads(Path(paths[1]).read_text("utf-8"))
-            audited = {(each["id"], each["digest"]) for each in audit["steps"]}
-        seen: set[str] = set()
+        for each in file.get("without_certificate", []):
+            need(all(isinstance(x, str) for x in fields(each, "id reason").values()), "a reason is no text")
         for turn, each in enumerate(listed(file["steps"], "steps"), 1):
-            where, code = f"step {turn}", 1
-            where = repr(each["id"])[1:-1][:80]
-            step(each)
+            where = f"step {turn}"
+            where = each["id"][:80]
+            allowed = min(left, WORK)
+            step(each, allowed)
+            left -= allowed - LEFT[0]
             need(each["id"] not in seen, "a step twice")
             need(audited is None or (each["id"], each["digest"]) in audited, "the audit has no such claim")
             seen.add(each["id"])
-            if "--claims" in arguments:
-                print(text(each))
+            if claims:
+                yield text(each), 0
+    except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
+        yield f"{where} is rejected: {error}"[:300], 1
+        return
+    yield f"{len(seen)} certificates are accepted", 0
+
+
+def main(arguments: list[str]) -> int:
+    paths, code = [each for each in arguments if each != "--claims"], 2
+    try:
+        need(len(paths) in (1, 2), "python recheck.py FILE.json [AUDIT.json] [--claims]")
+        strict: Any = {"parse_float": refuse, "parse_constant": refuse}
+        strict["parse_int"] = lambda text: int(text) if len(text) < 10 else refuse(text)
+        content = Path(paths[0]).read_text("utf-8")
+        file = json.loads(content, object_pairs_hook=once, **strict)
+        need(fields(file, "schema steps", "without_certificate")["schema"] == 2, "another schema")
+        audited = None
+        if len(paths) > 1:
+            audit = json.loads(Path(paths[1]).read_text("utf-8"), object_pairs_hook=once)
+            audited = {(each["id"], each["digest"]) for each in audit["steps"]}
+        for said, code in checked(file, audited, len(content), claims="--claims" in arguments):  # noqa: B007
+            print("\n".join(ascii(part)[1:-1] for part in said.split("\n")))
     except BrokenPipeError:  # whoever reads the claims has seen enough
         return 2
     except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError) as error:
-        print(f"{where} is rejected: {type(error).__name__}: {str(error)[:300]}")
-        return code
-    print(f"{len(file['steps'])} certificates are accepted")
-    return 0
+        print(ascii(f"{' '.join(paths)} is not read: {error}")[1:-1][:300])
+        return 2
+    return code
 
 
 if __name__ == "__main__":

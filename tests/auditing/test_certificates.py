@@ -187,7 +187,7 @@ def run(path, file):
 def test_the_checker_stands_alone(found, tmp_path):
     """Few lines, the standard library, exit codes."""
     source = Path(recheck.__file__).read_text()
-    assert len(source.splitlines()) <= 550
+    assert len(source.splitlines()) <= 620
     imported = {
         (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name).partition(".")[0]
         for node in ast.walk(ast.parse(source))
