@@ -220,7 +220,7 @@ class Claim:
             return (one(node) if node in self.declared else {(): value} if value else {}), {}
         operation, *parts = node
         if operation in ("+", "*", "/"):
-            found = map(self.quotient, parts)
+            found: Any = map(self.quotient, parts)
             if operation == "/":
                 found = iter([next(found), self.inverse(next(found))])
             return self.total(*found) if operation == "+" else product(*found)
