@@ -26,7 +26,7 @@ from bounds.statement import Assumption, Statement, number
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.algorithm import check_alike
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments import scheduled
 from ratecheck.engines.moments.alike import AlikeRun
@@ -329,6 +329,8 @@ def covered(statement: Statement) -> Method:
         raise InputError(f'{statement.key} assumes "{unmet[0]}", of which no hard instances are known')
     if named := sorted({facts[s] for s in statement.parameters if facts.get(s) in _LEAST_CURVED}):
         raise InputError(f"{statement.key} has a rate for {named[0].replace('_', ' ')}, which is no power of T")
+    if named := [s for s in statement.parameters if facts.get(s) in _drawn_delays(statement)]:
+        raise InputError(f"{statement.key} has {named[0]} in it, which no hard instance of this participation sets")
     if not _known_participation(statement, assumptions & laws):
         law = next((f', "{each.value}"' for each in statement.assumptions if each in laws), "")
         raise InputError(
@@ -336,6 +338,13 @@ def covered(statement: Statement) -> Method:
             f"card: {', '.join(statement.follows_from) or 'none'}"
         )
     return METHODS[method.exact] if method.exact else method
+
+
+def _drawn_delays(statement: Statement) -> tuple[str, ...]:
+    """Facts about delays that the families do not set: their means, and those of participants that are drawn."""
+    if {Assumption.DRAWN_STEP_SIZES, Assumption.OBLIVIOUS_PARTICIPATION} & {*statement.assumptions}:
+        return MEAN_DELAYS
+    return (*DELAYS, *MEAN_DELAYS)
 
 
 def _known_participation(statement: Statement, laws: set[Assumption]) -> bool:
