@@ -162,6 +162,8 @@ class Vocabulary:
             default=default,
         )
         self._quantities[name] = quantity
+        # A formula of an own symbol may have asked for it already.
+        self.__dict__.pop("order", None)
         # A symbol in place of the base's means something else.
         self.facts.pop(name, None)
         return quantity.symbol
@@ -224,7 +226,7 @@ class Vocabulary:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """Position of each name; ask once all symbols are defined."""
+        """Position of each name."""
         return {name: position for position, name in enumerate(self._quantities)}
 
 

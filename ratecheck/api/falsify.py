@@ -31,6 +31,7 @@ from ratecheck.views.falsify import (
     falsified_fields,
     falsified_table,
     falsified_text,
+    outcome_text,
     simplest,
     worst_case_text,
 )
@@ -56,11 +57,15 @@ class FalsifyResult(Result):
     @property
     def search(self) -> Falsified:
         """The search; of several the one with the worst outcome, and among these the largest left / right side."""
-        return min(self.searches, key=lambda each: (_ORDER.index(each.outcome), -(each.tightness or 0.0)))
+
+        def rank(each: Falsified) -> tuple[int, bool, float]:
+            return _ORDER.index(each.outcome), each.unconfirmed is None, -(each.tightness or 0.0)
+
+        return min(self.searches, key=rank)
 
     @property
     def outcome(self) -> Outcome:
-        """VIOLATED, INCONCLUSIVE where no violation was found, or NOT_APPLICABLE where nothing could be asked."""
+        """VIOLATED, INCONCLUSIVE where no violation was confirmed, or NOT_APPLICABLE where nothing could be asked."""
         return self.search.outcome
 
     @property
@@ -103,7 +108,7 @@ class FalsifyResult(Result):
     def _headline(self) -> str:
         tight = "" if self.tightness is None else f", largest left / right {number(self.tightness)}"
         keys = ", ".join(each.statement.key for each in self.searches)
-        return f"{keys}: {'VIOLATED' if self.outcome is Outcome.VIOLATED else 'no violation found'}{tight}"
+        return f"{keys}: {outcome_text(self.search)}{tight}"
 
     def _fields(self) -> dict[str, Any]:
         fields = [falsified_fields(each) for each in self.searches]
@@ -121,6 +126,11 @@ class WorstCaseResult(Result):
     def violated(self) -> bool:
         """Whether a checked instance has a larger left side than right side."""
         return any(case.violated for case in self.cases)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the two values leave open of a statement which side is larger."""
+        return any(case.undecided for case in self.cases)
 
     def __str__(self) -> str:
         return "\n\n".join(map(worst_case_text, self.cases))

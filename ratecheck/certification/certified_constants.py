@@ -30,8 +30,9 @@ from ratecheck.problems.matrices import is_diagonal
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
-# What the participation decides.
+# What the participation decides in every run, and the expectations of these over the runs.
 DELAYS = ("tau_max", "tau_avg")
+MEAN_DELAYS = ("mean_tau_max", "mean_tau_avg")
 # Facts that only one number states.
 ALONE = work.ALONE | {"mixing_share"}
 # A smaller value of these is as true as the certified one; of all others a larger value is.
@@ -69,6 +70,11 @@ class CertifiedCase:
         if name in self._of_problem:
             return self._of_problem[name]
         return None if self.work is None else self.work.fact(name)
+
+    def draws(self, name: str) -> bool:
+        """Whether every run has a value of its own of the fact, and what is certified is its expectation."""
+        pattern = self.participation
+        return name in DELAYS and pattern is not None and pattern.rate < 1.0 and not pattern.deterministic
 
     @property
     def weights(self) -> Array | None:
@@ -536,8 +542,7 @@ _FACTS: dict[str, Fact] = {
     "mu_g": _of_samples("mu_g"),
     "L_1": _of_samples("L_1"),
     "L_f": _steepest,
-    "tau_max": _delay("tau_max", 0),
-    "tau_avg": _delay("tau_avg", 1),
+    **{name: _delay(name, position) for names in (DELAYS, MEAN_DELAYS) for position, name in enumerate(names)},
     "delta": _least_probability,
     "inner_convexity": _inner_convexity,
     "inner_error": _inner_error,

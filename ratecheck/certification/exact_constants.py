@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, identity, inverse, minimum, rationals, semidefinite
-from ratecheck.certification.certified_constants import LOWER
+from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS
 from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
@@ -306,6 +306,9 @@ class Proved:
             return Fraction(repeats.delays(self.T)[1], self.T)
         return self._delays(lambda tau: Fraction(int(tau.sum()), len(tau)), average=True)
 
+    # Of a random pattern these are the expectations, as in floating point.
+    _mean_tau_max, _mean_tau_avg = _tau_max, _tau_avg
+
     def expected_delay(self) -> Fraction:
         """E[tau_max] over rounds 0 ... T."""
         assert self.trace is not None
@@ -346,7 +349,7 @@ _KNOWN = frozenset(
         "relative_noise",
         "dimension",
     }
-    | {"selection_skew", "delta", "tau_max", "tau_avg"}
+    | {"selection_skew", "delta", *DELAYS, *MEAN_DELAYS}
 )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ratecheck.algebra.enclosure import Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, identity, rationals, semidefinite, zero_of
+from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.exact_constants import Proved
 from ratecheck.problems import Certificate, MinMax
 from ratecheck.problems.minmax import cocoercive
@@ -18,8 +19,8 @@ from ratecheck.problems.minmax import cocoercive
 # What is known here beside the constants that are tested; the others speak of functions.
 _KNOWN = frozenset(
     {
-        "distance2_0", "B_0", "mean_B_0", "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max",
-        "tau_avg", "relative_noise", "dimension",
+        "distance2_0", "B_0", "mean_B_0", "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS,
+        *MEAN_DELAYS, "relative_noise", "dimension",
     }
 )  # fmt: skip
 

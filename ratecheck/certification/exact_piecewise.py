@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.exact_constants import Proved
 from ratecheck.problems import Piecewise, PiecewiseSamples
 
@@ -33,9 +34,9 @@ _OWN = {
 _ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
 _NONE = frozenset({"L_v", "L_uv", "L_vu"})
 # What concerns neither the functions nor inner problems.
-_OTHERS = frozenset(
-    {"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max", "tau_avg", "relative_noise", "dimension"}
-)
+_OTHERS = frozenset({
+    "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,5 +15,10 @@ OF_VERDICT = {
     Outcome.INCONCLUSIVE: OPEN,
     Outcome.DIVERGED: OPEN,
 }
-# A search that finds nothing is done.
+# A search that finds nothing is done; one that leaves open what it found is not.
 OF_SEARCH = {Outcome.VIOLATED: FINDING, Outcome.INCONCLUSIVE: DONE, Outcome.NOT_APPLICABLE: OPEN}
+
+
+def of_search(outcome: Outcome, *, unconfirmed: bool) -> int:
+    """The exit code of one search."""
+    return OPEN if unconfirmed else OF_SEARCH[outcome]

@@ -19,7 +19,7 @@ from ratecheck.commands.arguments import (
     scheduler_option,
     seed_option,
 )
-from ratecheck.commands.exit_codes import OF_SEARCH
+from ratecheck.commands.exit_codes import DONE, FINDING, OPEN, of_search
 
 
 @click.command(name="falsify")
@@ -59,12 +59,13 @@ def command(
     rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json;
     "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Numbers that are given
     (sizes, noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and keeps the
-    best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name, end in a table; the
-    exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
+    best so far. Exit code 1 where the statement fails, 3 where nothing could be asked, or where something exceeds the
+    bound and nothing confirms it. Several KEYs, or a paper's name, end in a table; the exit code is then 1 where any of
+    them fails, else 3 where that is the answer for one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
     an exactly checked instance and a bound of PEPit, round by round where the claim is about every round. Noise
-    (sigma_u) has two opposite values there.
+    (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
     """
     keys, assignments = divide_words(words)
     statements, given = select(keys), parse_values(assignments)
@@ -74,9 +75,9 @@ def command(
         cases = falsify(*statements, seed=seed, pep=True, parameters=given)
         if not cases.cases:
             print_remarks(cases)
-            return 3
+            return OPEN
         print_result(cases, as_json=as_json)
-        return int(cases.violated)
+        return FINDING if cases.violated else OPEN if cases.undecided else DONE
     own = instances.own(keys)
 
     def save(each: FalsifyResult) -> None:
@@ -90,5 +91,6 @@ def command(
     print_result(found, as_json=as_json)
     if not several:
         save(found)
-    codes = {OF_SEARCH[each.outcome] for each in found.searches} | ({3} if found.missing else set())
-    return 1 if 1 in codes else max(codes)
+    codes = {of_search(each.outcome, unconfirmed=each.unconfirmed is not None) for each in found.searches}
+    codes |= {OPEN} if found.missing else set()
+    return FINDING if FINDING in codes else max(codes)

@@ -35,6 +35,7 @@ from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, Term
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import Fit, fit
 from ratecheck.verification.instance import Instance, read
+from ratecheck.verification.verdict import Verdict
 
 # Exponents that differ by no more than this are the same.
 TOLERANCE = 0.03
@@ -46,17 +47,17 @@ _CELLS_EACH = 6
 _BEYOND, _STEPS = 9.0, 18
 # How many decades beyond its regime a bound may be passed, and how many are looked at there.
 _FARTHEST, _ROOM = 12.0, 2.5
-# Instances that are checked have at most so many clients, and so many rounds in a period.
-_CHECKED_CLIENTS, _CHECKED_ROUNDS = 64, 1000
+# Instances that are checked have at most so many clients, rounds in a period, and gradients where they have a kink.
+_CHECKED_CLIENTS, _CHECKED_ROUNDS, _CHECKED_GRADIENTS = 64, 1000, 2000
 # What a left side that passes a bound passes it by, and by what factor where `verify` cannot be asked.
-_MARGIN, _CLEAR = 1e-6, 1.1
+MARGIN, _CLEAR = 1e-6, 1.1
 # The share by which L is shifted to see whether a left side is more than rounding, and how many times that share it may
 # change by: left sides change by about as much, what is left of moments that cancel by thousands of times as much.
 _SHIFT, _STEADY = 1e-10, 10
 # The share of a left side that may be lost where a round changes it by less than numbers of NumPy's longest type tell.
 _LOST = 1e-3
 # Runs that `verify` is asked about first, if they pass the bound too.
-_FEW_ROUNDS, _FEW_CLIENTS = (10.0**2, 10.0**3, 10.0**4), (2.0, 8.0, 64.0)
+_FEW_ROUNDS, _FEW_CLIENTS = (10.0**2, 10.0**3, 10.0**4, 10.0**5), (2.0, 8.0, 64.0)
 
 
 @dataclass(frozen=True)
@@ -94,16 +95,22 @@ class Worst:
 
 @dataclass(frozen=True)
 class Violation:
-    """An instance at which the left side passes the bound, and both; ``verdict`` is what `verify` says of it.
+    """An instance at which the left side passes the bound, and both; ``answer`` is what `verify` says of it.
 
-    ``verdict`` is None where `verify` has no such run, or the instance has too many clients to be written out.
+    ``answer`` is None where `verify` was not asked or has no such run; ``refused`` is then what it said.
     """
 
     at: float
     left: float
     bound: float
     hard: Hard
-    verdict: Outcome | None
+    answer: Verdict | None = None
+    refused: str = ""
+
+    @property
+    def verdict(self) -> Outcome | None:
+        """The outcome of the answer."""
+        return None if self.answer is None else self.answer.outcome
 
     @property
     def instance(self) -> Instance | None:
@@ -112,12 +119,18 @@ class Violation:
 
     @property
     def confirmed(self) -> bool:
-        """Whether `verify` says so too."""
-        return self.verdict is Outcome.VIOLATED
+        """Whether `verify` says so too, supposing nothing."""
+        return self.answer is not None and self.answer.outcome is Outcome.VIOLATED and not self.answer.supposes
 
     @property
     def unasked(self) -> str:
         """Why `verify` has not said so, in words."""
+        if self.answer is not None and self.answer.supposes:
+            return f"'verify' says {self.answer.outcome.value} only if {' and '.join(self.answer.supposes)}"
+        if self.answer is not None:
+            return ": ".join([f"'verify' says {self.answer.outcome.value}", *self.answer.reasons[:1]])
+        if self.refused:
+            return f"'verify' refuses it: {self.refused}"
         return "these sizes are beyond what 'verify' takes" if self.hard.runs else "'verify' has no such run"
 
 
@@ -382,7 +395,13 @@ def _checked(cell: RateCell) -> Check | None:
     if cell.worst is None or cell.regime is None:
         return None
     hard = [(cell.worst.instances[end], cell.regime.values[end]) for end in (0, -1)]
-    hard = [(each, x) for each, x in hard if sum(each.sizes) <= _CHECKED_CLIENTS and each.length <= _CHECKED_ROUNDS]
+    hard = [
+        (each, x)
+        for each, x in hard
+        if sum(each.sizes) <= _CHECKED_CLIENTS
+        and each.length <= _CHECKED_ROUNDS
+        and each.gradients <= _CHECKED_GRADIENTS
+    ]
     for each, x in sorted(hard, key=lambda pair: sum(pair[0].sizes)):
         instance = each.instance()
         if instance is None:
@@ -513,11 +532,18 @@ def _along(statement: Statement, bound: Bound, regime: Regime, followed: Worst) 
 
 
 def first_violation(
-    statement: Statement, bound: Bound, regime: Regime, values: Sequence[float], known: Sequence[Hard] = ()
+    statement: Statement,
+    bound: Bound,
+    regime: Regime,
+    values: Sequence[float],
+    known: Sequence[Hard] = (),
+    *,
+    clear: float = _CLEAR,
 ) -> Violation | None:
     """The first of these values at which `verify` confirms that the bound is passed; else one where it cannot tell.
 
     It is asked about short runs of few clients first. ``known`` are the hardest instances at the values, if they are.
+    Where it cannot tell, the bound is to be passed by the factor ``clear``, and by a tenth by what is no instance.
     """
     open_one = None
     for x, hard in zip_longest(values, known):
@@ -529,14 +555,15 @@ def first_violation(
             continue
         for fewer in _small(statement, setting, regime.parameter):
             small = _violation(statement, bound, regime, fewer) if _admitted(statement, bound, fewer) else None
-            if small is not None and _verified(small).verdict is Outcome.VIOLATED:
-                return _verified(small)
+            if small is not None and (small := _verified(small)).confirmed:
+                return small
         violation = _verified(violation)
-        if violation.verdict is Outcome.VIOLATED:
+        if violation.confirmed:
             return violation
         # Where nobody else has looked, more is asked of the numbers than a difference in the last digits.
-        clear = violation.verdict in (None, Outcome.INCONCLUSIVE) and violation.left > _CLEAR * violation.bound
-        open_one = violation if open_one is None and clear else open_one
+        least = clear if violation.hard.runs else _CLEAR
+        passes = violation.verdict is not Outcome.HOLDS and violation.left > least * violation.bound
+        open_one = violation if open_one is None and passes else open_one
     return open_one
 
 
@@ -546,9 +573,9 @@ def _violation(
     """The worst case at a setting if it passes the bound; `verify` has not been asked."""
     hard = known or worst(statement, setting, regime.row.scale)
     _, total = right(bound, regime.row, [hard])
-    if not hard.left > (1 + _MARGIN) * total[0] or not _steady(statement, regime, setting, hard):
+    if not hard.left > (1 + MARGIN) * total[0] or not _steady(statement, regime, setting, hard):
         return None
-    return Violation(hard.values[regime.parameter], hard.left, float(total[0]), hard, None)
+    return Violation(hard.values[regime.parameter], hard.left, float(total[0]), hard)
 
 
 def _steady(statement: Statement, regime: Regime, setting: Mapping[str, float], hard: Hard) -> bool:
@@ -571,25 +598,28 @@ def _steady(statement: Statement, regime: Regime, setting: Mapping[str, float], 
 
 
 def _verified(violation: Violation) -> Violation:
-    """With what `verify` says."""
+    """With what `verify` says, or why it says nothing."""
     try:
         instance = violation.instance
-        return violation if instance is None else replace(violation, verdict=instance.verdict().outcome)
-    except InputError:
-        return violation
+        return violation if instance is None else replace(violation, answer=instance.verdict(violation.hard.options))
+    except InputError as error:
+        return replace(violation, refused=str(error))
 
 
 def _small(statement: Statement, values: Mapping[str, float], parameter: str) -> Iterator[dict[str, float]]:
     """The setting with fewer rounds and clients."""
     run = statement.vocabulary.run
     several, T = [run.get(role, "") for role in ("clients", "participants")], run.get("rounds", "")
-    sizes = {name: value for name, value in values.items() if name in several}
+    free = {name: value for name, value in values.items() if name not in statement.settings}
+    sizes = {name: value for name, value in free.items() if name in several}
+    seen = [dict(values)]
     for rounds in _FEW_ROUNDS:
         for clients in _FEW_CLIENTS:
             fewer = {name: clients if name == parameter else min(value, clients) for name, value in sizes.items()}
-            fewer |= {T: min(values[T], rounds)} if T in values else {}
-            if fewer.items() - values.items():
-                yield {**values, **fewer}
+            fewer |= {T: min(values[T], rounds)} if T in free else {}
+            if (setting := {**values, **fewer}) not in seen:
+                seen.append(setting)
+                yield setting
 
 
 def _admitted(statement: Statement, bound: Bound, values: Mapping[str, float]) -> bool:
@@ -605,6 +635,6 @@ def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> RateCell
     sides = f"{violation.left:.4g} > {violation.bound:.4g}"
     reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
-    if violation.verdict is not Outcome.VIOLATED:
+    if not violation.confirmed:
         reason += f"; {violation.unasked}"
     return RateCell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)

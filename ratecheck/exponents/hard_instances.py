@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from bounds.statement import Assumption, Statement, number
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.algorithm import check_alike
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments import scheduled
 from ratecheck.engines.moments.alike import AlikeRun
@@ -41,10 +41,12 @@ from ratecheck.exponents.drawn_delays import Drawn
 from ratecheck.exponents.regimes import DISTURBANCES, FLAT
 from ratecheck.exponents.sweep import check_measurable
 from ratecheck.participation import Participation, Periodic, Uniform
-from ratecheck.problems import Piecewise, Problem, Quadratic
+from ratecheck.problems import Piecewise, Population, Problem, Quadratic
+from ratecheck.problems.population import LARGEST
 from ratecheck.settings.applicability import LAWS, foreign, step_source
 from ratecheck.settings.measured import measured_in
-from ratecheck.verification.instance import Instance
+from ratecheck.settings.setting import Options
+from ratecheck.verification.instance import EXACT, Instance
 
 # Curvatures that are tried over so many decades below L, and how often the best of them is looked at closer.
 _DECADES, _PER_DECADE, _CLOSER = 16, 3, 3
@@ -52,11 +54,11 @@ _DECADES, _PER_DECADE, _CLOSER = 16, 3, 3
 _DRIFTED = 0.98
 # A typical instance has so many coordinates, with curvatures over a decade.
 _COORDINATES = 8
-# The largest number of clients of an instance that is written out, of what they keep in all, and of rounds of a period:
-# the exact engine takes no more over many rounds.
-_MOST_CLIENTS, _MOST_KEPT, _LONGEST_PERIOD = 1000, 40, 5000
+# The largest number of clients that an instance has one by one, and of what they keep in all, and the most rounds of a
+# period, alone and times clients: the exact engine takes no more over many rounds.
+_MOST_CLIENTS, _MOST_KEPT, _LONGEST_PERIOD, _LARGEST_PERIOD = 1000, 40, 5000, 10**7
 # Gradients of an instance with a kink that is written out: `verify` follows it local step by local step.
-_MOST_GRADIENTS = 2000
+_MOST_GRADIENTS = 10**5
 
 _SAMPLED = {
     Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
@@ -127,26 +129,42 @@ class Hard:
             return self.found
         run = self.statement.vocabulary.run
         n = int(sum(self.sizes))
-        kept = [*METHODS[self.statement.algorithm or ""].algorithm.client.values()].count(self.block)
         large = max((self.values[s] for s in run.values() if s in self.values), default=0.0)
-        drawn = 0 if self.period else n * kept
-        long = large > LARGEST_RUN or self.length > _LONGEST_PERIOD
-        if not self.runs or n > _MOST_CLIENTS or drawn > _MOST_KEPT or long or self._many_gradients:
+        long = large > LARGEST_RUN or self.length > _LONGEST_PERIOD or self.length * n > _LARGEST_PERIOD
+        many = self._many(n)
+        if not self.runs or n > LARGEST or (many and self._kinked) or long or self.gradients > _MOST_GRADIENTS:
             return None
         counts = [int(size) for size in self.sizes]
-        H, g = (np.repeat(each, counts) for each in (self.curvatures, self.slopes))
+        alike = many and not self.period and len({*zip(self.curvatures, self.slopes, strict=True)}) == 1
+        kinds = slice(1) if alike else slice(None)
+        counts = [sum(counts)] if alike else counts
+        # Many clients are counted by group, of which there are one or two.
+        rows = [1] * len(counts) if many else counts
+        H, g = (np.repeat(each[kinds], rows).reshape(-1, 1) for each in (self.curvatures, self.slopes))
         shared = int(self.block == "u")
-        start = {"x0": np.array([self.start])} if shared else {"v0": np.full((n, 1), self.start)}
-        problem: Problem = Quadratic(H.reshape(n, 1, 1), g.reshape(n, 1), shared)
-        if self._kinked:
-            problem = Piecewise(np.full((n, 1, 1), self.kink), np.stack([H, 0 * H], axis=1)[:, None], -g.reshape(n, 1))
+        start = {"x0": np.array([self.start])} if shared else {"v0": np.full((len(H), 1), self.start)}
+        problem: Problem = Quadratic(H[:, :, None], g, shared)
+        if many:
+            problem = Population(Quadratic(H[:, :, None], g, shared), counts)
+        elif self._kinked:
+            problem = Piecewise(np.full((n, 1, 1), self.kink), np.stack([H, 0 * H], axis=2), -g)
         return Instance(self.statement, problem, self._participation(counts), self._given, start)
 
+    def _many(self, n: int) -> bool:
+        """Whether its clients are too many to be written out one by one."""
+        kept = [*METHODS[self.statement.algorithm or ""].algorithm.client.values()].count(self.block)
+        return n > _MOST_CLIENTS or (not self.period and n * kept > _MOST_KEPT)
+
     @property
-    def _many_gradients(self) -> bool:
-        """Whether it has a kink, and a long run."""
+    def gradients(self) -> float:
+        """How many gradients `verify` follows one by one: those of a run with a kink, else none."""
         K, T = _steps_and_rounds(self.statement, METHODS[self.statement.algorithm or ""], self.values)
-        return self._kinked and sum(self.sizes) * K * T > _MOST_GRADIENTS
+        return sum(self.sizes) * K * T if self._kinked else 0.0
+
+    @property
+    def options(self) -> Options:
+        """How `verify` is asked about `instance`: a long run with a kink is not followed in exact numbers."""
+        return replace(EXACT, engine="auto") if self._kinked else EXACT
 
     @property
     def _given(self) -> dict[str, float]:
@@ -311,6 +329,8 @@ def covered(statement: Statement) -> Method:
         raise InputError(f'{statement.key} assumes "{unmet[0]}", of which no hard instances are known')
     if named := sorted({facts[s] for s in statement.parameters if facts.get(s) in _LEAST_CURVED}):
         raise InputError(f"{statement.key} has a rate for {named[0].replace('_', ' ')}, which is no power of T")
+    if named := [s for s in statement.parameters if facts.get(s) in _drawn_delays(statement)]:
+        raise InputError(f"{statement.key} has {named[0]} in it, which no hard instance of this participation sets")
     if not _known_participation(statement, assumptions & laws):
         law = next((f', "{each.value}"' for each in statement.assumptions if each in laws), "")
         raise InputError(
@@ -318,6 +338,13 @@ def covered(statement: Statement) -> Method:
             f"card: {', '.join(statement.follows_from) or 'none'}"
         )
     return METHODS[method.exact] if method.exact else method
+
+
+def _drawn_delays(statement: Statement) -> tuple[str, ...]:
+    """Facts about delays that the families do not set: their means, and those of participants that are drawn."""
+    if {Assumption.DRAWN_STEP_SIZES, Assumption.OBLIVIOUS_PARTICIPATION} & {*statement.assumptions}:
+        return MEAN_DELAYS
+    return (*DELAYS, *MEAN_DELAYS)
 
 
 def _known_participation(statement: Statement, laws: set[Assumption]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +27,7 @@ from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, noisy_shapes, shapes
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
+from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
@@ -53,6 +54,8 @@ INTERRUPTED = "interrupted"
 _ASKED = 4
 # Room before the first round at which a bound counts as reached there.
 _REACHED = 0.03
+# What exceeds a bound by less than this share of it is no more than rounding may do, and left to nobody to confirm.
+_HAIR = 1e-6
 # Room of an instance that the statement says nothing about.
 _NOTHING = 2.0
 
@@ -85,7 +88,8 @@ class Budget:
 class Falsified:
     """The end of a search: the instance with the least room, its verdict, and what was spent.
 
-    ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
+    ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``unconfirmed`` is what
+    exceeds the bound by one way of asking and is confirmed by none. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
     ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
     both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
@@ -112,6 +116,7 @@ class Falsified:
     searched: Searched | None = None
     zero: int = 0
     not_convex: Shrunk | None = None
+    unconfirmed: Unconfirmed | None = None
 
     @property
     def only_zero(self) -> bool:
@@ -133,7 +138,12 @@ class Falsified:
         """VIOLATED, INCONCLUSIVE or, where nothing could be asked, NOT_APPLICABLE."""
         if self.by_instance or self.by_function:
             return Outcome.VIOLATED
-        asked = self.applicable or self.verdict is not None or (self.functions is not None and self.functions.cases)
+        asked = (
+            self.applicable
+            or self.verdict is not None
+            or self.unconfirmed
+            or (self.functions is not None and self.functions.cases)
+        )
         asked = asked or (self.terms is not None and self.terms.hardest is not None)
         return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
 
@@ -197,6 +207,7 @@ class _Search:
     start_reached: bool = False
     longer: bool = True
     evolved: list[InstanceFamily] = field(default_factory=list)
+    unconfirmed: Unconfirmed | None = None
 
     @property
     def late(self) -> bool:
@@ -309,11 +320,14 @@ class _Search:
     def _verdict(self, instance: Instance) -> Verdict:
         """What is said of an instance; raises `InputError` for an accusation that does not stand without rounding."""
         verdict = instance.verdict(self.options)
-        if verdict.outcome is Outcome.VIOLATED and not self.options.rigorous:
-            verdict = instance.verdict(replace(self.options, rigorous=True))
-            if verdict.outcome is not Outcome.VIOLATED:
+        if verdict.outcome in (Outcome.VIOLATED, Outcome.DIVERGED) and not self.options.rigorous:
+            alone, verdict = verdict, instance.verdict(replace(self.options, rigorous=True))
+            if verdict.outcome not in (Outcome.VIOLATED, Outcome.HOLDS):
+                self.unconfirmed = larger(self.unconfirmed, _unsure(instance, alone, verdict.reasons))
+            if alone.outcome is Outcome.VIOLATED and verdict.outcome is not Outcome.VIOLATED:
                 raise InputError("float64 alone calls it violated, and the interval engine does not")
         if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
+            self.unconfirmed = larger(self.unconfirmed, _unsure(instance, verdict))
             raise InputError(f"violated only if {' and '.join(verdict.supposes)}")
         return verdict
 
@@ -444,7 +458,12 @@ def falsify(
         statement, None, None, None, search.spent, search.applicable, spent, stopped, reasons, zero=search.zero
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
-    found = replace(found, independent=search.independent, searched=Searched.of(statement, families))
+    found = replace(
+        found,
+        independent=search.independent,
+        searched=Searched.of(statement, families),
+        unconfirmed=search.unconfirmed,
+    )
     if numbers:
         return found
     if budget.by_term and not stopped and not found.by_instance:
@@ -453,7 +472,8 @@ def falsify(
         found = _with_noise(found, seed, search, families)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search)
-    return found
+    # One violation that is confirmed decides, whatever else is open.
+    return replace(found, unconfirmed=None) if found.outcome is Outcome.VIOLATED else found
 
 
 def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -> Falsified:
@@ -462,6 +482,26 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     if found.interrupted:
         raise KeyboardInterrupt
     return found
+
+
+def _unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -> Unconfirmed | None:
+    """What exceeds the bound by a verdict that nothing confirms; None by a hair, or outside the conditions."""
+    worst = verdict.worst
+    if any(check.holds is False for check in verdict.conditions):
+        return None
+    ratio = math.inf
+    if worst is not None and verdict.outcome is Outcome.VIOLATED:
+        if worst.left - worst.right <= _HAIR * max(abs(worst.left), abs(worst.right)):
+            return None
+        ratio = worst.tightness if worst.tightness is not None else math.inf
+    run = instance.statement.vocabulary.run
+    sizes = ", ".join(
+        f"{name}={instance.given[name]:g}" for name in run.values() if np.isscalar(instance.given.get(name))
+    )
+    why = f"it is violated only if {' and '.join(verdict.supposes)}" if verdict.supposes else "; ".join(reasons[-1:])
+    return Unconfirmed(
+        ratio, f"a {instance.problem.kind} problem, {sizes}", why or "another way of asking says nothing"
+    )
 
 
 def _with_noise(found: Falsified, seed: int, before: _Search, others: list[InstanceFamily]) -> Falsified:
@@ -486,7 +526,10 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Insta
         ending.grant()
         return replace(found, stopped=INTERRUPTED)
     found = replace(
-        found, searched=Searched.of(statement, [*others, *families]), seconds=time.monotonic() - search.begun
+        found,
+        searched=Searched.of(statement, [*others, *families]),
+        seconds=time.monotonic() - search.begun,
+        unconfirmed=larger(found.unconfirmed, search.unconfirmed),
     )
     if search.best is None or not search.violated:
         return found
@@ -502,7 +545,12 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
     except KeyboardInterrupt:
         ending.grant()
         return replace(found, stopped=INTERRUPTED)
-    return replace(found, functions=functions, seconds=time.monotonic() - search.begun)
+    return replace(
+        found,
+        functions=functions,
+        seconds=time.monotonic() - search.begun,
+        unconfirmed=larger(found.unconfirmed, functions.unconfirmed),
+    )
 
 
 def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
@@ -510,7 +558,7 @@ def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
     try:
         with ending.as_told():
             terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
-            found = replace(found, terms=terms)
+            found = replace(found, terms=terms, unconfirmed=larger(found.unconfirmed, terms.unconfirmed))
             hardest = _tighter(found, terms)
     except KeyboardInterrupt:
         ending.grant()
@@ -519,9 +567,11 @@ def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
 
 
 def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
-    """With the hardest instance of the niches, where `verify` agrees that it is tighter."""
-    hard = terms.violation.hard if terms.violation else terms.hardest
-    instance = None if hard is None else hard.instance()
+    """With the hardest instance of the niches, where `verify` agrees that it is tighter; or with a violation of one."""
+    if terms.violation is not None:
+        # `verify` has answered.
+        return replace(found, instance=terms.violation.instance, verdict=terms.violation.answer, shape=None)
+    instance = None if terms.hardest is None else terms.hardest.instance()
     if instance is None:
         return found
     try:
@@ -529,6 +579,8 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     except InputError:
         return found
     other = replace(found, instance=instance, verdict=verdict, shape=None)
+    if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
+        return replace(found, unconfirmed=larger(found.unconfirmed, _unsure(instance, verdict)))
     if found.verdict is None or other.by_instance:
         return other if verdict.worst is not None else found
     return other if (other.tightness or 0.0) > (found.tightness or 0.0) else found

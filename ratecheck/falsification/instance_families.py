@@ -23,7 +23,7 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
+from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.certification.uncertified import may_continue, of_operators, takes_partial_gradients
 from ratecheck.engines.rigorous.mean_field import FEW
@@ -347,7 +347,7 @@ def _two_level_shapes(statement: Statement) -> list[InstanceShape]:
 def has_delays(statement: Statement) -> bool:
     """Whether the bound or a condition has a delay in it."""
     facts = statement.vocabulary.facts
-    return any(facts.get(name) in DELAYS for name in statement.parameters)
+    return any(facts.get(name) in (*DELAYS, *MEAN_DELAYS) for name in statement.parameters)
 
 
 def is_bilevel(statement: Statement) -> bool:

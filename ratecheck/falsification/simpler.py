@@ -206,8 +206,11 @@ def fewer(state: ShrinkingState) -> None:
             break
     # Long runs first: each of what follows would take as long.
     _shorten(state, both, least=_LONG)
-    equal = isinstance(state.instance.problem, PiecewiseSamples)
-    if equal:
+    equal, counted = (
+        isinstance(state.instance.problem, PiecewiseSamples),
+        state.instance.problem.multiplicities is not None,
+    )
+    if equal or counted:
         any(state.offer(_at(_of_clients, k)) for k in _sizes(state.instance.problem.n))
     else:
         _drop(state, lambda instance: range(instance.problem.n), _without_client)
@@ -216,8 +219,9 @@ def fewer(state: ShrinkingState) -> None:
     _shorten_each(state, steps)
     _drop(state, _rows, partial(_without_round, rounds=rounds))
     most = state.numbers.size("participants")
+    now = int(np.max(state.instance.given.get(most, 1)))
     # Equal clients take part all of them.
-    for k in range(1, 1 if equal else int(np.max(state.instance.given.get(most, 1)))):
+    for k in () if equal else _sizes(now) if counted else range(1, now):
         if state.offer(partial(_given, new=float(k), name=most)):
             break
 
@@ -288,8 +292,14 @@ def _without_round(instance: Instance, t: int, rounds: str) -> Instance:
 
 
 def _of_clients(instance: Instance, n: int) -> Instance:
-    """With fewer equal clients, all of which take part."""
+    """With fewer equal clients, all of which take part; of several types as many of each in proportion."""
     sizes = {instance.statement.vocabulary.run.get(role, "") for role in ("participants", "clients")}
+    counts = instance.problem.multiplicities
+    if counts is not None:
+        fewer = np.maximum(np.round(counts * (n / counts.sum())), 1)
+        n = int(fewer.sum())
+        given = {name: min(value, float(n)) if name in sizes else value for name, value in instance.given.items()}
+        return replace(with_arrays(instance, {"counts": fewer}), given=given)
     given = {name: float(n) if name in sizes else value for name, value in instance.given.items()}
     pattern = None if instance.participation is None else Uniform(n, n)
     return replace(with_arrays(instance, {}, clients=n), given=given, participation=pattern)

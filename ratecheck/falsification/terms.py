@@ -20,9 +20,10 @@ from ratecheck.aliases import Progress
 from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.errors import InputError
 from ratecheck.exponents import regimes
-from ratecheck.exponents.card import Violation, columns, first_violation, right
+from ratecheck.exponents.card import MARGIN, Violation, columns, first_violation, right
 from ratecheck.exponents.hard_instances import Hard, check_covered, unknown, worst
 from ratecheck.exponents.regimes import Bound, Regime, TermRow
+from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,23 @@ class Niche:
         """Whether `verify` confirms a violation."""
         return self.violation is not None and self.violation.confirmed
 
+    @property
+    def at(self) -> str:
+        """The sizes of the instance; empty without one."""
+        if self.hard is None:
+            return ""
+        values = self.hard.values
+        sizes = (name for name in self.hard.statement.vocabulary.run.values() if name in values)
+        return ", ".join(f"{name}={values[name]:.4g}" for name in sizes)
+
+    @property
+    def unconfirmed(self) -> Unconfirmed | None:
+        """The violation, if there is one that nobody confirms."""
+        if self.violation is None or self.refuted:
+            return None
+        ratio = self.violation.left / self.violation.bound
+        return Unconfirmed(ratio, f"the term {self.row.name}, {self.at}", self.violation.unasked)
+
 
 @dataclass(frozen=True)
 class ByTerm:
@@ -55,6 +73,11 @@ class ByTerm:
     def violation(self) -> Violation | None:
         """One that `verify` confirms; None where there is none."""
         return next((niche.violation for niche in self.niches if niche.refuted), None)
+
+    @property
+    def unconfirmed(self) -> Unconfirmed | None:
+        """What passes the bound by most where `verify` does not say so; None where nothing does."""
+        return larger(*(niche.unconfirmed for niche in self.niches))
 
     @property
     def hardest(self) -> Hard | None:
@@ -95,6 +118,7 @@ def _niche(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Niche
     if known := unknown(statement, row.scale):
         return Niche(row, reason=known)
     best, reason = Niche(row), ""
+    passed: Niche | None = None
     for regime in _regimes(statement, bound, row, seed):
         if isinstance(regime, str):
             reason = reason or regime
@@ -107,11 +131,15 @@ def _niche(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Niche
             continue
         _, total = right(bound, row, hard)
         for each, side in zip(hard, total, strict=True):
-            if each.left > 0 and each.left / side > (best.tightness or 0.0):
+            # What passes the bound is a violation, confirmed or open, unless it is rounding or `verify` says otherwise.
+            if 0 < each.left <= (1 + MARGIN) * side and each.left / side > (best.tightness or 0.0):
                 best = Niche(row, float(each.left / side), each)
-        violation = first_violation(statement, bound, regime, ends, hard)
-        if violation is not None:
-            return Niche(row, violation.left / violation.bound, violation.hard, violation=violation)
+        violation = first_violation(statement, bound, regime, ends, hard, clear=1.0)
+        if violation is not None and (violation.confirmed or passed is None):
+            passed = Niche(row, violation.left / violation.bound, violation.hard, violation=violation)
+        if passed is not None and passed.refuted:
+            break
+    best = passed or best
     return best if best.hard is not None else Niche(row, reason=reason or "no instance was found on which it is needed")
 
 

@@ -128,17 +128,22 @@ class WorstCase:
         return any(each.violated for each in self.enclosures)
 
     @property
+    def undecided(self) -> bool:
+        """Whether the right side lies between the two values, and below the upper one by more than the solver errs."""
+        return not self.violated and not all(each.holds or each.close for each in self.enclosures)
+
+    @property
     def outcome(self) -> str:
         """What the two values say at these numbers, in words."""
         if self.violated:
             return "VIOLATED"
+        if self.undecided:
+            return "undecided"
         # Nothing is said of noise that has other values.
         holds = "HOLDS for noise of two opposite values" if self.case.noise else "HOLDS"
         if all(each.holds for each in self.enclosures):
             return holds
-        if all(each.close for each in self.enclosures):
-            return f"{holds} up to the accuracy of the solver ({_ACCURACY:g})"
-        return "undecided"
+        return f"{holds} up to the accuracy of the solver ({_ACCURACY:g})"
 
     @property
     def notes(self) -> tuple[str, ...]:

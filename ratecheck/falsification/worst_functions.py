@@ -7,12 +7,14 @@ that are a slope and then a bowl. Such runs are small, so that `worst_case` encl
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import degrees
+from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.falsification.worst_case import WorstCase, worst_case
 from ratecheck.settings.convexity import any_sign
 from ratecheck.stepsizes.feasible_set import step_names
@@ -41,6 +43,24 @@ class WorstFunctions:
     def violated(self) -> bool:
         """Whether an exactly checked instance has a larger left side than right side."""
         return any(each.violated for each in self.cases)
+
+    @property
+    def unconfirmed(self) -> Unconfirmed | None:
+        """What a solver says may exceed the right side by most, where no checked instance does; None of nothing."""
+        return larger(
+            *(
+                Unconfirmed(
+                    each.upper.left / each.lower.right if each.lower.right > 0 else math.inf,
+                    "a function of small runs, " + ", ".join(f"{k}={v:.6g}" for k, v in case.case.values.items()),
+                    f"that is a solver's upper value, and a checked instance has {each.lower.left:.6g} on the left and "
+                    f"{each.lower.right:.6g} on the right",
+                )
+                for case in self.cases
+                if case.undecided
+                for each in case.enclosures
+                if not (each.holds or each.close)
+            )
+        )
 
     @property
     def tightness(self) -> float | None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 # How a reason begins where nothing is known.
 CANNOT_TELL = "float64 cannot tell"
 NO_PROOF = "no proof was found"
+# How the reason of a constant begins that has another value in every run.
+DRAWN = "it differs from run to run"
 
 
 class Certificate(enum.Enum):
@@ -39,6 +41,8 @@ class Constant:
     @property
     def standing(self) -> str:
         """The certificate in words; what float64 cannot tell, or no proof was found of, may well exist."""
+        if self.certificate is Certificate.ABSENT and self.reason.startswith(DRAWN):
+            return "is no one number"
         unknown = self.certificate is Certificate.ABSENT and self.reason.startswith((CANNOT_TELL, NO_PROOF))
         return "is not certified" if unknown else self.certificate.value
 

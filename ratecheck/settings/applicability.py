@@ -175,6 +175,10 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
             if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
                 continue
             return f"a pattern of the kind {pattern.kind}, but the statement is about {assumption.value}"
+    participants = statement.vocabulary.run.get("participants")
+    if participants in statement.parameters and pattern.rate < 1 and pattern.size != size:
+        here = "differs from round to round" if pattern.size is None else f"is {pattern.size}"
+        return f"{participants}={size} clients take part in a round, says the statement, but how many do here {here}"
     return None
 
 

@@ -14,7 +14,9 @@ from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
+from ratecheck.problems.constants import DRAWN
 from ratecheck.settings.applicability import built_on, certifiable, method_parameters
+from ratecheck.settings.drawn import beyond_means
 from ratecheck.settings.setting import Setting, resolve
 from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values, silent
 
@@ -92,8 +94,18 @@ def certify(
 def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> dict[str, Constant]:
     constants = {}
     assumed = {name for assumption in statement.assumptions for name in assumption.constants}
-    for name, fact in certifiable(statement).items():
+    facts = certifiable(statement)
+    drawn = [name for name, fact in facts.items() if case.draws(fact) and name in statement.parameters]
+    beyond = beyond_means(statement, drawn)
+    for name, fact in facts.items():
         constant = case.fact(fact)
+        if beyond and name in drawn:
+            assert case.participation is not None
+            why = (
+                f"{DRAWN} under {case.participation.kind} participation, and {beyond}; its expectation is a symbol of "
+                f"its own, with fact='mean_{fact}'"
+            )
+            constant = Constant(name, math.inf, Certificate.ABSENT, why)
         if constant is not None:
             constants[name] = _claimed(setting, case, fact, replace(constant, name=name))
         elif name in {*statement.parameters, *assumed}:

@@ -78,6 +78,10 @@ def _with_constants(verdict: Verdict, held: Mapping[str, Constant], measures: Ma
     if verdict.outcome is Outcome.VIOLATED and any(measure.partial for measure in along.values()):
         listed = " and ".join(f"{s}={held[s].value:.4g}" for s, measure in along.items() if measure.partial)
         supposes = (*supposes, f"{listed} is asked for at the server's models of this run only")
+    if verdict.outcome is Outcome.VIOLATED and verdict.replicates:
+        # What replicates show is not all that a run may draw.
+        others = [s for s, measure in along.items() if not measure.partial]
+        supposes = (*supposes, *(f"no run needs more than {s}={held[s].value:.4g}" for s in others))
     return replace(verdict, constants={**verdict.constants, **held}, notes=notes, supposes=supposes)
 
 

@@ -28,7 +28,7 @@ from ratecheck.certification.certified_constants import COUNTED, NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Graph, Trace, Uniform
-from ratecheck.problems import BilevelSamples, MinMax, Piecewise, PiecewiseSamples, Problem
+from ratecheck.problems import BilevelSamples, MinMax, Piecewise, PiecewiseSamples, Population, Problem, Quadratic
 from ratecheck.problems.scalar_function import ScalarFunction
 from ratecheck.settings.setting import default_graph
 from ratecheck.verification import rigorous
@@ -342,7 +342,7 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
         return _together("f", _arguments(names, written), written, style)
     if isinstance(problem, MinMax):
         return _saddles(problem, style)
-    return _quadratics(problem, style)
+    return _by_type(problem, style) if isinstance(problem, Population) else _quadratics(problem, style)
 
 
 def _saddles(problem: MinMax, style: _Style) -> list[str]:
@@ -363,12 +363,24 @@ def _quadratics(problem: Problem, style: _Style) -> list[str]:
             if not style.tex
             else rf"\text{{a {problem.kind} problem with {problem.sizes}}}"
         ]
-    quadratic = problem.quadratic
+    names, written = _written(problem.quadratic, style)
+    return _together("f", _arguments(names, written), written, style)
+
+
+def _written(quadratic: Quadratic, style: _Style) -> tuple[list[str], list[str]]:
+    """The names of the variables, and the functions of the clients."""
     # A single block is x, whatever the paper calls it.
     blocks = ("u", "v") if quadratic.d_u and quadratic.d_v else ("x", "x")
     names = [*_named(blocks[0], quadratic.d_u, style), *_named(blocks[1], quadratic.d_v, style)]
-    written = [_quadratic(H, g, names, style) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
-    return _together("f", _arguments(names, written), written, style)
+    return names, [_quadratic(H, g, names, style) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
+
+
+def _by_type(problem: Population, style: _Style) -> list[str]:
+    """How many clients have which function."""
+    names, written = _written(problem.types, style)
+    function = style.name("f_i") + _arguments(names, written)
+    many = ["all"] if problem.distinct == 1 else [str(count) for count in problem.counts.tolist()]
+    return [f"{style.words(each)}{function} = {text}" for each, text in zip(many, written, strict=True)]
 
 
 # Noise of a shared variable's gradients, the only ones that equal clients have.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from ratecheck.views.width import table
 if TYPE_CHECKING:
     from ratecheck.falsification.shrink import Shrunk
     from ratecheck.falsification.terms import Niche
+    from ratecheck.falsification.unconfirmed import Unconfirmed
     from ratecheck.falsification.worst_case import WorstCase
     from ratecheck.falsification.worst_functions import WorstFunctions
     from ratecheck.verification.instance import Instance
@@ -65,12 +67,14 @@ def falsified_text(found: Falsified) -> str:
     statement = found.statement
     largest = largest_ratio(found)
     tight = "" if largest is None else f"   largest left side / right side {number(largest)}"
-    lines = [f"{statement.key}   {statement.title}   {_OUTCOMES[found.outcome]}{tight}"]
+    lines = [f"{statement.key}   {statement.title}   {outcome_text(found)}{tight}"]
+    if found.unconfirmed is not None:
+        lines += textwrap.wrap(_unconfirmed_text(found.unconfirmed), _COLUMNS, subsequent_indent="          ")
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
     spent += f"; {_ZERO}" if found.only_zero else ""
     lines.append(spent + (f"; {found.stopped}" if found.stopped and not found.clocked else ""))
     if found.clocked:
-        lines.insert(1, f"  CLOCK   {found.stopped}")
+        lines.insert(-1, f"  CLOCK   {found.stopped}")
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
@@ -91,6 +95,16 @@ def falsified_text(found: Falsified) -> str:
     elif found.verdict is not None and not found.by_function:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def outcome_text(found: Falsified) -> str:
+    """The outcome in words; what exceeds the bound unconfirmed is not "no violation found"."""
+    return found.outcome.value if found.unconfirmed is not None else _OUTCOMES[found.outcome]
+
+
+def _unconfirmed_text(found: Unconfirmed) -> str:
+    ratio = "a run leaves the range of numbers" if math.isinf(found.ratio) else f"left / right {number(found.ratio)}"
+    return f"  OPEN    {ratio} on {found.where}: above the bound, and not confirmed, since {found.why}"
 
 
 def _not_convex_text(found: Shrunk) -> list[str]:
@@ -157,9 +171,7 @@ def _terms_text(found: Falsified) -> list[str]:
 def _niche_text(niche: Niche) -> str:
     if niche.hard is None:
         return f"{niche.row.name}: {niche.reason}"
-    sizes = [*niche.hard.statement.vocabulary.run.values()]
-    at = ", ".join(f"{name}={number(niche.hard.values[name])}" for name in sizes if name in niche.hard.values)
-    text = f"{niche.row.name}: left / right {number(niche.tightness)} at {at}"
+    text = f"{niche.row.name}: left / right {number(niche.tightness)} at {niche.at}"
     if niche.violation is not None and not niche.refuted:
         text += f": above the bound, which is not confirmed, since {niche.violation.unasked}"
     return text
@@ -182,14 +194,19 @@ def falsified_table(found: Sequence[Falsified]) -> str:
         engine = "-" if each.verdict is None else each.verdict.engine
         shape = "-" if each.shape is None else str(each.shape)
         cells = (number(each.tightness), str(each.evaluations), engine, shape)
-        rows.append((each.statement.key, _OUTCOMES[each.outcome], *cells))
+        rows.append((each.statement.key, outcome_text(each), *cells))
+    unsure = [
+        f"OPEN  {each.statement.key}:{_unconfirmed_text(each.unconfirmed).removeprefix('  OPEN   ')}"
+        for each in found
+        if each.unconfirmed is not None
+    ]
     clocked = [f"CLOCK {each.statement.key}: {each.stopped}" for each in found if each.clocked]
     zero = [
         f"note  {each.statement.key}: {each.applicable} instances meet every condition; {_ZERO}"
         for each in found
         if each.only_zero
     ]
-    return "\n".join([table(rows), *clocked, *zero])
+    return "\n".join([table(rows), *unsure, *clocked, *zero])
 
 
 def falsified_fields(found: Falsified) -> dict[str, Any]:
@@ -200,6 +217,7 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
     return {
         "key": found.statement.key,
         "verdict": found.outcome.value,
+        "unconfirmed": None if found.unconfirmed is None else _unconfirmed_fields(found.unconfirmed),
         "tightness": found.tightness,
         "shape": None if found.shape is None else str(found.shape),
         "evaluations": found.evaluations,
@@ -219,6 +237,10 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "missed": None if found.searched is None else list(found.searched.missed),
         "not_convex": None if found.not_convex is None else _not_convex_fields(found.not_convex),
     }
+
+
+def _unconfirmed_fields(found: Unconfirmed) -> dict[str, Any]:
+    return {"ratio": found.ratio, "where": found.where, "why": found.why}
 
 
 def _not_convex_fields(found: Shrunk) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ratecheck.exponents.hard_instances import Hard
 from ratecheck.exponents.regimes import Regime, TermRow
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import fit
+from ratecheck.verification.verdict import Verdict
 
 STATEMENT = bounds.get("pfl/theorem-3.7")
 X = np.geomspace(10.0, 1000.0, 7)
@@ -46,7 +47,7 @@ def card(*, exceeded=True):
     ]
     if exceeded:
         hard = cells[0].worst.hardest
-        violation = Violation(5000.0, 3.0, 2.0, hard, Outcome.VIOLATED)
+        violation = Violation(5000.0, 3.0, 2.0, hard, Verdict(hard.statement, Outcome.VIOLATED, "", "exact", {}))
         cells.append(cell(DRIFT, "T", Finding.EXCEEDED, X**0.0, 0.1 * X**0.5, violation=violation))
     return Card(STATEMENT, tuple(cells), seed=0)
 

@@ -22,12 +22,24 @@ N = _define("N", "N", "clients", _INTEGER, _SETTING, 0, 0)
 S = _define("S", "S", "clients that take part in a round", _INTEGER, _SETTING, 0, 0)
 K = _define("K", "K", "local steps per round", _INTEGER, _SETTING, 0, 0)
 T = _define("T", "T", "rounds", _INTEGER, _SETTING, 0, 0)
-# Real, not whole: an upper bound or an expectation may stand in.
+# Of one run; real, not whole, since an upper bound may stand in.
 tau_max = _define(
     "tau_max", r"\tau_{\max}", "maximum delay: max of tau_t over rounds 0 ... T", _NONNEGATIVE, _SETTING, 0, 0
 )
 tau_avg = _define(
     "tau_avg", r"\tau_{\text{avg}}", "average delay: mean of tau_t over rounds 0 ... T-1", _NONNEGATIVE, _SETTING, 0, 0
+)
+mean_tau_max, mean_tau_avg = (
+    _define(
+        f"mean_tau_{kind}",
+        rf"\mathbb{{E}}[\tau_{{{latex}}}]",
+        f"expectation of tau_{kind}",
+        _NONNEGATIVE,
+        _SETTING,
+        0,
+        0,
+    )
+    for kind, latex in (("max", r"\max"), ("avg", r"\text{avg}"))
 )
 delta = _define(
     "delta", r"\delta", "least probability with which a client takes part in a round", _POSITIVE, _SETTING, 0, 0
@@ -42,6 +54,7 @@ F_0 = _define("F_0", "F_0", "mean over the clients of ||grad f_i||^2 at the star
 VOCABULARY.run = {"clients": "N", "participants": "S", "local_steps": "K", "rounds": "T"}
 VOCABULARY.order_pair("S", "N")
 VOCABULARY.order_pair("tau_avg", "tau_max")
+VOCABULARY.order_pair("mean_tau_avg", "mean_tau_max")
 
 eta_g = _define("eta_g", r"\eta_g", "global step size", _POSITIVE, _STEP, 0, 0)
 eta_l = _define("eta_l", r"\eta_l", "local step size", _POSITIVE, _STEP, -1, 2)
@@ -167,6 +180,8 @@ VOCABULARY.facts = {
     "F_0": "mean_B_0",
     "tau_max": "tau_max",
     "tau_avg": "tau_avg",
+    "mean_tau_max": "mean_tau_max",
+    "mean_tau_avg": "mean_tau_avg",
     "delta": "delta",
     "G_u": "G_u",
     "E_tau_max": "E_tau_max",

@@ -265,7 +265,8 @@ def _search(found: Falsified) -> dict[str, Any]:
         {**{name: each[name] for name in ("term", "tightness", "reason")}, "ratio": number(each["tightness"])}
         for each in fields["terms"]
     ]
-    return {**{name: fields[name] for name in kept}, "ratio": number(fields["tightness"]), "terms": terms}
+    unsure = {"unconfirmed": fields["unconfirmed"]} if fields["unconfirmed"] else {}
+    return {**{name: fields[name] for name in kept}, **unsure, "ratio": number(fields["tightness"]), "terms": terms}
 
 
 def _coverage(key: str, found: Sequence[Coverage]) -> dict[str, Any]:

@@ -399,7 +399,7 @@ def _held(condition: Data) -> str:
 
 def _searched(entry: Data) -> Iterator[Node]:
     for each in entry["searches"]:
-        yield Paragraph((Code(each["key"]), ": ", Strong(_OUTCOMES[each["verdict"]]), _spent(each)))
+        yield Paragraph((Code(each["key"]), ": ", Strong(words.search_said(each)), _spent(each)))
         if each["counterexample"] is not None:
             yield Paragraph(("The smallest counterexample known: ", *_sentence(each["counterexample"]["latex"])))
         if each["reasons"]:
@@ -412,13 +412,6 @@ def _searched(entry: Data) -> Iterator[Node]:
             yield Grid(
                 "Tightness where one term is nearly all of the bound", ("Term", "Left over right", "Remark"), rows
             )
-
-
-_OUTCOMES: Mapping[str, str] = {
-    "VIOLATED": "VIOLATED",
-    "INCONCLUSIVE": "no violation found, which proves nothing",
-    "NOT_APPLICABLE": "nothing could be asked",
-}
 
 
 def _spent(search: Data) -> str:

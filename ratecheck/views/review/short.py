@@ -14,7 +14,7 @@ from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome
 from ratecheck.views.document.nodes import Code, Line, Link, Part, Strong
-from ratecheck.views.review.words import grade_meaning, misprinted, standing_briefly, uncovered
+from ratecheck.views.review.words import grade_meaning, misprinted, open_said, standing_briefly, uncovered
 
 Data = Mapping[str, Any]
 Answer = tuple[str, tuple[Line, ...]]
@@ -196,7 +196,9 @@ def _searched(main: Mapping[str, Data]) -> Iterator[Line]:
     """The main statements of which a search found no violation, each with how close an instance came to its bound."""
     for each in main.values():
         for search in each["searches"]:
-            if search["verdict"] != _VIOLATED and search["applicable"]:
+            if search.get("unconfirmed"):
+                yield (Strong("Not decided by a search"), f": {search['key']}: {open_said(search['unconfirmed'])}.")
+            elif search["verdict"] != _VIOLATED and search["applicable"]:
                 near = "" if search["tightness"] is None else f"; left / right at most {search['ratio']}"
                 yield (
                     Strong("Not refuted by a search"),

@@ -9,7 +9,7 @@ from ratecheck.stepsizes.coverage import Verdict
 from ratecheck.views.document import nodes
 from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
-from ratecheck.views.review.words import counted, standing_said, uncovered
+from ratecheck.views.review.words import counted, open_said, standing_said, uncovered
 
 Data = Mapping[str, Any]
 
@@ -77,7 +77,9 @@ def checked(data: Data) -> list[str]:
     searches = [each for entry in data["statements"] for each in entry["searches"]]
     if searches:
         bad = [each["key"] for each in searches if each["verdict"] == "VIOLATED"]
+        unsure = [each["key"] for each in searches if each.get("unconfirmed")]
         what = f"violated: {', '.join(bad)}" if bad else "no violation found, which proves nothing"
+        what = what if bad or not unsure else f"above the bound, and not confirmed: {', '.join(unsure)}"
         found.append(
             f"{counted(counts['searched'], 'form')} of statements searched with at most "
             f"{counted(asked['evaluations'], 'instance')} each, seed {asked['seed']}: {what}."
@@ -133,6 +135,8 @@ def standing(entry: Data) -> list[str]:
     for search in entry["searches"]:
         if search["verdict"] == "VIOLATED":
             found.append(f"search of {search['key']}: VIOLATED")
+        elif search.get("unconfirmed"):
+            found.append(f"search of {search['key']}: {open_said(search['unconfirmed'])}")
         elif search["applicable"]:
             found.append(f"search of {search['key']}: no violation among {search['evaluations']} instances")
     return found

@@ -117,3 +117,21 @@ def uncovered(entry: Data) -> str:
     keys = " and ".join(each["key"] for each in forms)
     which = "the one setting" if many == 1 else f"none of the {many} settings"
     return f"{which} of the paper's experiments is {'not ' if many == 1 else ''}covered by {keys}"
+
+
+_OF_SEARCHES: Mapping[str, str] = {
+    "VIOLATED": "VIOLATED",
+    "INCONCLUSIVE": "no violation found, which proves nothing",
+    "NOT_APPLICABLE": "nothing could be asked",
+}
+
+
+def search_said(search: Data) -> str:
+    """What a search found; what exceeds the bound unconfirmed is not "no violation found"."""
+    unsure = search.get("unconfirmed")
+    return f"{search['verdict']}: {open_said(unsure)}" if unsure else _OF_SEARCHES[search["verdict"]]
+
+
+def open_said(unconfirmed: Data) -> str:
+    """What exceeds a bound by one way of asking and is confirmed by none."""
+    return f"{unconfirmed['where']} exceeds the bound, which is not confirmed, since {unconfirmed['why']}"
