@@ -198,6 +198,8 @@ def _check(statement: Statement) -> None:
             if name not in statement.vocabulary.order:
                 hint = did_you_mean(name, statement.vocabulary.order)
                 raise InputError(f"no symbol {name!r} in its vocabulary; {hint}")
+        if formula.unreal(expr):
+            raise InputError(f"{place}: {_brief(expr)} is no real number whatever the symbols are")
         try:
             formula.function(expr, names)
         except (TypeError, ArithmeticError) as error:
@@ -208,8 +210,8 @@ def _check(statement: Statement) -> None:
 
 def _complaint(error: TypeError | ArithmeticError) -> str:
     """Why a formula is none."""
-    if isinstance(error, OverflowError):
-        return "a number in it is beyond float64, whose range ends at 1.8e308"
+    if isinstance(error, ArithmeticError):
+        return "a number in it is beyond float64, whose range is from 2.2e-308 to 1.8e308"
     return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
 
 
@@ -226,3 +228,5 @@ def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
         yield from ((f"step rule of {rule.symbol}", part) for part in (rule.symbol, rule.value))
     for name, value in statement.settings.items():
         yield f"setting of {name}", value
+    for name in sorted(statement.vocabulary.equal & {*statement.parameters}):
+        yield f"formula of {name}", statement.vocabulary.derived[name]

@@ -17,6 +17,7 @@ import sympy as sp
 
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
+from bounds.formula import unreal
 from bounds.numbers import as_float
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
@@ -405,6 +406,8 @@ class _Fields:
             except InputError as error:
                 raise FieldError(field, place, self._or_elsewhere(error)) from None
         if isinstance(given, sp.Expr):
+            if unreal(given):
+                raise FieldError(field, place, f"{_brief(given)} is no real number whatever the symbols are")
             for name in sorted(symbol.name for symbol in given.free_symbols):
                 self._known(name, field, place)
             # One of another kind by the same name is the same symbol to whoever reads it.
@@ -465,9 +468,14 @@ def _define(vocabulary: Vocabulary, own: OwnSymbol) -> None:
         vocabulary.facts[quantity.name] = own.fact
     if own.equals is not None:
         place = f"symbols[{quantity.name!r}]"
-        vocabulary.derived[quantity.name] = _Fields(vocabulary).formula(own.equals, "symbols", place)
+        formula = _Fields(vocabulary).formula(own.equals, "symbols", place)
+        vocabulary.derived[quantity.name] = formula
         # What a run measures is put together from the run instead.
         if quantity.role is not Role.MEASURED:
+            names = sorted(each.name for each in formula.free_symbols)
+            if measured := [name for name in names if vocabulary[name].role is Role.MEASURED]:
+                reason = f"it equals {formula}, and {measured[0]} is no constant: a run records it round by round"
+                raise FieldError("symbols", place, f"{reason}; with role='measured' the symbol is recorded too")
             vocabulary.equal.add(quantity.name)
 
 
