@@ -30,6 +30,19 @@ def unreal(expr: sp.Expr) -> bool:
     return bool(expr.has(*_UNREAL))
 
 
+def complaint(expr: sp.Expr) -> str:
+    """Why an expression has no values in floats, whatever its symbols are; empty where it has some."""
+    if unreal(expr):
+        return f"{expr!s:.60} is no real number whatever the symbols are"
+    try:
+        function(expr, sorted(symbol.name for symbol in expr.free_symbols))
+    except ArithmeticError:
+        return "a number in it is beyond float64, whose range is from 2.2e-308 to 1.8e308"
+    except TypeError as error:
+        return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
+    return ""
+
+
 class Visitor(Generic[V]):
     """The traversal of an expression: a subclass says what its parts are in one kind of number.
 

@@ -198,21 +198,10 @@ def _check(statement: Statement) -> None:
             if name not in statement.vocabulary.order:
                 hint = did_you_mean(name, statement.vocabulary.order)
                 raise InputError(f"no symbol {name!r} in its vocabulary; {hint}")
-        if formula.unreal(expr):
-            raise InputError(f"{place}: {_brief(expr)} is no real number whatever the symbols are")
-        try:
-            formula.function(expr, names)
-        except (TypeError, ArithmeticError) as error:
-            raise InputError(f"{place}: {_complaint(error)}") from None
+        if reason := formula.complaint(expr):
+            raise InputError(f"{place}: {reason}")
     for fault in faults(statement):
         raise InputError(f"{fault.place}: {fault.reason}")
-
-
-def _complaint(error: TypeError | ArithmeticError) -> str:
-    """Why a formula is none."""
-    if isinstance(error, ArithmeticError):
-        return "a number in it is beyond float64, whose range is from 2.2e-308 to 1.8e308"
-    return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
 
 
 def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:

@@ -17,7 +17,7 @@ import sympy as sp
 
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
-from bounds.formula import unreal
+from bounds.formula import complaint
 from bounds.numbers import as_float
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
@@ -59,6 +59,8 @@ class FieldError(InputError):
 # What ``over`` says of a claim about the mean of the iterates. It becomes one about the last round of a method that
 # records there (``averaged-NAME``), whose weight of an iterate is the symbol ``iterate_share``.
 AVERAGED_ITERATE = "averaged_iterate"
+# Powers of the units, at most.
+_HIGHEST = 100
 _AT_POINT = ("gap", "distance2", "G_u", "B")
 _AT_MEAN = "The quantities are those at the mean of the iterates of rounds 0 ... T-1, x^t standing for it."
 
@@ -100,8 +102,14 @@ def symbol(
         raise FieldError("name", "name", f"{name!r} is not a name of letters, digits and underscores")
     if not isinstance(meaning, str):
         raise FieldError("meaning", "meaning", f"{_brief(meaning)} is not text")
-    if not (isinstance(degrees, Sequence) and len(degrees) == 2 and all(isinstance(each, int) for each in degrees)):
-        raise FieldError("degrees", "degrees", f"{_brief(degrees)} is not a pair of whole numbers such as (1, -2)")
+    if not (
+        isinstance(degrees, Sequence)
+        and len(degrees) == 2
+        and all(isinstance(each, int) and abs(each) <= _HIGHEST for each in degrees)
+    ):
+        raise FieldError(
+            "degrees", "degrees", f"{_brief(degrees)} is not a pair of small whole numbers such as (1, -2)"
+        )
     if not (fact is None or isinstance(fact, str)):
         raise FieldError("fact", "fact", f"{_brief(fact)} is not the name of a fact, such as 'L'")
     constant = _member(Role, role, "role") is not Role.MEASURED
@@ -399,15 +407,19 @@ class _Fields:
         return UnknownSymbolError(error.name, self.vocabulary, known[0]) if known else error
 
     def formula(self, given: object, field: str, place: str) -> sp.Expr:
-        """A formula in the symbols of the vocabulary."""
+        """A formula in the symbols of the vocabulary, which has values in floats."""
+        found = self._formula(given, field, place)
+        if reason := complaint(found):
+            raise FieldError(field, place, reason)
+        return found
+
+    def _formula(self, given: object, field: str, place: str) -> sp.Expr:
         if isinstance(given, str):
             try:
                 return expression(given, self.vocabulary)
             except InputError as error:
                 raise FieldError(field, place, self._or_elsewhere(error)) from None
         if isinstance(given, sp.Expr):
-            if unreal(given):
-                raise FieldError(field, place, f"{_brief(given)} is no real number whatever the symbols are")
             for name in sorted(symbol.name for symbol in given.free_symbols):
                 self._known(name, field, place)
             # One of another kind by the same name is the same symbol to whoever reads it.
