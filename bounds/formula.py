@@ -17,10 +17,30 @@ Function = Callable[..., float]
 V = TypeVar("V")
 
 _HALF = sp.Rational(1, 2)
+# What is no real number, whatever the symbols are.
+_UNREAL = (sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I)
 
 
 class RangeError(ArithmeticError):
     """A part of an expression that is known already leaves the range of floats."""
+
+
+def unreal(expr: sp.Expr) -> bool:
+    """Whether infinity, an undefined or an imaginary number stands in an expression."""
+    return bool(expr.has(*_UNREAL))
+
+
+def complaint(expr: sp.Expr) -> str:
+    """Why an expression has no values in floats, whatever its symbols are; empty where it has some."""
+    if unreal(expr):
+        return f"{expr!s:.60} is no real number whatever the symbols are"
+    try:
+        function(expr, sorted(symbol.name for symbol in expr.free_symbols))
+    except ArithmeticError:
+        return "a number in it is beyond float64, whose range is from 2.2e-308 to 1.8e308"
+    except TypeError as error:
+        return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
+    return ""
 
 
 class Visitor(Generic[V]):
@@ -69,7 +89,10 @@ def function(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float] | N
     named.
     """
     writer = _Writer(names, known or {})
-    result = writer.visit(expr)
+    try:
+        result = writer.visit(expr)
+    except OverflowError:
+        raise RangeError from None
     arguments = ", ".join(writer.arguments.values())
     lines = [f"def formula({arguments}):", *(f"    {line}" for line in writer.lines), f"    return {_text(result)}"]
     scope: dict[str, Function] = {"sqrt": math.sqrt, "power": math.pow, "log": math.log, "exp": math.exp}
@@ -160,8 +183,6 @@ class _Writer(Visitor[float | str]):
             return self._write(f"{value} ** {exponent}" if exponent.is_Integer else _root(value, exponent))
         try:
             result = math.sqrt(value) if exponent == _HALF else math.pow(value, exponent.p / exponent.q)
-        except OverflowError:
-            raise RangeError from None
         except ValueError:
             # There is none, which the function says where it is called.
             return self._write(_root(_text(value), exponent))

@@ -198,19 +198,10 @@ def _check(statement: Statement) -> None:
             if name not in statement.vocabulary.order:
                 hint = did_you_mean(name, statement.vocabulary.order)
                 raise InputError(f"no symbol {name!r} in its vocabulary; {hint}")
-        try:
-            formula.function(expr, names)
-        except (TypeError, ArithmeticError) as error:
-            raise InputError(f"{place}: {_complaint(error)}") from None
+        if reason := formula.complaint(expr):
+            raise InputError(f"{place}: {reason}")
     for fault in faults(statement):
         raise InputError(f"{fault.place}: {fault.reason}")
-
-
-def _complaint(error: TypeError | ArithmeticError) -> str:
-    """Why a formula is none."""
-    if isinstance(error, OverflowError):
-        return "a number in it is beyond float64, whose range ends at 1.8e308"
-    return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
 
 
 def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
@@ -226,3 +217,5 @@ def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
         yield from ((f"step rule of {rule.symbol}", part) for part in (rule.symbol, rule.value))
     for name, value in statement.settings.items():
         yield f"setting of {name}", value
+    for name in sorted(statement.vocabulary.equal & {*statement.parameters}):
+        yield f"formula of {name}", statement.vocabulary.derived[name]

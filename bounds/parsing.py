@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.errors import InputError, did_you_mean
+from bounds.formula import unreal
 from bounds.symbols import Vocabulary
 
 _OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -74,7 +75,7 @@ def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
         found = _Reader(written, vocabulary).read(tree.body)
     except RecursionError:
         raise InputError(f"{text[:60]!r} cannot be read: nested too deeply") from None
-    if found.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+    if unreal(found):
         raise InputError(f"{text!r} is {found}, which is no real number whatever the symbols are")
     return found
 

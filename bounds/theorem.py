@@ -17,6 +17,7 @@ import sympy as sp
 
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
+from bounds.formula import complaint
 from bounds.numbers import as_float
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
@@ -58,6 +59,8 @@ class FieldError(InputError):
 # What ``over`` says of a claim about the mean of the iterates. It becomes one about the last round of a method that
 # records there (``averaged-NAME``), whose weight of an iterate is the symbol ``iterate_share``.
 AVERAGED_ITERATE = "averaged_iterate"
+# Powers of the units, at most.
+_HIGHEST = 100
 _AT_POINT = ("gap", "distance2", "G_u", "B")
 _AT_MEAN = "The quantities are those at the mean of the iterates of rounds 0 ... T-1, x^t standing for it."
 
@@ -99,8 +102,14 @@ def symbol(
         raise FieldError("name", "name", f"{name!r} is not a name of letters, digits and underscores")
     if not isinstance(meaning, str):
         raise FieldError("meaning", "meaning", f"{_brief(meaning)} is not text")
-    if not (isinstance(degrees, Sequence) and len(degrees) == 2 and all(isinstance(each, int) for each in degrees)):
-        raise FieldError("degrees", "degrees", f"{_brief(degrees)} is not a pair of whole numbers such as (1, -2)")
+    if not (
+        isinstance(degrees, Sequence)
+        and len(degrees) == 2
+        and all(isinstance(each, int) and abs(each) <= _HIGHEST for each in degrees)
+    ):
+        raise FieldError(
+            "degrees", "degrees", f"{_brief(degrees)} is not a pair of small whole numbers such as (1, -2)"
+        )
     if not (fact is None or isinstance(fact, str)):
         raise FieldError("fact", "fact", f"{_brief(fact)} is not the name of a fact, such as 'L'")
     constant = _member(Role, role, "role") is not Role.MEASURED
@@ -398,7 +407,13 @@ class _Fields:
         return UnknownSymbolError(error.name, self.vocabulary, known[0]) if known else error
 
     def formula(self, given: object, field: str, place: str) -> sp.Expr:
-        """A formula in the symbols of the vocabulary."""
+        """A formula in the symbols of the vocabulary, which has values in floats."""
+        found = self._formula(given, field, place)
+        if reason := complaint(found):
+            raise FieldError(field, place, reason)
+        return found
+
+    def _formula(self, given: object, field: str, place: str) -> sp.Expr:
         if isinstance(given, str):
             try:
                 return expression(given, self.vocabulary)
@@ -465,9 +480,14 @@ def _define(vocabulary: Vocabulary, own: OwnSymbol) -> None:
         vocabulary.facts[quantity.name] = own.fact
     if own.equals is not None:
         place = f"symbols[{quantity.name!r}]"
-        vocabulary.derived[quantity.name] = _Fields(vocabulary).formula(own.equals, "symbols", place)
+        formula = _Fields(vocabulary).formula(own.equals, "symbols", place)
+        vocabulary.derived[quantity.name] = formula
         # What a run measures is put together from the run instead.
         if quantity.role is not Role.MEASURED:
+            names = sorted(each.name for each in formula.free_symbols)
+            if measured := [name for name in names if vocabulary[name].role is Role.MEASURED]:
+                reason = f"it equals {formula}, and {measured[0]} is no constant: a run records it round by round"
+                raise FieldError("symbols", place, f"{reason}; with role='measured' the symbol is recorded too")
             vocabulary.equal.add(quantity.name)
 
 

@@ -174,13 +174,18 @@ def main() -> None:
 
 
 class _Lasting(io.FileIO):
-    """A stream whose reader may go away, such as ``| head``: the exit code is the command's all the same."""
+    """A stream whose reader may go away, such as ``| head``: the exit code is the command's all the same.
+
+    Messages, beside which the result stands, may also meet a full disk.
+    """
+
+    lost: type[OSError] = BrokenPipeError
 
     def write(self, data: Any) -> int:
         """Write, or drop what nobody reads."""
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except self.lost:
             return memoryview(data).nbytes
 
 
@@ -188,6 +193,7 @@ def _lasting(stream: Any) -> Any:
     """The standard stream without two reasons to fail: a reader that is gone, and a character that it lacks."""
     try:
         raw = _Lasting(stream.fileno(), "wb", closefd=False)
+        raw.lost = OSError if stream is sys.stderr else BrokenPipeError
         encoding, alive = stream.encoding, stream.isatty() or stream is sys.stderr
     except (AttributeError, OSError, ValueError):  # none, closed, or none of the system's
         return stream
@@ -222,10 +228,8 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
         result = group.main(arguments, prog_name="ratecheck", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return _say("interrupted", INTERRUPTED) if ending.first_word() else INTERRUPTED
-    except ending.Terminated:
-        return _say("terminated", TERMINATED) if ending.first_word() else TERMINATED
+    except click.Abort:
+        return _stopped(KeyboardInterrupt())
     except click.exceptions.NoArgsIsHelpError as help_text:
         click.echo(help_text.format_message(), err=True)
         return UNUSABLE
@@ -242,8 +246,8 @@ def _explained(error: BaseException) -> int:
     """What an error means for the user; 4 where it means a mistake of this program."""
     from ratecheck import ending
 
-    if ending.by_interrupt(error):
-        return _say("interrupted", INTERRUPTED)
+    if (stop := ending.interrupt(error)) is not None:
+        return _stopped(stop)
     if os.environ.get("RATECHECK_TRACEBACK"):
         traceback.print_exception(error)
     unusable = "InputError" in {kind.__name__ for kind in type(error).__mro__}
@@ -254,6 +258,15 @@ def _explained(error: BaseException) -> int:
     if isinstance(error, OSError) and error.errno is not None:
         return _complain(_reason(error))
     return _say(f"internal error, which says nothing about any statement: {_place(error)}; {_REPORT}", INTERNAL)
+
+
+def _stopped(stop: KeyboardInterrupt) -> int:
+    """The exit code of an interrupt or a termination, which is said once."""
+    from ratecheck import ending
+
+    told = isinstance(stop, ending.Terminated)
+    word, code = ("terminated", TERMINATED) if told else ("interrupted", INTERRUPTED)
+    return _say(word, code) if ending.first_word() else code
 
 
 def _ours(error: ImportError) -> bool:

@@ -26,8 +26,8 @@ _spoken = threading.Lock()
 _children: set[subprocess.Popen[str]] = set()
 
 
-class Terminated(BaseException):
-    """The process was told to end. Not an `Exception`, like `KeyboardInterrupt`."""
+class Terminated(KeyboardInterrupt):
+    """The process was told to end: what keeps or prints the part that is done at an interrupt does so here too."""
 
 
 @contextmanager
@@ -56,16 +56,16 @@ def as_told() -> Iterator[None]:
     try:
         yield
     except SystemError as error:
-        if not by_interrupt(error):
+        found = interrupt(error)
+        if found is None:
             raise
-        raise KeyboardInterrupt from error
+        raise type(found) from error
 
 
-def by_interrupt(error: BaseException) -> bool:
-    """Whether an error is an interrupt, or what compiled code makes of one."""
-    return isinstance(error, KeyboardInterrupt) or (
-        isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt)
-    )
+def interrupt(error: BaseException) -> KeyboardInterrupt | None:
+    """The interrupt that an error is, or that compiled code has made it of; None where it is something else."""
+    found = error.__cause__ if isinstance(error, SystemError) else error
+    return found if isinstance(found, KeyboardInterrupt) else None
 
 
 def grant() -> None:
@@ -94,7 +94,7 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 
 def _unraisable(about: sys.UnraisableHookArgs) -> None:
     """A signal that arrives inside a destructor is lost there, without many words; `_watch` acts on it."""
-    if not isinstance(about.exc_value, (KeyboardInterrupt, Terminated)):
+    if not isinstance(about.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(about)
 
 

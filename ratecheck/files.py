@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ratecheck.caching import replace
 from ratecheck.errors import InputError
@@ -48,8 +48,14 @@ def check_new(path: Path) -> None:
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
+class UnsavedError(InputError):
+    """A file cannot be written; ``result`` is what was found all the same, where somebody has it."""
+
+    result: Any = None
+
+
 def save(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> None:
-    """Write a file whole or not at all, its folders too; raises `InputError` where that fails.
+    """Write a file whole or not at all, its folders too; raises `UnsavedError`, an `InputError`, where that fails.
 
     ``content`` may be a function that writes. What is no ordinary file, such as ``/dev/stdout``, is written directly;
     a link stays a link, and what it points to is replaced.
@@ -63,4 +69,4 @@ def save(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> No
         else:
             replace(path.resolve(), data)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise UnsavedError(f"{path} cannot be written: {error.strerror or error}") from None

@@ -182,10 +182,9 @@ def audit(
     if targets.wanted or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
             proofs = ledger.certificates(modules, ids, report, where)
-    file = targets.save(proofs)
     if step is not None:
-        return _one(steps[0], modules[0], proofs, file)
-    return _all(steps, statements, proofs, file)
+        return targets.save(_one(steps[0], modules[0], proofs))
+    return targets.save(_all(steps, statements, proofs))
 
 
 def _of_file(
@@ -220,10 +219,9 @@ def _of_file(
                 # The others have none, and those with functions of the file's would be examined once more.
                 proved = {each.id for each in steps if each.verdict is StepVerdict.PROVED}
                 proofs += ledger.certificates([part], proved & {*its}, report, where)
-    file = targets.save(proofs)
     if step is not None:
-        return _one(steps[0], chosen.ledger, proofs, file, chosen.address(steps[0].of))
-    return _all(steps, chosen.statements, proofs, file)
+        return targets.save(_one(steps[0], chosen.ledger, proofs, chosen.address(steps[0].of)))
+    return targets.save(_all(steps, chosen.statements, proofs))
 
 
 @dataclass(frozen=True)
@@ -252,28 +250,25 @@ class _Targets:
         """Those that are."""
         return [path for path in (self.certificates, self.coq) if path is not None]
 
-    def save(self, proofs: list[dict[str, Any]]) -> str:
-        """Write the files that are asked for; their names, "" without one."""
-        data = file_data(proofs)
-        if self.certificates is not None:
-            files.save(self.certificates, json.dumps(data, indent=1) + "\n")
-        if self.coq is not None:
-            files.save(self.coq, coq_text(data))
-        return " and ".join(map(str, self.wanted))
+    def save(self, found: AuditResult) -> AuditResult:
+        """Write the files that are asked for; the result with their names."""
+        with found.kept():
+            data = file_data(found.certificates)
+            if self.certificates is not None:
+                files.save(self.certificates, json.dumps(data, indent=1) + "\n")
+            if self.coq is not None:
+                files.save(self.coq, coq_text(data))
+        return replace(found, file=" and ".join(map(str, self.wanted)))
 
 
-def _all(
-    steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]], file: str
-) -> AuditResult:
+def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]]) -> AuditResult:
     """What follows from steps for the statements."""
     conclusions = following.if_complete(following.conclude(steps, statements), steps)
     wrong = tuple(errata(steps, conclusions))
-    return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs), file=file)
+    return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs))
 
 
-def _one(
-    step: StepResult, module: ledger.Ledger, proofs: list[dict[str, Any]], file: str, address: str = ""
-) -> AuditResult:
+def _one(step: StepResult, module: ledger.Ledger, proofs: list[dict[str, Any]], address: str = "") -> AuditResult:
     """What is known about one step, and the power of instances on which it was checked; nothing else is examined."""
     count = sum(each.of == step.of for each in ledger.load(module))
     conclusions = {step.of: following.of_one(step, count, address)}
@@ -282,7 +277,7 @@ def _one(
         with progress("changing numbers") as report:
             changed = analysis.summarise(ledger.mutate([module], [step.id], report, 1), step.id)
     wrong = tuple(errata([step], conclusions))
-    return AuditResult((step,), conclusions, wrong, one=True, certificates=tuple(proofs), file=file, changed=changed)
+    return AuditResult((step,), conclusions, wrong, one=True, certificates=tuple(proofs), changed=changed)
 
 
 def _mutated(

@@ -50,7 +50,7 @@ class DocumentResult(Result):
     def save(self, path: str | Path) -> Self:
         """Write the document, HTML or Markdown by the ending of ``path``; raises `InputError` where that fails."""
         place = check_out(path)
-        with progress(f"writing {place}"):
+        with progress(f"writing {place}"), self.kept():
             files.save(place, _FORMS[place.suffix](self._document))
         return dataclasses.replace(self, file=place)
 

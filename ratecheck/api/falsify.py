@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 import bounds
 from bounds.statement import Statement
 from ratecheck import ending, files
-from ratecheck.api.given import Parameter, Parameters, StatementLike, known_elsewhere, select, warning
+from ratecheck.api.given import Parameter, Parameters, StatementLike, addresses, known_elsewhere, select, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
@@ -245,9 +245,11 @@ def falsify(
     interrupted = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
     remarks = (*interrupted, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
+    result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, remarks=remarks)
     if path is not None and instance is not None:
-        instance.save(path)
-    return FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, remarks=remarks)
+        with result.kept():
+            instance.save(path)
+    return result
 
 
 def check_out(path: Path | None, statements: Sequence[Statement]) -> None:
@@ -298,7 +300,9 @@ def _shared(
     tasks: list[_Task], each: Callable[[FalsifyResult], None] | None, workers: int, scheduler: str | None
 ) -> list[Falsified]:
     """The searches that came to an end, in the order of the statements, a process for each of them."""
-    known_elsewhere([task.statement for task in tasks])
+    statements = [task.statement for task in tasks]
+    if scheduler is not None:
+        known_elsewhere(statements)
     found: dict[int, Falsified] = {}
     with executor(scheduler, workers) as where, progress(f"falsifying {len(tasks)} statements") as report:
 
@@ -309,7 +313,8 @@ def _shared(
                 each(FalsifyResult((found[number],)))
 
         try:
-            wanted = [(task.statement.key, task.budget, task.seed, task.shrink, task.fixed) for task in tasks]
+            keys = addresses(statements)
+            wanted = [(key, t.budget, t.seed, t.shrink, t.fixed) for key, t in zip(keys, tasks, strict=True)]
             share(_search, wanted, where, done)
         except KeyboardInterrupt:
             if not found:

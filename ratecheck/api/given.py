@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -57,6 +58,17 @@ def whole_paper(statement: StatementLike) -> bool:
     """Whether all statements of a paper or of a file are meant."""
     papers = (*bounds.PAPERS, bounds.CLASSICS)
     return isinstance(statement, str) and (statement in papers or statement.endswith(bounds.own.SUFFIX))
+
+
+def addresses(statements: Sequence[Statement]) -> list[str]:
+    """Under which other processes of this machine find these: in the catalogue, or in files.
+
+    Raises `InputError` for one that is neither.
+    """
+    found = [bounds.own.address_of(each) for each in statements]
+    known_elsewhere([each for each, address in zip(statements, found, strict=True) if not bounds.own.is_own(address)])
+    # A process may be older than the folder that this one is in.
+    return [os.path.abspath(each) if bounds.own.is_own(each) else each for each in found]
 
 
 def known_elsewhere(statements: Sequence[StatementLike]) -> None:

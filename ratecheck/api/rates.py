@@ -117,7 +117,8 @@ def rates(
     made = made_card(found, over, seed, workers, scheduler, given)
     result = RatesResult(made, remarks=warning(found))
     if path is not None and result.instance is not None:
-        result.instance.save(path)
+        with result.kept():
+            result.instance.save(path)
     return result
 
 

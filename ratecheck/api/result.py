@@ -6,11 +6,13 @@ import dataclasses
 import html
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ratecheck.files import UnsavedError
 from ratecheck.views.drawing import style
 from ratecheck.views.progress import progress
 
@@ -49,6 +51,15 @@ class Result(ABC):
         data: dict[str, Any] = _plain({"schema": SCHEMA, **self._fields()})
         return data
 
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """For the block that writes files: where one cannot be written, the error brings the result along."""
+        try:
+            yield
+        except UnsavedError as error:
+            error.result = self
+            raise
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {' '.join(self._headline().split())}>"
 
@@ -78,7 +89,7 @@ class DrawnResult(Result):
         """
         found = self if path is None else dataclasses.replace(self, file=Path(path))
         if found.file is not None:
-            with progress("drawing"):
+            with progress("drawing"), found.kept():
                 style.save(self.figure, found.file)
         return found
 

@@ -40,7 +40,8 @@ class ResultsResult(Result):
         return len(self.rows)
 
     def __str__(self) -> str:
-        return f"{results_text(self.rows, self.shown)}\n\n{self._headline()}"
+        # Of damaged cells alone there is no column.
+        return f"{results_text(self.rows, self.shown)}\n\n{self._headline()}" if self.shown else self._headline()
 
     def _headline(self) -> str:
         return f"{len(self.rows)} of {self.total} cells"
@@ -91,7 +92,10 @@ def results(
         len(rows),
         remarks=tuple(_remarks(chosen, damaged)),
     )
-    return found if out is None else found.save(out)
+    if out is None:
+        return found
+    with found.kept():
+        return found.save(out)
 
 
 def _folders(store: Path) -> list[Path]:

@@ -62,7 +62,7 @@ class RunResult(Result):
 
     def drawn(self) -> RunResult:
         """The same with its figures, which are written to the folder, as is claims.json where they are all wanted."""
-        with progress(f"drawing {self.findings.study.name}"):
+        with progress(f"drawing {self.findings.study.name}"), self.kept():
             figures = draw(self.findings, self.records, self.folder, together=self.complete)
         found = replace(self, figures=tuple(figures))
         if self.complete:

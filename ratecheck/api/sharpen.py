@@ -109,5 +109,6 @@ def sharpen(
             found = proofs.certified(found, report)
         answers = [{"certificate": each, "reason": ""} for each in found.certificates]
         without = [{"id": name, "certificate": None, "reason": why} for name, why in found.uncertified]
-        files.save(place, json.dumps(file_data([*answers, *without]), indent=1) + "\n")
+        with SharpenResult(found, search).kept():
+            files.save(place, json.dumps(file_data([*answers, *without]), indent=1) + "\n")
     return SharpenResult(found, search, "" if place is None else str(place))

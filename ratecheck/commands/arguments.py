@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ratecheck.api.given import WORDS
 from ratecheck.errors import InputError
+from ratecheck.files import UnsavedError
 from ratecheck.views.width import wrapped
 
 if TYPE_CHECKING:
@@ -106,6 +108,17 @@ def print_result(result: Result, *, as_json: bool) -> None:
         click.echo(json.dumps(result.to_dict(), indent=2))
     else:
         say(str(result))
+
+
+@contextmanager
+def printed_first(*, as_json: bool) -> Iterator[None]:
+    """For the block that finds a result and writes files: one that cannot be written does not hide the result."""
+    try:
+        yield
+    except UnsavedError as error:
+        if error.result is not None:
+            print_result(error.result, as_json=as_json)
+        raise
 
 
 def print_remarks(result: Result) -> None:

@@ -8,7 +8,7 @@ from ratecheck.api.audit import AuditResult, audit
 from ratecheck.api.proof import proof
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
-from ratecheck.commands.arguments import json_option, print_result, scheduler_option
+from ratecheck.commands.arguments import json_option, print_result, printed_first, scheduler_option
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.errors import InputError
 
@@ -53,19 +53,21 @@ def command(
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"
             )
-        drawn = proof(paper, file=graph, workers=workers, scheduler=scheduler)
+        with printed_first(as_json=as_json):
+            drawn = proof(paper, file=graph, workers=workers, scheduler=scheduler)
         print_result(drawn, as_json=as_json)
         return int(drawn.graph.grade is Grade.FALSE)
-    found = audit(
-        paper,
-        step=step,
-        room=room,
-        mutate=mutate,
-        certificates=certificates,
-        coq=coq,
-        workers=workers,
-        scheduler=scheduler,
-    )
+    with printed_first(as_json=as_json):
+        found = audit(
+            paper,
+            step=step,
+            room=room,
+            mutate=mutate,
+            certificates=certificates,
+            coq=coq,
+            workers=workers,
+            scheduler=scheduler,
+        )
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
     if not isinstance(found, AuditResult):

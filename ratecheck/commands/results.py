@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ratecheck.api.results import results
-from ratecheck.commands.arguments import json_option, print_result
+from ratecheck.commands.arguments import json_option, print_result, printed_first
 from ratecheck.errors import InputError
 
 
@@ -25,9 +25,10 @@ def command(store: Path, where: tuple[str, ...], columns: str | None, out: Path 
     STORE is the folder of one study's results or of several. Whoever runs the study again, with the same code, is given
     these cells.
     """
-    found = results(
-        store, where=_conditions(where), columns=None if columns is None else columns.split(","), out=out
-    )  # fmt: skip
+    with printed_first(as_json=as_json):
+        found = results(
+            store, where=_conditions(where), columns=None if columns is None else columns.split(","), out=out
+        )
     print_result(found, as_json=as_json)
 
 

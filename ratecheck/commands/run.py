@@ -11,6 +11,7 @@ from ratecheck.commands.arguments import (
     json_option,
     print_remarks,
     print_result,
+    printed_first,
     say,
     scheduler_option,
     threads_option,
@@ -59,7 +60,10 @@ def command(
     # What was found is on the screen before a file can fail.
     if not as_json:
         say(str(found))
-    found = found.drawn()
+        found = found.drawn()
+    else:
+        with printed_first(as_json=True):
+            found = found.drawn()
     if as_json:
         print_result(found, as_json=True)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.sharpen import sharpen
-from ratecheck.commands.arguments import json_option, key_argument, print_result
+from ratecheck.commands.arguments import json_option, key_argument, print_result, printed_first
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.outcome import Outcome
 
@@ -26,7 +26,8 @@ def command(key: str, caps: bool, evaluations: int, seed: int, certificates: str
     the theorem with them, and what it rests on. Exit code 1 where a search refutes it, 3 where a link of the theorem
     itself has no certificate.
     """
-    found = sharpen(key, caps=caps, evaluations=evaluations, seed=seed, certificates=certificates)
+    with printed_first(as_json=as_json):
+        found = sharpen(key, caps=caps, evaluations=evaluations, seed=seed, certificates=certificates)
     print_result(found, as_json=as_json)
     if found.search is not None and found.search.outcome is Outcome.VIOLATED:
         return FINDING

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bounds
-from bounds.statement import Assumption, Over, Statement
+from bounds.statement import Assumption, Over, Statement, names_in
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Algorithm
 from ratecheck.aliases import Array, Progress
@@ -261,9 +261,16 @@ def check_valued(statement: Statement) -> None:
 
 
 def check_measurable(statement: Statement) -> None:
-    """Raise `InputError` unless the statement has a value and is about the mean over the rounds of a run."""
+    """Raise `InputError` unless the statement has one value and is about the mean over the rounds of a run."""
     if _measurable(statement):
         return
+    vocabulary = statement.vocabulary
+    names = [name for name in names_in(statement.claims[0].bound) if vocabulary[name].role is Role.MEASURED]
+    if names and not statement.order_only:
+        raise InputError(
+            f"the right side of {statement.key} contains {', '.join(sorted(names))}, which differs from round to round: "
+            "it has no exponent of its own; 'ratecheck verify' compares both sides"
+        )
     reason = "is known only up to a constant"
     if not statement.order_only:
         reason = f"is about {statement.claims[0].metric.over.value}"
@@ -276,7 +283,9 @@ def check_measurable(statement: Statement) -> None:
 
 
 def _measurable(statement: Statement) -> bool:
-    return not statement.order_only and statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS
+    claim, vocabulary = statement.claims[0], statement.vocabulary
+    constant = all(vocabulary[name].role is not Role.MEASURED for name in names_in(claim.bound))
+    return not statement.order_only and constant and claim.metric.over is Over.MEAN_OF_ROUNDS
 
 
 @dataclass

@@ -44,7 +44,7 @@ from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
 from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
-from ratecheck.settings.measured import measured
+from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.on_trace import certify
 from ratecheck.settings.setting import Options, recordable, wanted
 from ratecheck.stepsizes.choose import silent
@@ -997,7 +997,7 @@ class InstanceFamily:
             return _BY_ENTRY
         # Expected delays of a random pattern are found by following it.
         far = (fixed_law and not has_delays(statement)) or (self.shape.size == self.shape.n and not self.shape.trace)
-        return _FAR if far and not followed else _ROUND_BY_ROUND
+        return _FAR if far and not followed and not counts_rounds(statement) else _ROUND_BY_ROUND
 
     @property
     def _own_reach(self) -> tuple[float, float] | None:

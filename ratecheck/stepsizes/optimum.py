@@ -117,7 +117,7 @@ def _logarithm(bound: sp.Expr, values: Mapping[str, float], names: Sequence[str]
 
 
 class _Bound:
-    """A bound as a function of step sizes by name; infinite where it leaves the range of floats."""
+    """A bound as a function of step sizes by name; infinite where it leaves the range of floats or has no value."""
 
     def __init__(self, function: formula.Function, names: Sequence[str]) -> None:
         self._function, self._names = function, tuple(names)
@@ -138,7 +138,7 @@ class _Bound:
     def _at(self, values: list[float]) -> float:
         try:
             return float(self._function(*values))
-        except (ZeroDivisionError, OverflowError):
+        except (ArithmeticError, ValueError):
             return math.inf
 
 

@@ -57,7 +57,8 @@ def read_arrays(content: bytes) -> tuple[Records, dict[str, Any]] | None:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
     shapes = {array.shape for array in arrays.values()}
-    whole = len(shapes) == 1 and len(*shapes) == 2 and isinstance(about, dict)
+    floats = all(array.dtype == np.float64 for array in arrays.values())
+    whole = floats and len(shapes) == 1 and len(*shapes) == 2 and isinstance(about, dict)
     return (arrays, about) if whole else None
 
 

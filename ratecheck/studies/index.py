@@ -7,6 +7,7 @@ is old, damaged or missing costs time, nothing else. It is written whole, by who
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,22 +59,36 @@ def _read(store: RunStore) -> dict[str, Any]:
 
 def _mark(store: RunStore, key: str) -> list[list[Any]]:
     """Names of the cell's files, with what changes as they do."""
-    found = ((path.name, path.stat()) for path in sorted(store.files(key)))
+    # What is gone since, or a link that leads nowhere, is no file.
+    found = ((path.name, path.stat()) for path in sorted(store.files(key)) if path.exists())
     return [[name, stat.st_size, stat.st_mtime_ns] for name, stat in found]
 
 
 def _row(store: RunStore, key: str) -> Row | None:
-    """The row of a cell; None where none of its files is as it was written."""
+    """The row of a cell; None where none of its files is as it was written, or as a study writes one."""
     found = store.read(key)
     if found is None:
         return None
     records, about = found[0], {**_DEFAULTS, **found[1]}
+    if not _of_a_study(records, about):
+        store.damaged += [path for path in sorted(store.files(key)) if path not in store.damaged]
+        return None
     measured = _steady(records, about)
     # A curve's name is among the names of other things here.
     about["curve"] = about.pop("name", "")
     row: Row = {name: about.pop(name, None) for name in _FIRST}
     row |= _flat({name: value for name, value in about.items() if name not in {"weights", "replicates", "code"}})
     return {**row, "replicates": len(next(iter(records.values()))), **measured, "key": key, "code": about["code"]}
+
+
+def _of_a_study(records: Records, about: Mapping[str, Any]) -> bool:
+    """Whether what a cell says of itself is of the kinds that a study writes: a whole file need not be of one."""
+    weights, window, tolerance = about["weights"], about["window"], about["tolerance"]
+    if not (isinstance(weights, Mapping) and isinstance(about["study"], str) and isinstance(about["code"], str)):
+        return False
+    numbers = [window, tolerance, *weights.values()]
+    real = all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers)
+    return real and weights.keys() <= records.keys() and 0 < window <= 1 and tolerance > 0
 
 
 def _flat(about: Mapping[str, Any]) -> Row:

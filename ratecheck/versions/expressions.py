@@ -120,7 +120,8 @@ def _values(old: sp.Expr, new: sp.Expr, at: Mapping[str, float]) -> tuple[sp.Exp
     for expr in (old, new):
         try:
             with limit(_SECONDS):
-                value = sp.N(expr.xreplace({s: sp.Rational(Fraction(at[s.name])) for s in expr.free_symbols}), _DIGITS)
+                # Put in as numbers of so many digits: of exact ones SymPy would compute powers to the last digit.
+                value = sp.N(expr, _DIGITS, subs={s: sp.Rational(Fraction(at[s.name])) for s in expr.free_symbols})
         except _FAILURES:
             return None
         if not (value.is_number and value.is_real and value.is_finite):

@@ -21,6 +21,7 @@ import textwrap
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -440,7 +441,7 @@ def _proof(rng: random.Random) -> Words:
 
 
 DATA = {
-    "name": "descent", "title": "Gradient descent", "source": "My paper, Theorem 1", "algorithm": "fedavg-p",
+    "title": "Gradient descent", "source": "My paper, Theorem 1", "algorithm": "fedavg-p",
     "assumptions": ["smoothness", "full_participation", "no_personal"], "left": "G_u", "over": "mean_of_rounds",
     "right": {"gap": "2*F_0/(gamma_u*T)"}, "conditions": ["gamma_u <= 1/L"],
     "settings": {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
@@ -588,7 +589,9 @@ def attempt(tried: Case, seconds: int = 20) -> Seen:
         work = folder / "work"
         work.mkdir()
         for file, content in tried.files.items():
-            (work / file).mkdir() if content is None else (work / file).write_bytes(content)
+            place = work / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.mkdir() if content is None else place.write_bytes(content)
         begun = time.monotonic()
         child = os.fork()
         if child == 0:
@@ -678,24 +681,29 @@ def report(tried: Case, seen: Seen) -> str:
     return textwrap.shorten(f"{seen.wrong}: code {seen.code}, {tried.words} {files}", 1500) + f"\n{seen.err[-1500:]}"
 
 
-def main(first: int, last: int, seconds: int) -> int:
-    """Try the cases from the first to before the last; how many are wrong."""
-    # Imported once, here, and inherited by every fork.
+def warm_up() -> None:
+    """Import and compile once, here, what every fork inherits."""
     for command in COMMANDS:
         importlib.import_module(f"ratecheck.commands.{command}")
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")
-    _instances()
     # Kernels too.
     small = ("n=3", "m=2", "K=2", "T=4", "--replicates", "2", "--threads", "1")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         for problem in ("logistic", "quadratic"):
             _run(["verify", "pfl/theorem-3.7", "--problem", problem, "--engine", "step", *small])
+
+
+def main(first: int, last: int, seconds: int, choose: Callable[[int], Case] | None = None) -> int:
+    """Try the cases from the first to before the last; how many are wrong. ``choose`` is `case` by default."""
+    warm_up()
+    if choose is None:
+        _instances()
     codes: Counter[tuple[str, int]] = Counter()
     wrong = 0
     for number in range(first, last):
-        tried = case(number)
+        tried = (choose or case)(number)
         seen = attempt(tried, seconds)
         codes[tried.kind, seen.code] += 1
         if seen.wrong:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ratecheck.views.document.mathml import mathml
+from ratecheck.views.document.mathml import shown
 from ratecheck.views.document.nodes import (
     Code,
     Display,
@@ -84,7 +84,7 @@ def _part(part: Part) -> str:
     if isinstance(part, Code):
         return f"<code>{escape(part.text)}</code>"
     if isinstance(part, Math):
-        return f'<span class="formula">{mathml(part.latex)}</span>'
+        return f'<span class="formula">{shown(part.latex)}</span>'
     if isinstance(part, Link):
         return f'<a href="#{part.target}">{escape(part.text)}</a>'
     if isinstance(part, Strong):
@@ -106,7 +106,7 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
     elif isinstance(node, Terms):
         yield f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{_line(line)}</dd>' for label, line in node.rows)}</dl>"
     elif isinstance(node, Display):
-        formula = mathml(node.latex, display=True)
+        formula = shown(node.latex, display=True)
         yield f'<div class="wide" tabindex="0" role="group" aria-label="Formula">{formula}</div>'
     elif isinstance(node, Grid):
         yield from _grid(node)

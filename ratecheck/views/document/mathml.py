@@ -44,6 +44,40 @@ _OPERATORS: Mapping[str, str] = {
     "top": "\N{DOWN TACK}",
     "partial": "∂",
     "bmod": "mod",
+    "leq": "≤",
+    "geq": "≥",
+    "neq": "≠",
+    "ll": "≪",
+    "gg": "≫",
+    "sim": "∼",
+    "simeq": "≃",
+    "equiv": "≡",
+    "propto": "∝",
+    "notin": "∉",
+    "subset": "⊂",
+    "subseteq": "⊆",
+    "cup": "∪",
+    "cap": "∩",
+    "setminus": "∖",
+    "forall": "∀",
+    "exists": "∃",
+    "rightarrow": "→",
+    "mapsto": "↦",
+    "mid": "∣",
+    "parallel": "∥",
+    "perp": "⊥",
+    "cdots": "⋯",
+    "star": "⋆",
+    "ast": "∗",
+    "circ": "∘",
+    "bullet": "•",
+    "dagger": "†",
+    "prime": "′",
+    "odot": "⊙",
+    "oplus": "⊕",
+    "otimes": "⊗",
+    "mp": "∓",
+    "div": "÷",
 }
 _LARGE: Mapping[str, str] = {"sum": "∑", "prod": "∏"}
 # Their limits stand below and above them.
@@ -61,26 +95,53 @@ _FENCES: Mapping[str, str] = {
     r"\rfloor": "⌋",
     ".": "",
 }
-_NAMES = ("max", "min", "log", "exp", "inf", "sup", "lim", "ln", "sin")
-_ACCENTS: Mapping[str, str] = {"bar": "¯", "overline": "¯", "hat": "^", "widehat": "^", "widetilde": "~", "tilde": "~"}
-_VARIANTS = ("mathcal", "mathbb", "mathbf")
+_NAMES = ("max", "min", "log", "exp", "inf", "sup", "lim", "ln", "sin", "cos", "tan", "arg", "det", "dim", "ker")
+_ACCENTS: Mapping[str, str] = {
+    **{"bar": "¯", "overline": "¯", "hat": "^", "widehat": "^", "widetilde": "~", "tilde": "~"},
+    **{"vec": "→", "dot": "˙", "ddot": "¨", "check": "ˇ", "breve": "˘"},
+}
+_BOLD = ("boldsymbol", "bm")
+_VARIANTS = ("mathcal", "mathbb", "mathbf", "mathscr", "mathfrak", "mathsf", "mathtt", "mathit")
 _SPACES = (r"\,", r"\;", r"\!", r"\ ", r"\quad", r"\qquad", "~", r"\displaystyle")
 # Script capitals that have a place of their own outside of the block of mathematical letters.
 _SCRIPT_HOLES = (0x212C, 0x2130, 0x2131, 0x210B, 0x2110, 0x2112, 0x2133, 0x211B)
+_SMALL_SCRIPT_HOLES = (0x212F, 0x210A, 0x2134)
+_FRAKTUR_HOLES = (0x212D, 0x210C, 0x2111, 0x211C, 0x2128)
 _DOUBLE_HOLES = (0x2102, 0x210D, 0x2115, 0x2119, 0x211A, 0x211D, 0x2124)
 _HOLES: Mapping[str, str] = {
-    **{f"mathcal{a}": chr(b) for a, b in zip("BEFHILMR", _SCRIPT_HOLES, strict=True)},
+    **{f"{v}{a}": chr(b) for v in ("mathcal", "mathscr") for a, b in zip("BEFHILMR", _SCRIPT_HOLES, strict=True)},
+    **{f"{v}{a}": chr(b) for v in ("mathcal", "mathscr") for a, b in zip("ego", _SMALL_SCRIPT_HOLES, strict=True)},
+    **{f"mathfrak{a}": chr(b) for a, b in zip("CHIRZ", _FRAKTUR_HOLES, strict=True)},
+    "mathith": chr(0x210E),
     **{f"mathbb{a}": chr(b) for a, b in zip("CHNPQRZ", _DOUBLE_HOLES, strict=True)},
 }
 _STARTS: Mapping[str, tuple[int, int]] = {
     "mathcal": (0x1D49C, 0x1D4B6),
     "mathbb": (0x1D538, 0x1D552),
     "mathbf": (0x1D400, 0x1D41A),
+    "mathscr": (0x1D49C, 0x1D4B6),
+    "mathfrak": (0x1D504, 0x1D51E),
+    "mathsf": (0x1D5A0, 0x1D5BA),
+    "mathtt": (0x1D670, 0x1D68A),
+    "mathit": (0x1D434, 0x1D44E),
 }
 
 
 class LatexError(ValueError):
     """A formula has something that is not read here."""
+
+
+def shown(latex: str, *, display: bool = False) -> str:
+    """A formula as `mathml` sets it, or as LaTeX writes it where a user's own symbol has more than is read here.
+
+    >>> from ratecheck.views.document.mathml import shown
+    >>> shown(r"\\nonsense{x}")
+    '<code>\\\\nonsense{x}</code>'
+    """
+    try:
+        return mathml(latex, display=display)
+    except LatexError:
+        return f"<code>{html.escape(latex)}</code>"
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
@@ -163,6 +224,8 @@ class _Reader:
 
     def _element(self) -> str:  # noqa: PLR0911  # one kind of token after the other
         sign = self._next()
+        if not sign:
+            raise LatexError(f"{self.latex!r} ends where something is missing")
         if sign == "{":
             return _row(self.until("}"))
         if sign[:1].isdigit():
@@ -192,11 +255,12 @@ class _Reader:
             return f"<mi>{name}</mi>"
         if name in _LARGE:
             return f'<mo movablelimits="true">{_LARGE[name]}</mo>'
-        if name in ("frac", "dfrac"):
+        if name in ("frac", "tfrac", "dfrac"):
             fraction = f"<mfrac>{self._group()}{self._group()}</mfrac>"
             return _large(fraction) if name == "dfrac" else fraction
         if name == "sqrt":
-            return f"<msqrt>{self._group()}</msqrt>"
+            degree = self._degree()
+            return f"<mroot>{self._group()}{degree}</mroot>" if degree else f"<msqrt>{self._group()}</msqrt>"
         if name in ("text", "mathrm", "operatorname", "texttt"):
             words = self._text()
             return f"<mtext>{html.escape(_spaced(words))}</mtext>"
@@ -204,13 +268,15 @@ class _Reader:
             return _styled(name, self._letters())
         if name in _ACCENTS:
             return f'<mover accent="true">{self._group()}<mo stretchy="false">{_ACCENTS[name]}</mo></mover>'
+        if name in _BOLD:
+            return f'<mrow style="font-weight: bold">{self._group()}</mrow>'
         if name == "underbrace":
             return f'<munder>{self._group()}<mo stretchy="true">⏟</mo></munder>'
         if name == "left":
             opening = self._fence_after()
             inside = self.until(r"\right")
             return _row([opening, *inside, self._fence_after()])
-        if name in ("big", "bigl", "bigr"):
+        if name in ("big", "bigl", "bigr", "Big", "Bigl", "Bigr", "bigg", "biggl", "biggr"):
             return self._fence_after()
         if name == "begin":
             return self._environment()
@@ -227,9 +293,21 @@ class _Reader:
         self.at = found.end()
         return re.sub(r"\\(.)", r"\1", found[1])
 
+    def _degree(self) -> str:
+        """That of a root, in square brackets; empty for a square root."""
+        if self._skip() != "[":
+            return ""
+        self.at += 1
+        return _row(self.until("]"))
+
     def _letters(self) -> str:
         """Letters of another alphabet, with or without braces."""
-        return self._text() if self._skip() == "{" else self._next()
+        braces = self._skip() == "{"
+        start = self.at
+        letters = self._text() if braces else self._next()
+        if "\\" in self.latex[start : self.at]:
+            raise LatexError(f"{self.latex[start : self.at]} in another alphabet, in {self.latex!r}")
+        return letters
 
     def _fence_after(self) -> str:
         self._skip()
@@ -239,7 +317,7 @@ class _Reader:
 
     def _environment(self) -> str:
         name = self._text()
-        if name not in ("aligned", "gathered"):
+        if name not in ("aligned", "gathered", "cases"):
             raise LatexError(f"{name} in {self.latex!r}")
         rows: list[list[str]] = [[]]
         while True:
@@ -253,7 +331,8 @@ class _Reader:
                 break
         kind = ' class="aligned"' if name == "aligned" else ""
         body = "".join(f"<mtr>{''.join(f'<mtd>{_large(cell)}</mtd>' for cell in row)}</mtr>" for row in rows)
-        return f"<mtable{kind}>{body}</mtable>"
+        table = f"<mtable{kind}>{body}</mtable>"
+        return _row([_fence("{", stretchy=True), table]) if name == "cases" else table
 
 
 def _row(elements: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bounds.symbols import Quantity
 from ratecheck.aliases import Array
 
 if TYPE_CHECKING:
@@ -114,6 +116,30 @@ def fitted(
         if size <= _SMALLEST or all(measure(piece) <= widest for piece in pieces):
             return "\n".join(pieces), size
         size -= 0.5
+
+
+def mathematics(latex: str, plain: str) -> str:
+    r"""LaTeX for matplotlib, whose \frac wants braces; the plain text where it has no way to set it."""
+    braced = "$" + re.sub(r"\\frac(\w)(\w|\{[^{}]*\})", r"\\dfrac{\1}{\2}\\,", latex) + "$"
+    return braced if _is_set(braced) else plain
+
+
+def letter(quantity: Quantity) -> str:
+    r"""A symbol as it stands in mathematics; its name, upright, where matplotlib has no way to set it."""
+    return quantity.latex if _is_set(f"${quantity.latex}$") else rf"\mathrm{{{quantity.name}}}".replace("_", r"\_")
+
+
+@functools.cache
+def _is_set(text: str) -> bool:
+    """Whether matplotlib can set a formula between dollars."""
+    from matplotlib.mathtext import MathTextParser
+
+    try:
+        MathTextParser("path").parse(text)
+    except ValueError:
+        return False
+    # A dollar inside would end the mathematics.
+    return "$" not in text[1:-1]
 
 
 def tex(value: float, digits: int = 3) -> str:

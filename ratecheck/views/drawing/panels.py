@@ -20,7 +20,7 @@ from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.verification.entries import PAIR, RUN, Course
 from ratecheck.views.drawing import style
-from ratecheck.views.drawing.fitting import Window, fitted, set_title, tex, window
+from ratecheck.views.drawing.fitting import Window, fitted, letter, mathematics, set_title, tex, window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,9 +74,9 @@ def title(found: SweepSurvey) -> str:
     """The statement, what is known about it, the problem and every number that went in."""
     verdict, values = found.verdict, found.verdict.values
     vocabulary = verdict.statement.vocabulary
-    settings = [f"${vocabulary[name].latex} = {tex(values[name])}$" for name in settings_of(found)]
+    settings = [f"${letter(vocabulary[name])} = {tex(values[name])}$" for name in settings_of(found)]
     steps = [
-        f"${vocabulary[name].latex} = {tex(values[name])}$ ({origin})"
+        f"${letter(vocabulary[name])} = {tex(values[name])}$ ({origin})"
         for name, origin in steps_of(found).items()
         if name in values
     ]
@@ -173,18 +173,6 @@ def own_participation(sweep: Sweep) -> bool:
     return sweep.role == varied.DELAY
 
 
-def mathematics(latex: str, plain: str) -> str:
-    r"""LaTeX for matplotlib, whose \frac wants braces; the plain text where it has no way to set it."""
-    from matplotlib.mathtext import MathTextParser
-
-    braced = "$" + re.sub(r"\\frac(\w)(\w|\{[^{}]*\})", r"\\dfrac{\1}{\2}\\,", latex) + "$"
-    try:
-        MathTextParser("path").parse(braced)
-    except ValueError:
-        return plain
-    return braced
-
-
 def _mosaic(panels: int, *, rounds: bool) -> list[list[str]]:
     """Names of the panels in two columns: "T" is the one over rounds, digits are the rest. An odd first is wide."""
     names = [*(["T"] if rounds else []), *map(str, range(panels - rounds))]
@@ -197,7 +185,7 @@ def _mosaic(panels: int, *, rounds: bool) -> list[list[str]]:
 
 def _in_symbols(text: str, vocabulary: Vocabulary) -> str:
     """The meaning of a quantity with ASCII names such as gamma_u*eta_u as the paper prints them."""
-    names = {q.name: q.latex for q in vocabulary if len(q.name) > 1}
+    names = {q.name: letter(q) for q in vocabulary if len(q.name) > 1}
     return re.sub(r"\w+", lambda word: f"${names[word[0]]}$" if word[0] in names else word[0], text).replace("$*$", "")
 
 
@@ -255,25 +243,25 @@ def _draw_sweep(axes: Axes, found: SweepSurvey, sweep: Sweep, left: str, widest:
     # Of exact numbers the error is their rounding, and no band.
     if found.verdict.replicates is not None:
         _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
-    _draw_guide(axes, sweep, symbol.latex, at=found.verdict.values.get(sweep.parameter, math.nan))
-    axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning, vocabulary)}", ylabel=left)
+    _draw_guide(axes, sweep, letter(symbol), at=found.verdict.values.get(sweep.parameter, math.nan))
+    axes.set(xlabel=f"${letter(symbol)}$, {_in_symbols(symbol.meaning, vocabulary)}", ylabel=left)
     curves = {"bound": (sweep.values, sweep.bound, bound), "measured": (sweep.values, sweep.measured, mean)}
     _limit(axes, seen, curves)
     _ticks(axes, sweep.values if symbol.domain is Domain.POSITIVE_INTEGER else None)
-    heading = f"against ${symbol.latex}$; {_fixed(sweep, vocabulary)}"
+    heading = f"against ${letter(symbol)}$; {_fixed(sweep, vocabulary)}"
     if own_participation(sweep):
         heading += (
-            f"\nanother participation: one client in every (${symbol.latex}$+1)-th round, all others in every one"
+            f"\nanother participation: one client in every (${letter(symbol)}$+1)-th round, all others in every one"
         )
     if contained(statement, sweep):
-        heading += f"\nmind that the left side itself contains ${symbol.latex}$"
+        heading += f"\nmind that the left side itself contains ${letter(symbol)}$"
     _legend(axes, heading, widest)
 
 
 def _fixed(sweep: Sweep, vocabulary: Vocabulary) -> str:
     if not sweep.held:
         return "step sizes prescribed anew" if sweep.role != varied.STEP_SIZE else "all else fixed"
-    return ", ".join(f"${vocabulary[name].latex}$" for name in sweep.held) + " fixed"
+    return ", ".join(f"${letter(vocabulary[name])}$" for name in sweep.held) + " fixed"
 
 
 def _draw_guide(axes: Axes, sweep: Sweep, latex: str, at: float) -> None:

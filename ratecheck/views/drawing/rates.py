@@ -17,7 +17,7 @@ from ratecheck.exponents.local_steps import LocalSteps
 from ratecheck.exponents.regimes import TermRow
 from ratecheck.statistics.exponent_fit import fit
 from ratecheck.views.drawing import style
-from ratecheck.views.drawing.fitting import fitted
+from ratecheck.views.drawing.fitting import fitted, letter
 from ratecheck.views.rates import overall, two
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def rates_figure(card: Card, curves: Sequence[Curves]) -> Figure:
                 panel, cell = axes[i, j], card.cell(row, name)
                 found = by_place.get((row, name))
                 if found is not None:
-                    _draw(panel, found, f"${latex[name].latex}$")
+                    _draw(panel, found, f"${letter(latex[name])}$")
                 else:
                     _empty(panel, "" if cell is None else f"{cell.finding.value}: {cell.reason}")
                 if cell is not None:
@@ -75,7 +75,7 @@ def local_steps_figure(cases: Sequence[LocalSteps]) -> Figure:
         for axes, case in zip(panels, cases, strict=True):
             for (name, look), side in zip(looks, (case.bound, case.worst), strict=True):
                 axes.loglog(case.values, side, label=name, **look)
-            symbol = case.statement.vocabulary[case.statement.vocabulary.run["local_steps"]].latex
+            symbol = letter(case.statement.vocabulary[case.statement.vocabulary.run["local_steps"]])
             axes.set_xlabel(f"${symbol}$", fontsize=_SMALL, labelpad=1)
             axes.tick_params(labelsize=_SMALL - 1, pad=1.5, length=2)
             axes.minorticks_off()
@@ -198,7 +198,7 @@ def _triangle(axes: Axes, x: Array, y: Array, exponent: float, colour: str, *, a
 
 def _verdict(cell: RateCell, vocabulary: Vocabulary) -> str:
     if cell.finding is Finding.LOOSE and cell.loose is not None:
-        return f"LOOSE by ${vocabulary[cell.parameter].latex}^{{{two(cell.loose)}}}$"
+        return f"LOOSE by ${letter(vocabulary[cell.parameter])}^{{{two(cell.loose)}}}$"
     return cell.finding.value
 
 
@@ -214,7 +214,7 @@ def _empty(axes: Axes, text: str) -> None:
 
 def _label(figure: Figure, axes: Axes, row: TermRow, vocabulary: Vocabulary) -> None:
     """The row's term, and the constant that makes it large, to the left of its panels."""
-    lines = [row.term] + ([] if row.scale is None else [f"by ${vocabulary[row.scale].latex}$"])
+    lines = [row.term] + ([] if row.scale is None else [f"by ${letter(vocabulary[row.scale])}$"])
     text, size = fitted(figure, lines, 0.85 * _HEIGHT * figure.dpi, _SMALL + 1)
     axes.text(
         -0.42, 0.5, text, transform=axes.transAxes, rotation=90, ha="center", va="center", fontsize=size,

@@ -13,7 +13,7 @@ from ratecheck.stepsizes.admissible import StepSizes
 from ratecheck.stepsizes.nearest import Nearest
 from ratecheck.stepsizes.region import Region
 from ratecheck.views.drawing import style
-from ratecheck.views.drawing.fitting import set_title
+from ratecheck.views.drawing.fitting import letter, set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,7 +130,7 @@ def _frame_side(points: tuple[tuple[float, float], ...], ends: list[tuple[float,
 
 
 def _axis(name: str, vocabulary: Vocabulary) -> str:
-    return f"${vocabulary[name].latex}$   ({name})"
+    return f"${letter(vocabulary[name])}$   ({name})"
 
 
 def _wrapped(because: tuple[str, ...], answer: StepSizes) -> str:
