@@ -216,7 +216,7 @@ def test_what_is_known_of_rounds_holds_on_every_matrix(name: str) -> None:
     for clients, rounds in SIZES:
         for p in every(clients, rounds):
             for own in values(p):
-                numbers = {"tau_max": p.tau_max, **weights, **own}
+                numbers = {"tau_max": p.tau_max, "delays of other rounds": p.tau_max, **weights, **own}
                 for known in (*claim.hypotheses, claim):
                     assert _true(known, numbers), (p.matrix, own, known)
                 seen += 1
