@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import unicodedata
 from collections.abc import Iterable
 
 # Of a long list of names so many characters are shown.
 _SHOWN = 180
+# Control characters, formats such as those that reverse the direction, lone surrogates, separators of lines.
+_ACTED_ON = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 class InputError(ValueError):
@@ -25,6 +28,18 @@ class NoValueError(InputError):
 
 class BeyondFloatsError(InputError):
     """A formula of a statement leaves the range of floating-point numbers, whatever the step sizes."""
+
+
+def printable(text: str) -> str:
+    r"""The text with what a terminal would act on instead of showing it, such as escape sequences, written out.
+
+    >>> printable("red: \x1b[31m")
+    'red: \\x1b[31m'
+    """
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in _ACTED_ON and c not in "\n\t" else c
+        for c in text
+    )
 
 
 def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> str:

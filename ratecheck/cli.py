@@ -295,8 +295,10 @@ def _complain(message: str) -> int:
 
 def _say(message: str, code: int) -> int:
     """One line on stderr."""
+    from bounds.errors import printable
+
     try:
-        click.echo("ratecheck: " + " ".join(message.split()), err=True)
+        click.echo("ratecheck: " + printable(" ".join(message.split())), err=True)
     except OSError:
         # There is nobody left to tell; the exit code says it.
         return code

@@ -7,6 +7,8 @@ scikit-learn, :func:`libsvm` reads a file that the user names, :func:`synthetic`
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import importlib
 import math
 import operator
@@ -29,6 +31,7 @@ EVEN_AGAINST_ODD = ((0, 2, 4, 6, 8), (1, 3, 5, 7, 9))
 LARGEST_DENSE = 2**29  # numbers in a dense table: 4 GiB
 SPLITS = ("label", "iid", "dirichlet", "shards", "features", "quality", "quantity")
 PARTS = ("all", "train", "test")
+_INDICES = 2**31 - 1  # of a LIBSVM file: what its reader takes
 QUANTITIES = 4  # clients of 1, 1/2, 1/4 and 1/8 of the largest number of rows
 
 
@@ -346,36 +349,41 @@ def _binary_labels(file: str, raw: Array) -> Array:
 
 
 def _first_bad_line(file: Path, error: Exception) -> str:
-    """Where the text stops being LIBSVM; the reader's own words where no line of its own is at fault."""
+    """Where the text stops being LIBSVM, and why; what stands there is repeated only where it is a number."""
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
     try:
-        lines = [] if file.suffix in {".gz", ".bz2"} else file.read_bytes().splitlines()
-    except (OSError, ValueError):
-        lines = []
-    for number, line in enumerate(lines, start=1):
-        if (fault := _fault(line.decode("utf-8", errors="replace"))) is not None:
-            return f"line {number} does not parse: {fault[:60]!r}"
-    return _one_line(error)
+        with opened(file, "rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if fault := _fault(line.decode("utf-8", errors="replace")):
+                    return f"line {number} does not parse: {fault}"
+    except Exception as damage:  # noqa: BLE001  # of the file, whatever it holds
+        return _one_line(damage)
+    return f"it does not parse ({type(error).__name__})"
 
 
-def _fault(line: str) -> str | None:
-    """The first part of one line that is not LIBSVM, or ``None``; the indices of a line must increase."""
+def _fault(line: str) -> str:
+    """What of one line is not LIBSVM, or an empty text."""
     label, *pairs = line.partition("#")[0].split() or ["0"]
-    previous = -1
+    previous, place = -1, "its label"
     try:
-        part = label
         float(label)
-        for part in pairs:
-            name, value = part.split(":")
+        for number, pair in enumerate(pairs, start=1):
+            place = f"its entry {number}"
+            name, value = pair.split(":")
             if name == "qid":
                 continue
             index = int(name)
             float(value)
-            if not previous < index < 2**31 - 1:
-                return part
+            if not 0 <= index < _INDICES:
+                return f'{place} has the index {index}, which breaks "0 <= index < {_INDICES}"'
+            if index == previous:
+                return f"{place} has the index {index} once more: each index of a line stands there once"
+            if index < previous:
+                return f"{place} has the index {index} after {previous}: the indices of a line have to increase"
             previous = index
     except ValueError:
-        return part
-    return None
+        return f"{place} is {'no number' if place == 'its label' else 'not INDEX:VALUE'}"
+    return ""
 
 
 def _groups(name: str, groups: Any, rows: int) -> Indices:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ratecheck.errors import printable
+
 # Seconds before anything is shown, and between two looks at the numbers.
 _PATIENCE, _GLANCE = 1.0, 0.1
 
@@ -23,7 +25,7 @@ class _Bar:
     """
 
     def __init__(self, title: str) -> None:
-        self.title = title
+        self.title = printable(title)
         self.known: tuple[float | None, str] = (None, "")
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._draw, name="progress", daemon=True)
