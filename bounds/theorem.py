@@ -18,7 +18,7 @@ import sympy as sp
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
-from bounds.numbers import as_float
+from bounds.numbers import as_float, exact
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
     OPERATORS,
@@ -423,10 +423,11 @@ class _Fields:
             for name in sorted(symbol.name for symbol in given.free_symbols):
                 self._known(name, field, place)
             # One of another kind by the same name is the same symbol to whoever reads it.
-            return given.xreplace({symbol: self.vocabulary[symbol.name].symbol for symbol in given.free_symbols})
+            put: dict[sp.Expr, sp.Expr] = {each: self.vocabulary[each.name].symbol for each in given.free_symbols}
+            return given.xreplace(put | {each: exact(each) for each in given.atoms(sp.Float)})
         if isinstance(given, (int, Fraction, float)) and not isinstance(given, bool):
             try:
-                return sp.Rational(repr(given) if isinstance(given, float) else given)
+                return exact(given) if isinstance(given, float) else sp.Rational(given)
             except (TypeError, ValueError):
                 raise FieldError(field, place, f"{given!r} is no finite number") from None
         raise FieldError(field, place, f"{_brief(given)} is no formula: give a number, or text such as '1/L'")
