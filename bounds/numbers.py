@@ -37,6 +37,24 @@ def exact(number: float | sp.Float) -> sp.Rational:
     return sp.Rational(number)
 
 
+# What is said first of a symbol of which SymPy knows more than it may.
+_TOLD = (
+    "zero", "imaginary", "prime", "even", "odd", "positive", "negative", "integer", "rational", "irrational",
+    "nonnegative", "nonpositive", "nonzero",
+)  # fmt: skip
+
+
+def assumed_beyond(symbol: sp.Basic, known: sp.Basic) -> str:
+    """What SymPy assumes of a symbol and not of a known one, and may have simplified by; empty where it is nothing.
+
+    >>> assumed_beyond(sp.Symbol("x", positive=True), sp.Symbol("x", real=True))
+    'positive'
+    """
+    facts, usual = symbol.assumptions0, known.assumptions0
+    more = [fact for fact, value in facts.items() if usual.get(fact) is not value]
+    return next((fact for fact in _TOLD if fact in more and facts[fact]), "no usual number") if more else ""
+
+
 def given_numbers(alias: Alias, value: object) -> list[float]:
     """What was given for an alias, as floats; a single number is a list of one."""
     if not alias.many or isinstance(value, str) or not isinstance(value, Iterable):

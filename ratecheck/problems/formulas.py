@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import sympy as sp
 
-from bounds.numbers import exact
+from bounds.numbers import assumed_beyond, exact
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.problems.kinks import pieces
@@ -19,20 +19,7 @@ from ratecheck.problems.symbolic import Symbolic
 _LARGEST = 10**100
 # Smaller ones are rounded to few digits, or to 0.
 _LEAST = sp.Rational(1, 10**300)
-# What SymPy knows of a real number, and what more is said first where it knows more.
-_REAL = sp.Symbol("x", real=True).assumptions0
-_TOLD = (
-    "positive",
-    "negative",
-    "zero",
-    "integer",
-    "rational",
-    "irrational",
-    "nonnegative",
-    "nonpositive",
-    "nonzero",
-    "imaginary",
-)
+_REAL = sp.Symbol("x", real=True)
 _SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.Piecewise, sp.sign, sp.Heaviside)
 
 
@@ -107,9 +94,7 @@ def _read(f: object, i: int) -> sp.Expr:
 def _check_symbols(symbols: Iterable[sp.Basic]) -> None:
     """Raise `InputError` for one of which SymPy knows more than that it is real, and may have simplified by that."""
     for each in sorted(symbols, key=str):
-        more = [fact for fact, value in each.assumptions0.items() if _REAL.get(fact) is not value]
-        if more:
-            told = next((fact for fact in _TOLD if fact in more and each.assumptions0[fact]), "no usual number")
+        if told := assumed_beyond(each, _REAL):
             raise InputError(
                 f"variables: {each} is assumed to be {told}, by which SymPy may have simplified the functions; "
                 f"variables are all real numbers: write sympy.symbols({str(each)!r}, real=True)"

@@ -33,7 +33,7 @@ P, N = sp.Symbol("x", positive=True), sp.Symbol("x", integer=True)
         ("nonzero", sp.Symbol("x", nonzero=True) ** 2),
         ("rational", sp.Symbol("x", rational=True) ** 2),
         ("irrational", sp.Symbol("x", irrational=True) ** 2),
-        ("integer", sp.Symbol("x", even=True) ** 2),
+        ("even", sp.Symbol("x", even=True) ** 2),
         ("imaginary", sp.Symbol("x", imaginary=True) ** 2),
         ("zero", sp.Symbol("x", zero=True) + y**2),
         ("no usual number", sp.Symbol("x", commutative=False) ** 2),
@@ -213,3 +213,36 @@ def test_a_statement_s_floats_are_read_as_they_are():
     }
     assert shown == {"6666666667*F_0/(10000000000*T*gamma_u)"}
     assert json.dumps(rc.show(theorem(**DESCENT)).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("symbol", "told"),
+    [
+        (sp.Symbol("L", integer=True, positive=True), "L is a positive number, but is assumed to be integer"),
+        (sp.Symbol("L", negative=True), "L is a positive number, but is assumed to be negative"),
+        (sp.Symbol("T_1u", positive=True), "T_1u is a real number, but is assumed to be positive"),
+        (sp.Symbol("sigma_u", even=True), "sigma_u is a number, at least 0, but is assumed to be even"),
+        (sp.Symbol("K", even=True), "K is a whole number, at least 1, but is assumed to be even"),
+    ],
+)
+def test_a_statement_s_symbols_are_those_of_the_vocabulary(symbol, told):
+    """What is known of the vocabulary's alone is known of them: |x| is not x for a number of either sign."""
+    from short_theorem import DESCENT
+
+    from bounds.theorem import theorem
+
+    with pytest.raises(InputError) as caught:
+        theorem(**{**DESCENT, "vocabulary": "pfl", "right": {"gap": sp.Abs(symbol) * F_0}})
+    assert told in str(caught.value)
+
+
+def test_symbols_of_which_less_is_known_do():
+    """Positive ones for what is whole or may be 0, and such of which nothing is known."""
+    from short_theorem import DESCENT
+
+    from bounds.theorem import theorem
+
+    for facts in ({}, {"positive": True}, {"real": True}):
+        T, sigma = sp.Symbol("T", **facts), sp.Symbol("sigma_u", **facts)
+        made = theorem(**{**DESCENT, "settings": {"K": 1, "m": "n", "eta_u": 1}, "right": {"gap": F_0 / T + sigma}})
+        assert {each.name for each in made.claims[0].bound.free_symbols} == {"F_0", "T", "sigma_u"}
