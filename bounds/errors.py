@@ -18,18 +18,6 @@ _SHOWN = 180
 _ACTED_ON = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-class InputError(ValueError):
-    """The input cannot be used: the message says which value, why, and what is admissible."""
-
-
-class NoValueError(InputError):
-    """A rule of a statement has no value at the given numbers, such as 1/tau_max where tau_max is 0."""
-
-
-class BeyondFloatsError(InputError):
-    """A formula of a statement leaves the range of floating-point numbers, whatever the step sizes."""
-
-
 def printable(text: str) -> str:
     r"""The text with what a terminal would act on instead of showing it, such as escape sequences, written out.
 
@@ -40,6 +28,21 @@ def printable(text: str) -> str:
         c.encode("unicode_escape").decode() if unicodedata.category(c) in _ACTED_ON and c not in "\n\t" else c
         for c in text
     )
+
+
+class InputError(ValueError):
+    """The input cannot be used: the message says which value, why, and what is admissible, as `printable` text."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
+
+
+class NoValueError(InputError):
+    """A rule of a statement has no value at the given numbers, such as 1/tau_max where tau_max is 0."""
+
+
+class BeyondFloatsError(InputError):
+    """A formula of a statement leaves the range of floating-point numbers, whatever the step sizes."""
 
 
 def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> str:

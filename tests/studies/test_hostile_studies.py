@@ -240,6 +240,9 @@ def test_escape_sequences_are_shown(folder, cli):
     found += [cli("results", "results/sweep-quick", "--columns", "\x1b[31m"), cli("run", named, "--only", "\x1b[31m")]
     for done in found:
         assert not any(each in done.stdout + done.stderr for each in "\x1b\x07\u202e")
+    with pytest.raises(InputError, match=r"no study file \\x1b\[31m") as caught:
+        rc.run("\x1b[31m")
+    assert "\x1b" not in str(caught.value)
     assert r"\x1b[31mred\x1b]0;owned\x07\u202e" in found[0].stdout
     assert r"\x1b[31m.toml" in found[1].stderr
     assert not any(each in str(rc.report(named, quick=True).markdown) for each in "\x1b\x07\u202e")
