@@ -178,6 +178,9 @@ def _check_repairs(key: str) -> None:
 
 def _check(statement: Statement) -> None:
     """Raise `InputError` for a part of a statement that has no value, or that nothing meets, whatever the numbers."""
+    import sympy as sp
+
+    from bounds import formula
     from bounds.consistency import faults
     from bounds.statement import OPERATORS
 

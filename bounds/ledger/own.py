@@ -23,10 +23,10 @@ import sympy as sp
 
 from bounds import own, own_file
 from bounds.errors import InputError, did_you_mean
+from bounds.formula import unreal
 from bounds.ledger.fault import Fault
 from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Matrices, Scalar, Step
 from bounds.ledger.vectors import Vector, factors
-from bounds.formula import unreal
 from bounds.own_file import OwnFile
 from bounds.statement import OPERATORS, Condition, Statement
 

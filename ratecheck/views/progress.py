@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ratecheck.errors import printable
-
 # Seconds before anything is shown, and between two looks at the numbers.
 _PATIENCE, _GLANCE = 1.0, 0.1
 
@@ -25,6 +23,9 @@ class _Bar:
     """
 
     def __init__(self, title: str) -> None:
+        # Not at the top: help needs no theory.
+        from ratecheck.errors import printable
+
         self.title = printable(title)
         self.known: tuple[float | None, str] = (None, "")
         self._over = threading.Event()
