@@ -8,12 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from short_theorem import DESCENT
 from small_study import PAIR
 
 import ratecheck as rc
+from bounds.statement_data import from_data
+from bounds.theorem import theorem
 from ratecheck.commands.report import command as report
 from ratecheck.commands.run import command as run
 from ratecheck.errors import InputError
+from ratecheck.settings.applicability import step_source
 
 # What a file of Python does when it runs, beside defining a theorem: it leaves a mark.
 OWN = """
@@ -163,6 +167,15 @@ def test_no_study_runs_code(folder, name):
         with pytest.raises(InputError):
             rc.run(study, quick=True)
     assert not (folder.parent / "mark").exists()
+
+
+@pytest.mark.parametrize("field", [{"follows_from": ["pfl/theorem-3.7", "evil.py:x"]}, {"repairs": "evil.py"}])
+def test_a_statement_as_data_names_no_code(folder, field):
+    """Where it follows from another, its step sizes are looked up there: which runs the file."""
+    with pytest.raises(InputError, match=r"'evil\.py.*' is of a Python file: data names statements of the catalogue"):
+        from_data({**DESCENT, **field})
+    step_source(theorem(**{**DESCENT, "follows_from": ["evil.py:x"]}))
+    assert (folder.parent / "mark").exists()  # as that of a statement in Python does
 
 
 @pytest.mark.parametrize("given", ["evil.py", "./evil.py", "../inner/evil.py"])
