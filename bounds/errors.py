@@ -9,14 +9,32 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import unicodedata
 from collections.abc import Iterable
 
 # Of a long list of names so many characters are shown.
 _SHOWN = 180
+# Control characters, formats such as those that reverse the direction, lone surrogates, separators of lines.
+_ACTED_ON = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def printable(text: str) -> str:
+    r"""The text with what a terminal would act on instead of showing it, such as escape sequences, written out.
+
+    >>> printable("red: \x1b[31m")
+    'red: \\x1b[31m'
+    """
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in _ACTED_ON and c not in "\n\t" else c
+        for c in text
+    )
 
 
 class InputError(ValueError):
-    """The input cannot be used: the message says which value, why, and what is admissible."""
+    """The input cannot be used: the message says which value, why, and what is admissible, as `printable` text."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class NoValueError(InputError):

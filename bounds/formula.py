@@ -26,8 +26,13 @@ class RangeError(ArithmeticError):
 
 
 def unreal(expr: sp.Expr) -> bool:
-    """Whether infinity, an undefined or an imaginary number stands in an expression."""
-    return bool(expr.has(*_UNREAL))
+    """Whether a part of an expression is no real number whatever its symbols are: infinite, undefined or complex.
+
+    >>> unreal(sp.log(-sp.Symbol("L", positive=True))), unreal(sp.log(sp.Symbol("L", positive=True)))
+    (True, False)
+    """
+    parts = sp.preorder_traversal(expr)
+    return bool(expr.has(*_UNREAL)) or any(isinstance(part, sp.Expr) and part.is_real is False for part in parts)
 
 
 def complaint(expr: sp.Expr) -> str:

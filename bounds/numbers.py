@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import sympy as sp
+
 from bounds.errors import InputError
 from bounds.symbols import Alias
 
@@ -20,6 +22,37 @@ def as_float(name: str, value: object) -> float:
         return float(value)  # type: ignore[arg-type]  # what is no number raises
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}={value!r}: it has to be a number") from None
+
+
+def exact(number: float | sp.Float) -> sp.Rational:
+    """The fraction that a decimal number stands for: the shortest one that is this float and no other.
+
+    A number of SymPy with more digits than a float has is the binary fraction that it is.
+
+    >>> exact(0.1), exact(sp.Float(0.6666666667)), exact(2 / 3)
+    (1/10, 6666666667/10000000000, 3333333333333333/5000000000000000)
+    """
+    if isinstance(number, float) or sp.Float(float(number)) == number:
+        return sp.Rational(repr(float(number)))
+    return sp.Rational(number)
+
+
+# What is said first of a symbol of which SymPy knows more than it may.
+_TOLD = (
+    "zero", "imaginary", "prime", "even", "odd", "positive", "negative", "integer", "rational", "irrational",
+    "nonnegative", "nonpositive", "nonzero",
+)  # fmt: skip
+
+
+def assumed_beyond(symbol: sp.Basic, known: sp.Basic) -> str:
+    """What SymPy assumes of a symbol and not of a known one, and may have simplified by; empty where it is nothing.
+
+    >>> assumed_beyond(sp.Symbol("x", positive=True), sp.Symbol("x", real=True))
+    'positive'
+    """
+    facts, usual = symbol.assumptions0, known.assumptions0
+    more = [fact for fact, value in facts.items() if usual.get(fact) is not value]
+    return next((fact for fact in _TOLD if fact in more and facts[fact]), "no usual number") if more else ""
 
 
 def given_numbers(alias: Alias, value: object) -> list[float]:

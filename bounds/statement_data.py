@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from bounds.theorem import AVERAGED_ITERATE, UNNAMED, FieldError, OwnSymbol, sym
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SUFFIX = ".json"
 
+# What names a file of Python, or something in one.
+_PYTHON = re.compile(r"\.py(:|$)")
 _FORMULA = {"$ref": "#/$defs/formula"}
 _FORMULAS = {"type": "object", "minProperties": 1, "additionalProperties": _FORMULA}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -161,6 +164,9 @@ def from_data(data: object) -> Statement:
     for field, kind, words in (("step_rules", dict, "a mapping"), ("source", str, "text"), ("vocabulary", str, "text")):
         if field in fields and not isinstance(fields[field], kind):
             raise FieldError(field, field, f"{_brief(fields[field])} is not {words}")
+    for field, keys in (("follows_from", fields.get("follows_from", ())), ("repairs", (fields.get("repairs"),))):
+        if code := next((key for key in keys if isinstance(key, str) and _PYTHON.search(key)), None):
+            raise FieldError(field, field, f"{code!r} is of a Python file: data names statements of the catalogue only")
     return theorem(**fields, symbols=own)
 
 

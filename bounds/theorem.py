@@ -18,7 +18,7 @@ import sympy as sp
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
-from bounds.numbers import as_float
+from bounds.numbers import as_float, assumed_beyond, exact
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
     OPERATORS,
@@ -406,6 +406,19 @@ class _Fields:
         known = [name for name in (catalogue.TEXTBOOK, *catalogue.PAPERS) if error.name in catalogue.vocabulary(name)]
         return UnknownSymbolError(error.name, self.vocabulary, known[0]) if known else error
 
+    def _same(self, symbol: sp.Basic, field: str, place: str) -> sp.Symbol:
+        """The vocabulary's symbol of that name, which one of another kind is to whoever reads it."""
+        quantity = self.vocabulary[symbol.name]
+        own = quantity.symbol
+        # What holds for positive numbers holds at 0, their limit.
+        told = assumed_beyond(symbol, _POSITIVE if quantity.domain is Domain.NONNEGATIVE else own)
+        if told:
+            reason = (
+                f"{own} is {quantity.domain.value}, but is assumed to be {told}, by which SymPy may have simplified"
+            )
+            raise FieldError(field, place, f"{reason}: take a symbol without that, or write the formula as text")
+        return own
+
     def formula(self, given: object, field: str, place: str) -> sp.Expr:
         """A formula in the symbols of the vocabulary, which has values in floats."""
         found = self._formula(given, field, place)
@@ -422,17 +435,18 @@ class _Fields:
         if isinstance(given, sp.Expr):
             for name in sorted(symbol.name for symbol in given.free_symbols):
                 self._known(name, field, place)
-            # One of another kind by the same name is the same symbol to whoever reads it.
-            return given.xreplace({symbol: self.vocabulary[symbol.name].symbol for symbol in given.free_symbols})
+            put: dict[sp.Expr, sp.Expr] = {each: self._same(each, field, place) for each in given.free_symbols}
+            return given.xreplace(put | {each: exact(each) for each in given.atoms(sp.Float)})
         if isinstance(given, (int, Fraction, float)) and not isinstance(given, bool):
             try:
-                return sp.Rational(repr(given) if isinstance(given, float) else given)
+                return exact(given) if isinstance(given, float) else sp.Rational(given)
             except (TypeError, ValueError):
                 raise FieldError(field, place, f"{given!r} is no finite number") from None
         raise FieldError(field, place, f"{_brief(given)} is no formula: give a number, or text such as '1/L'")
 
 
 _SHOWN = 20
+_POSITIVE = sp.Symbol("x", positive=True)
 # Certified, though no theorem of the catalogue has a symbol for it.
 _WITHOUT_SYMBOL = ("convexity", "interpolation", "L_u", "L_uv", "L_v", "L_vu", "least_steps", "most_steps")
 

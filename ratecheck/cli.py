@@ -217,7 +217,7 @@ def _flushed(code: int) -> int:
 
 
 def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way to end
-    from ratecheck import ending, require_own_bounds
+    from ratecheck import require_own_bounds
 
     try:
         require_own_bounds()
@@ -295,8 +295,10 @@ def _complain(message: str) -> int:
 
 def _say(message: str, code: int) -> int:
     """One line on stderr."""
+    # As `printable` does, without `bounds`, which may be another package of that name.
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(message.split()))
     try:
-        click.echo("ratecheck: " + " ".join(message.split()), err=True)
+        click.echo(f"ratecheck: {shown}", err=True)
     except OSError:
         # There is nobody left to tell; the exit code says it.
         return code

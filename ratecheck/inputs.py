@@ -24,6 +24,18 @@ def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "
     return int(value)
 
 
+def described(text: str) -> str:
+    """What a message says of an entry in a file of numbers.
+
+    A text that is no number is not repeated: a file that others name may be one that they cannot read themselves.
+    """
+    try:
+        float(text)
+    except ValueError:
+        return "no number" if text else "empty"
+    return repr(text if len(text) <= 20 else text[:20] + "...")
+
+
 # Numbers that a synthetic problem may be made of: 1 GiB.
 _LARGEST_PROBLEM = 2**27
 

@@ -23,6 +23,7 @@ import sympy as sp
 
 from bounds import own, own_file
 from bounds.errors import InputError, did_you_mean
+from bounds.formula import unreal
 from bounds.ledger.fault import Fault
 from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Matrices, Scalar, Step
 from bounds.ledger.vectors import Vector, factors
@@ -270,7 +271,7 @@ def _wrong_expression(place: str, expr: object) -> Iterator[str]:
         yield f"{place} is a vector: take its square(...) or a dot(...) of two, from bounds.ledger.vectors"
     elif not isinstance(expr, sp.Expr):
         yield f"{place} is {_brief(expr)}, no SymPy expression: write sympy.sympify(...) of it"
-    elif expr.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+    elif unreal(expr):
         yield f"{place} is {_brief(expr)}, which is not finite and real"
     elif expr.has(sp.Float):
         number = f"{float(min(expr.atoms(sp.Float))):g}"
@@ -317,8 +318,7 @@ def _wrong_number(value: object) -> str:
         return f"an expression in {min(s.name for s in value.free_symbols)}: {_EXACT}"
     if value.has(sp.Float):
         return f"a decimal: {_EXACT}"
-    wrong = value.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or value.is_real is False
-    return f"no real number: {_EXACT}" if wrong else ""
+    return f"no real number: {_EXACT}" if unreal(value) else ""
 
 
 def _brief(value: object) -> str:

@@ -17,6 +17,8 @@ from functools import cached_property
 
 import sympy as sp
 
+from bounds.numbers import exact
+
 ONE = Fraction(1)
 HALF = Fraction(1, 2)
 
@@ -259,7 +261,7 @@ class FormulaReader:
         if isinstance(expr, sp.Rational):
             return PrintedProduct(Fraction(int(expr.p), int(expr.q)), frozenset())
         if isinstance(expr, sp.Float):
-            return PrintedProduct(Fraction(str(expr)), frozenset())
+            return self._read(exact(expr))
         if isinstance(expr, sp.Add):
             return collect(*map(self.read, expr.args))
         if isinstance(expr, sp.Mul):

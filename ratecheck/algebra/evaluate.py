@@ -14,6 +14,7 @@ import mpmath
 import sympy as sp
 
 from bounds.formula import Visitor
+from bounds.numbers import exact
 from bounds.statement import Condition
 
 DIGITS = 60
@@ -99,7 +100,7 @@ class _AtPoint(Visitor[Value]):
     def number(self, number: sp.Expr) -> Value:
         if number.is_Rational:
             return Fraction(int(number.p), int(number.q))
-        return Fraction(str(number)) if number.is_Float else self.other(number)
+        return self.number(exact(number)) if number.is_Float else self.other(number)
 
     def other(self, expr: sp.Expr) -> Value:
         """Any other function, by SymPy."""

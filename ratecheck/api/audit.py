@@ -73,8 +73,9 @@ class AuditResult(Result):
         return counts_text(self.steps).replace("\n", "; ")
 
     def _fields(self) -> dict[str, Any]:
+        steps = zip(self.steps, findings_fields(self.steps, self.conclusions), strict=True)
         fields = {
-            "steps": findings_fields(self.steps, self.conclusions),
+            "steps": [{**fields, "computed_from": dict(step.computed_from)} for step, fields in steps],
             "conclusions": conclusions_fields(self.conclusions),
             "errata": errata_fields(self.errata),
         }

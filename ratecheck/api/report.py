@@ -56,6 +56,7 @@ def report(
     only: Sequence[str] = (),
     quick: bool = False,
     scheduler: str | None = None,
+    theorems: str | Path | Sequence[str | Path] = (),
 ) -> ReportResult:
     """What a study found, as one document: claims with verdicts and comparisons, figures, theorems on the curves.
 
@@ -70,8 +71,9 @@ def report(
     """
     place = None if out is None else check_out(out)
     found = measured(
-        study_file, out=results, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler
-    )
+        study_file, out=results, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
+        theorems=theorems,
+    )  # fmt: skip
     assert isinstance(found, RunResult)
     made = ReportResult(report_fields(found.findings, found.left_out), found, remarks=found.remarks)
     return made if place is None else made.save(place)

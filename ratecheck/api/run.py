@@ -107,10 +107,11 @@ def measured(
     quick: bool = False,
     scheduler: str | None = None,
     shard: str | None = None,
+    theorems: str | Path | Sequence[str | Path] = (),
 ) -> RunResult | ShardResult:
     """The result of `run` before its figures are drawn."""
     mine = None if shard is None else Shard.read(shard)
-    whole = load(Path(study_file))
+    whole = load(Path(study_file), (theorems,) if isinstance(theorems, str | Path) else tuple(theorems))
     study = _chosen(whole, (only,) if isinstance(only, str) else tuple(only), replicates, quick)
     wanted = {figure.name for figure in study.figures}
     left_out = tuple(figure.name for figure in whole.figures if figure.name not in wanted)
@@ -158,6 +159,7 @@ def run(
     quick: bool = False,
     scheduler: str | None = None,
     shard: None = None,
+    theorems: str | Path | Sequence[str | Path] = (),
 ) -> RunResult: ...
 @overload
 def run(
@@ -170,6 +172,7 @@ def run(
     quick: bool = False,
     scheduler: str | None = None,
     shard: str,
+    theorems: str | Path | Sequence[str | Path] = (),
 ) -> ShardResult: ...
 def run(
     study_file: str | Path,
@@ -181,6 +184,7 @@ def run(
     quick: bool = False,
     scheduler: str | None = None,
     shard: str | None = None,
+    theorems: str | Path | Sequence[str | Path] = (),
 ) -> RunResult | ShardResult:
     """Run the study in a TOML file, check its claims and draw its figures.
 
@@ -188,12 +192,13 @@ def run(
     ``replicates`` replaces the file's, ``only`` names the figures that are wanted, ``quick`` is a smoke test with fewer
     rounds and replicates, and one PNG with all figures. ``scheduler`` is the address of a Dask scheduler, whose workers
     compute the cells. With ``shard``, such as "3/100", that part of the cells is computed and nothing else: a run
-    without it gathers them.
+    without it gathers them. ``theorems`` are the Python files of whose statements the study may speak, as in
+    ``"mine.py:descent"``: a study runs no others.
     Raises `InputError` for a file that is no study, where no scheduler answers, and for what is no shard.
     """
     found = measured(
         study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
-        shard=shard,
+        shard=shard, theorems=theorems,
     )  # fmt: skip
     return found.drawn() if isinstance(found, RunResult) else found
 

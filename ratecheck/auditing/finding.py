@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -47,7 +48,9 @@ class StepResult:
     PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
     holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
     the file of a user's own ledger, and "" for a ledger of a paper. ``digest`` is that of the claim and its hypotheses
-    as data, which a certificate has too, and "" where the claim is checked on instances alone.
+    as data, which a certificate has too, and "" where the claim is checked on instances alone. ``computed_from`` has
+    the hashes of the ``input``, all that the ledger says of the step, and of the ``checker``, all code and libraries
+    that decide, where both are known.
     """
 
     id: str
@@ -71,6 +74,7 @@ class StepResult:
     digest: str = ""
     scope: Scope = Scope.AS_PRINTED
     narrower: str = ""
+    computed_from: Mapping[str, str] = field(default_factory=dict)
     fault: Fault | None = None
     file: str = ""
 

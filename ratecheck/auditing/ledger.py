@@ -207,8 +207,8 @@ def _run(
     return results
 
 
-def _step_key(work: str, module: Ledger, position: int) -> str | None:
-    """Under which the result on a step is kept: its content, and all code that has a say; None where it is not kept.
+def _computed_from(module: Ledger, position: int) -> dict[str, str]:
+    """The hashes of a step and of all code that has a say in what is found of it; empty where they are not known.
 
     A function of a user's own may call, import and read whatever it likes, so that its content is not known.
     """
@@ -216,8 +216,14 @@ def _step_key(work: str, module: Ledger, position: int) -> str | None:
 
     step = _steps(module)[position]
     if isinstance(module, OwnLedger) and not formulas_alone(step):
-        return None
-    return f"{work}-{checker_digest()}-{step_digest(step)}"
+        return {}
+    return {"step": step_digest(step), "checker": checker_digest()}
+
+
+def _step_key(work: str, module: Ledger, position: int) -> str | None:
+    """Under which the result on a step is kept: what it is computed from; None where it is not kept."""
+    known = _computed_from(module, position)
+    return f"{work}-{known['checker']}-{known['step']}" if known else None
 
 
 def _is_kept(work: str, module: Ledger, position: int, store: ResultStore) -> bool:
@@ -253,7 +259,13 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
             found, lasting = work_on((known or ["findings"])[0], module, position, folder)
             kept = exported(step, StepResult.read(found))
         else:
-            kept = (test_step(step) if work == "mutants" else examine_step(step, room=work == "room")).fields()
+            if work == "mutants":
+                kept = test_step(step).fields()
+            else:
+                kept = {
+                    **examine_step(step, room=work == "room").fields(),
+                    "computed_from": _computed_from(module, position),
+                }
             lasting = SOLVER.killed == killed
         if lasting and key is not None:
             store.put(key, kept)

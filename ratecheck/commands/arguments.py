@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ratecheck.api.given import WORDS
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, printable
 from ratecheck.files import UnsavedError
 from ratecheck.views.width import wrapped
 
@@ -41,6 +41,12 @@ seed_option = click.option(
 replicates_option = click.option("--replicates", default=16, show_default=True, help="Monte Carlo runs.")
 threads_option = click.option(
     "--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default."
+)
+theorems_option = click.option(
+    "--theorems",
+    multiple=True,
+    metavar="FILE.py",
+    help="A file of your own of whose theorems the study may speak, as in FILE.py:NAME; a study runs no other Python.",
 )
 scheduler_option = click.option(
     "--scheduler",
@@ -98,7 +104,7 @@ def _given(value: float | str | list[float]) -> str:
 
 def say(text: str) -> None:
     """A result on stdout, as wide as the terminal."""
-    click.echo(wrapped(text))
+    click.echo(wrapped(printable(text)))
 
 
 def print_result(result: Result, *, as_json: bool) -> None:
@@ -129,4 +135,4 @@ def print_remarks(result: Result) -> None:
 
 def note(message: str) -> None:
     """A message on stderr."""
-    click.echo(f"note: {message}", err=True)
+    click.echo(f"note: {printable(message)}", err=True)

@@ -8,7 +8,14 @@ import click
 
 from ratecheck.api.document import check_out
 from ratecheck.api.report import report
-from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option, threads_option
+from ratecheck.commands.arguments import (
+    json_option,
+    note,
+    print_result,
+    scheduler_option,
+    theorems_option,
+    threads_option,
+)
 from ratecheck.commands.exit_codes import DONE, FINDING
 
 
@@ -22,6 +29,7 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 @threads_option
 @click.option("--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times.")
 @click.option("--quick", is_flag=True, help="A smoke test: fewer rounds and replicates, verdicts marked as such.")
+@theorems_option
 @scheduler_option
 @json_option
 def command(
@@ -32,6 +40,7 @@ def command(
     threads: int | None,
     only: tuple[str, ...],
     quick: bool,
+    theorems: tuple[str, ...],
     scheduler: str | None,
     as_json: bool,
 ) -> int:
@@ -45,7 +54,7 @@ def command(
         check_out(out)
     found = report(
         study_file, results=results, replicates=replicates, threads=threads, only=only, quick=quick,
-        scheduler=scheduler,
+        scheduler=scheduler, theorems=theorems,
     )  # fmt: skip
     # The answer may have taken hours: it is on the screen before a full disk can lose it.
     print_result(found, as_json=as_json)

@@ -14,6 +14,7 @@ from ratecheck.commands.arguments import (
     printed_first,
     say,
     scheduler_option,
+    theorems_option,
     threads_option,
 )
 
@@ -29,6 +30,7 @@ from ratecheck.commands.arguments import (
     is_flag=True,
     help="A smoke test: fewer rounds and replicates, verdicts marked as such, one PNG with all figures.",
 )
+@theorems_option
 @scheduler_option
 @click.option("--shard", metavar="I/N", help="Only the cells of part I of N, and no claims: for arrays of jobs.")
 @json_option
@@ -39,6 +41,7 @@ def command(
     threads: int | None,
     only: tuple[str, ...],
     quick: bool,
+    theorems: tuple[str, ...],
     scheduler: str | None,
     shard: str | None,
     as_json: bool,
@@ -52,7 +55,7 @@ def command(
     """
     found = measured(
         study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
-        shard=shard,
+        shard=shard, theorems=theorems,
     )  # fmt: skip
     if isinstance(found, ShardResult):
         print_result(found, as_json=as_json)

@@ -8,7 +8,7 @@ import click
 
 from ratecheck.api.show import show
 from ratecheck.commands.arguments import json_option, key_argument, print_result
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, printable
 
 
 @click.command(name="show")
@@ -28,10 +28,10 @@ def command(key: str, latex: bool, markdown: bool, as_ascii: bool, as_json: bool
     if as_json:
         print_result(shown, as_json=True)
     elif latex or markdown:
-        click.echo(shown.latex if latex else shown.markdown)
+        click.echo(printable(shown.latex if latex else shown.markdown))
     else:
         text = str(shown)
-        click.echo(text if _writable(text) and not as_ascii else shown.ascii)
+        click.echo(printable(text if _writable(text) and not as_ascii else shown.ascii))
 
 
 def _writable(text: str) -> bool:

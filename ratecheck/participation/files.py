@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.errors import InputError
+from ratecheck.inputs import described
 from ratecheck.participation.pattern import Matrix
 
 
@@ -49,15 +50,11 @@ def _csv(file: Path, shown: str) -> Matrix:
         entries = [entry.strip() for entry in line.split(",")]
         for i, entry in enumerate(entries):
             if entry not in ("0", "1"):
-                raise InputError(f"{shown}: row {t + 1}, column {i + 1} is {_short(entry)}; needed 0 or 1")
+                raise InputError(f"{shown}: row {t + 1}, column {i + 1} is {described(entry)}; needed 0 or 1")
         if len(entries) != width:
             raise InputError(f"{shown}: row {t + 1} has {len(entries)} columns, row 1 has {width}")
         rows[t] = [entry == "1" for entry in entries]
     return rows
-
-
-def _short(entry: str) -> str:
-    return "empty" if not entry else repr(entry if len(entry) <= 20 else entry[:20] + "...")
 
 
 def _npz(file: Path, shown: str) -> Matrix:
@@ -79,5 +76,5 @@ def _npz(file: Path, shown: str) -> Matrix:
     good: Any = np.isin(array, (0, 1))
     if not good.all():
         t, i = (int(k) for k in np.argwhere(~good)[0])
-        raise InputError(f"{shown}: row {t + 1}, column {i + 1} is {_short(str(array[t, i]))}; needed 0 or 1")
+        raise InputError(f"{shown}: row {t + 1}, column {i + 1} is {described(str(array[t, i]))}; needed 0 or 1")
     return array.astype(np.bool_)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,12 +14,14 @@ from numpy.typing import ArrayLike
 from bounds.assumption import Assumption
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, real, whole
+from ratecheck.inputs import described, floats, real, whole
 from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
 from ratecheck.participation.repetition import Repetition
 
 # By how much a row or a column of a mixing matrix may miss the sum 1: what rounding makes of it.
 _SUMS = 1e-12
+# What misses it by no more has been written with too few digits.
+_ROUNDED = 1e-2
 
 
 def _named(name: str) -> Callable[..., Graph]:
@@ -59,7 +62,14 @@ class Graph(Participation):
             sums = W.sum(axis=axis)
             k = int(np.abs(sums - 1).argmax())
             if abs(sums[k] - 1) > _SUMS:
-                raise InputError(f"{what} {k} of the mixing matrix adds up to {sums[k]:.12g}: needed is 1")
+                rounded = (
+                    f"; write all 17 digits, or set W[{k}, {k}] to 1 minus the others"
+                    if abs(sums[k] - 1) < _ROUNDED
+                    else ""
+                )
+                raise InputError(
+                    f"{what} {k} of the mixing matrix adds up to {sums[k]:.12g}: needed is 1 within {_SUMS:g}{rounded}"
+                )
         self.mixing: Array = W
         self.mixes = real("mixes", mixes)
         if not 0 < self.mixes <= 1:
@@ -95,12 +105,16 @@ class Graph(Participation):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], mixes: float = 1.0) -> Graph:
         """W from a ``.csv`` file, a row per line without a header; raises `InputError` where it cannot be read."""
+        lines: list[str] = []
         try:
-            return cls(np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig"), mixes=mixes)
+            # Read here: what looks like an address NumPy would fetch, and leave in this folder.
+            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+            return cls(np.loadtxt(lines, delimiter=",", ndmin=2), mixes=mixes)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"{path}: needed a .csv file with the mixing matrix: {' '.join(str(error).split())}"
-            ) from None
+            reason = (error.strerror if isinstance(error, OSError) else _misfit(lines)) or "it cannot be read"
+            raise InputError(f"{path}: needed a .csv file with the mixing matrix: {reason}") from None
 
     def moved(self, share: float) -> Graph:
         """The graph whose rounds take that share of a step of mixing: I + share (W - I), for ``share`` of at least 0.
@@ -174,6 +188,15 @@ class Graph(Participation):
     def repeats(self) -> Repetition:
         """Everybody in every round."""
         return Repetition.of(np.ones((1, self.n), dtype=np.bool_))
+
+
+def _misfit(lines: Sequence[str]) -> str:
+    """The first entry that is no number, in words; without one, the rows are of different length."""
+    for row, line in enumerate(lines, 1):
+        for column, entry in enumerate(map(str.strip, line.partition("#")[0].split(",")), 1):
+            if line.strip() and described(entry) in ("no number", "empty"):
+                return f"row {row}, column {column} is {described(entry)}"
+    return "its rows have different lengths" if lines else "it is not a text file"
 
 
 def _filled(W: Array) -> Array:

@@ -7,11 +7,13 @@ scikit-learn, :func:`libsvm` reads a file that the user names, :func:`synthetic`
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import importlib
 import math
 import operator
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, nonnegative, whole
+from ratecheck.inputs import floats, nonnegative, real, whole
 
 Indices = NDArray[np.int64]
 
@@ -29,6 +31,9 @@ EVEN_AGAINST_ODD = ((0, 2, 4, 6, 8), (1, 3, 5, 7, 9))
 LARGEST_DENSE = 2**29  # numbers in a dense table: 4 GiB
 SPLITS = ("label", "iid", "dirichlet", "shards", "features", "quality", "quantity")
 PARTS = ("all", "train", "test")
+_UNDERFLOWS = 0.1  # Dirichlet's alpha below which shares leave the range of floats
+_EQUAL = 1e300  # and above which they are equal
+_INDICES = 2**31 - 1  # of a LIBSVM file: what its reader takes
 QUANTITIES = 4  # clients of 1, 1/2, 1/4 and 1/8 of the largest number of rows
 
 
@@ -172,7 +177,8 @@ def split(
     - ``"label"``: rows sorted by class, then cut into ``n`` pieces (the most heterogeneous);
     - ``"iid"``: a random permutation, cut into ``n`` pieces;
     - ``"dirichlet"``: each client draws class proportions from Dirichlet(alpha, ..., alpha) and takes its rows so, as
-      long as a class lasts; small ``alpha`` is heterogeneous, large ``alpha`` close to equal shares of each class.
+      long as a class lasts, and then by the same proportions of the others; small ``alpha`` is heterogeneous (one class
+      until it is used up, then another), large ``alpha`` close to equal shares of each class.
 
     Four more are the skew patterns of "Personalized Federated Learning via ADMM with Moreau Envelope", Section 2.1:
 
@@ -294,29 +300,49 @@ def _quantity_part(table: DataTable, n: int, seed: int, part: str) -> Indices:
 
 def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha: float) -> list[Indices]:
     """Hand out ``order`` client by client, each by its own Dirichlet class proportions among what is left."""
-    if (concentration := nonnegative("alpha", alpha)) == 0.0:
-        raise InputError('alpha=0 breaks "alpha > 0"; how="label" is the limit of small alpha')
+    concentration = real("alpha", alpha)
+    if concentration <= 0:
+        raise InputError(
+            f'alpha={concentration:g} breaks "alpha > 0"; as alpha falls, each client takes one class until it is used '
+            "up, and so does alpha=1e-6"
+        )
     generator = np.random.default_rng([whole("seed", seed, 0), 1])
     pools = [order[classes == k] for k in range(int(classes.max()) + 1)]
     taken = np.zeros(len(pools), dtype=np.int64)
     clients = []
     for _ in range(n):
-        proportions = generator.dirichlet(np.full(len(pools), concentration))
-        counts = _capped_draw(generator, len(order) // n, proportions, np.array([len(p) for p in pools]) - taken)
+        shares = _log_shares(generator, len(pools), concentration)
+        counts = _capped_draw(generator, len(order) // n, shares, np.array([len(p) for p in pools]) - taken)
         clients.append(np.concatenate([p[t : t + c] for p, t, c in zip(pools, taken, counts, strict=True)]))
         taken += counts
     return clients
 
 
-def _capped_draw(generator: np.random.Generator, size: int, proportions: Array, left: Indices) -> Indices:
-    """``size`` draws from ``proportions``, no class more often than it has rows ``left``."""
+def _log_shares(generator: np.random.Generator, classes: int, alpha: float) -> Callable[[Any], Array]:
+    """Shares of Dirichlet(alpha, ..., alpha) as a function of the classes that are left, which alone have some.
+
+    Shares are those of independent Gamma(alpha) variables G. For small alpha most of them are below the range of
+    floats, while G has the law of Gamma(alpha + 1) U^(1/alpha), of which alpha log(G) is within it.
+    """
+    alpha = min(alpha, _EQUAL)
+    if alpha < _UNDERFLOWS:
+        logs = alpha * np.log(generator.standard_gamma(alpha + 1, classes)) + np.log1p(-generator.random(classes))
+    else:
+        logs, alpha = np.log(generator.standard_gamma(alpha, classes)), 1.0
+
+    def shares(left: Any) -> Array:
+        with np.errstate(over="ignore", under="ignore"):
+            weights = np.where(left, np.exp((logs - logs[left].max()) / alpha), 0.0)
+        return np.asarray(weights / weights.sum())
+
+    return shares
+
+
+def _capped_draw(generator: np.random.Generator, size: int, shares: Callable[[Any], Array], left: Indices) -> Indices:
+    """``size`` draws by the ``shares`` of classes, no class more often than it has rows ``left``."""
     counts = np.zeros_like(left)
     while (missing := size - int(counts.sum())) > 0:
-        open_classes = counts < left
-        weights = np.where(open_classes & np.isfinite(proportions), proportions, 0.0)
-        if weights.sum() < 1e-12:  # the classes that this client wants are used up
-            weights = (left - counts).astype(np.float64)
-        counts = np.minimum(counts + generator.multinomial(missing, weights / weights.sum()), left)
+        counts = np.minimum(counts + generator.multinomial(missing, shares(counts < left)), left)
     return counts
 
 
@@ -346,36 +372,41 @@ def _binary_labels(file: str, raw: Array) -> Array:
 
 
 def _first_bad_line(file: Path, error: Exception) -> str:
-    """Where the text stops being LIBSVM; the reader's own words where no line of its own is at fault."""
+    """Where the text stops being LIBSVM, and why; what stands there is repeated only where it is a number."""
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
     try:
-        lines = [] if file.suffix in {".gz", ".bz2"} else file.read_bytes().splitlines()
-    except (OSError, ValueError):
-        lines = []
-    for number, line in enumerate(lines, start=1):
-        if (fault := _fault(line.decode("utf-8", errors="replace"))) is not None:
-            return f"line {number} does not parse: {fault[:60]!r}"
-    return _one_line(error)
+        with opened(file, "rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if fault := _fault(line.decode("utf-8", errors="replace")):
+                    return f"line {number} does not parse: {fault}"
+    except Exception as damage:  # noqa: BLE001  # of the file, whatever it holds
+        return _one_line(damage)
+    return f"it does not parse ({type(error).__name__})"
 
 
-def _fault(line: str) -> str | None:
-    """The first part of one line that is not LIBSVM, or ``None``; the indices of a line must increase."""
+def _fault(line: str) -> str:
+    """What of one line is not LIBSVM, or an empty text."""
     label, *pairs = line.partition("#")[0].split() or ["0"]
-    previous = -1
+    previous, place = -1, "its label"
     try:
-        part = label
         float(label)
-        for part in pairs:
-            name, value = part.split(":")
+        for number, pair in enumerate(pairs, start=1):
+            place = f"its entry {number}"
+            name, value = pair.split(":")
             if name == "qid":
                 continue
             index = int(name)
             float(value)
-            if not previous < index < 2**31 - 1:
-                return part
+            if not 0 <= index < _INDICES:
+                return f'{place} has the index {index}, which breaks "0 <= index < {_INDICES}"'
+            if index == previous:
+                return f"{place} has the index {index} once more: each index of a line stands there once"
+            if index < previous:
+                return f"{place} has the index {index} after {previous}: the indices of a line have to increase"
             previous = index
     except ValueError:
-        return part
-    return None
+        return f"{place} is {'no number' if place == 'its label' else 'not INDEX:VALUE'}"
+    return ""
 
 
 def _groups(name: str, groups: Any, rows: int) -> Indices:

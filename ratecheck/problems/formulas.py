@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import sympy as sp
 
+from bounds.numbers import assumed_beyond, exact
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.problems.kinks import pieces
@@ -16,6 +17,9 @@ from ratecheck.problems.symbolic import Symbolic
 
 # Larger numbers leave the floats that a run computes with.
 _LARGEST = 10**100
+# Smaller ones are rounded to few digits, or to 0.
+_LEAST = sp.Rational(1, 10**300)
+_REAL = sp.Symbol("x", real=True)
 _SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.Piecewise, sp.sign, sp.Heaviside)
 
 
@@ -28,14 +32,18 @@ def from_sympy(
 ) -> Quadratic | Piecewise | Symbolic:
     """The problem whose clients have these functions: one expression each, or one for all ``clients`` (1 by default).
 
-    All ``variables`` are shared, in the order given, by default in that of their names; a run starts at 0. Decimal
-    numbers are fractions. Quadratics become a `Quadratic` (without constants, which change nothing), and sums of
-    functions of one variable that are quadratic piece by piece, with continuous derivatives, a `Piecewise`. All other
-    smooth functions become a `Symbolic`, whose constants are proved by interval arithmetic; ``declared`` are constants
-    that you vouch for (`ratecheck.problems.symbolic.DECLARABLE`), for that form alone.
+    All ``variables`` are shared, in the order given, by default in that of their names; a run starts at 0. They are any
+    real numbers, so that SymPy may know no more of them: not that they are positive or whole. Decimal numbers are
+    fractions, the shortest for a float.
 
-    Raises `InputError` for what is no expression, for symbols that are no variables, for kinks, where a derivative
-    jumps, and for functions that are not understood.
+    Quadratics become a `Quadratic` (without constants, which change nothing), and sums of functions of one variable
+    that are quadratic piece by piece, with continuous derivatives, a `Piecewise`. All other smooth functions become a
+    `Symbolic`, whose constants are proved by interval arithmetic; ``declared`` are constants that you vouch for
+    (`ratecheck.problems.symbolic.DECLARABLE`), for that form alone.
+
+    Raises `InputError` for what is no expression, for symbols that are no variables or of which SymPy knows more than
+    that they are real, for kinks, where a derivative jumps, for numbers beyond floats, and for functions that are not
+    understood.
 
     >>> import sympy as sp
     >>> import ratecheck as rc
@@ -64,19 +72,33 @@ def from_sympy(
 
 
 def _read(f: object, i: int) -> sp.Expr:
-    """An expression with decimal numbers as fractions."""
+    """An expression with decimal numbers as fractions, whose symbols stand for all real numbers."""
     if isinstance(f, (int, float)):
         f = sp.sympify(f)
     if not isinstance(f, sp.Expr):
         raise InputError(
             f"functions[{i}] is {f!r}, no SymPy expression: write sympy.sympify(...), or use sympy.symbols"
         )
-    if f.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
+    if f.has(sp.oo, -sp.oo, sp.zoo, sp.nan, sp.AccumBounds):
         raise InputError(f"functions[{i}] has no finite value: it is {f}")
-    found = f.xreplace({number: sp.Rational(str(number)) for number in f.atoms(sp.Float)})
-    if large := [number for number in found.atoms(sp.Rational) if abs(number) > _LARGEST]:
-        raise InputError(f"functions[{i}] has a number above 1e100 in it, {str(large[0])[:12]}...")
+    _check_symbols(f.free_symbols)
+    found = f.xreplace({number: exact(number) for number in f.atoms(sp.Float)})
+    for number in found.atoms(sp.Rational):
+        if abs(number) > _LARGEST:
+            raise InputError(f"functions[{i}] has a number above 1e100 in it, {str(number)[:12]}...")
+        if number and abs(number) < _LEAST:
+            raise InputError(f"functions[{i}] has a number below 1e-300 in it, {str(number)[:12]}...")
     return found
+
+
+def _check_symbols(symbols: Iterable[sp.Basic]) -> None:
+    """Raise `InputError` for one of which SymPy knows more than that it is real, and may have simplified by that."""
+    for each in sorted(symbols, key=str):
+        if told := assumed_beyond(each, _REAL):
+            raise InputError(
+                f"variables: {each} is assumed to be {told}, by which SymPy may have simplified the functions; "
+                f"variables are all real numbers: write sympy.symbols({str(each)!r}, real=True)"
+            )
 
 
 def _variables(functions: Sequence[sp.Expr], given: Sequence[sp.Symbol] | sp.Symbol | None) -> tuple[sp.Symbol, ...]:
@@ -89,6 +111,7 @@ def _variables(functions: Sequence[sp.Expr], given: Sequence[sp.Symbol] | sp.Sym
         found = (given,) if isinstance(given, sp.Symbol) else tuple(given)
         if wrong := [each for each in found if not isinstance(each, sp.Symbol)]:
             raise InputError(f"variables: {wrong[0]!r} is no symbol: use sympy.symbols")
+        _check_symbols(found)
     if others := sorted(str(each) for each in used - {*found}):
         known = ", ".join(map(str, found))
         raise InputError(
@@ -114,6 +137,8 @@ def _quadratic(functions: Sequence[sp.Expr], variables: Sequence[sp.Symbol]) -> 
             places = [c for c, power in enumerate(exponents) for _ in range(power)]
             if not number.is_real:
                 raise InputError(f"functions[{i}]: {number} is no real number")
+            if places and not (_LEAST < abs(number) < _LARGEST):
+                raise InputError(f"functions[{i}]: {number} is beyond the numbers that a run computes with")
             if len(places) == 2:
                 H[i, places[0], places[1]] += float(number)
                 H[i, places[1], places[0]] += float(number)

@@ -19,6 +19,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.experiment import Experiment
+from bounds.numbers import exact
 from bounds.roots import shown
 from bounds.statement import Condition, Statement, names_in
 from bounds.symbols import Domain, Role
@@ -293,7 +294,7 @@ def _side(expr: sp.Expr) -> str:
 
 def _number(value: sp.Expr) -> str:
     """A number: exactly where that is short, else to six digits after "about"."""
-    value = sp.nsimplify(value) if value.is_Float else value
+    value = exact(value) if value.is_Float else value
     decimal = f"{float(value):.6g}"
     if value.is_Rational and sp.Rational(decimal) == value:
         return decimal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ratecheck.studies.claims import ClaimResult, ClaimVerdict, Findings, judge
@@ -24,9 +25,12 @@ __all__ = [
 ]
 
 
-def load(path: Path) -> Study:
-    """Read and check a study file; raises `InputError` with one line that names the file and the key."""
+def load(path: Path, theorems: Sequence[str | Path] = ()) -> Study:
+    """Read and check a study file, which runs no Python but the files of ``theorems`` whose statements it names.
+
+    Raises `InputError` with one line that names the file and the key.
+    """
     # What checks files is imported with the first one: workers, and tables of results, do without.
     from ratecheck.studies import loading
 
-    return loading.load(path)
+    return loading.load(path, theorems)

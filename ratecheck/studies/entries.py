@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, Wra
 
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.algorithm import RECORDS
-from ratecheck.errors import InputError, did_you_mean
+from ratecheck.errors import InputError, did_you_mean, printable
 from ratecheck.studies.reading import no_word, shown
 from ratecheck.studies.study import MEASURES, TOGETHER, ClaimKind, HorizontalAxis
 
@@ -128,8 +128,8 @@ _T = TypeVar("_T")
 # TOML's lists become tuples, which do not change.
 Items = Annotated[tuple[_T, ...], Field(strict=False, min_length=1)]
 Tables = Annotated[Items[_T], BeforeValidator(_tables), AfterValidator(_unique)]
-Text = Annotated[str, AfterValidator(_not_empty)]
-Word = Annotated[Text, AfterValidator(_one_line)]
+Text = Annotated[str, AfterValidator(_not_empty), AfterValidator(printable)]
+Word = Annotated[str, AfterValidator(_not_empty), AfterValidator(_one_line)]
 FileName = Annotated[Word, AfterValidator(_file_name)]
 Value = Annotated[Any, AfterValidator(_value)]
 Nonnegative = Annotated[float, Field(ge=0)]

@@ -1,6 +1,6 @@
 """A study that extends another one: what its file gives takes the place of what the other file has.
 
-    extends = "other.toml"          # from the folder of this file
+    extends = "other.toml"          # in the folder of this file, or below it
     name = "..."                    # always its own
     [replace] OLD = "NEW"           # words, such as algorithms, in runs, varied values and the curves of claims
 
@@ -41,6 +41,8 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
         return data
     extension = checked(_Extension, data, str(path))
     chain, other = (*extended_by, path.resolve()), path.parent / extension.extends
+    if not other.resolve().is_relative_to(path.parent.resolve()):
+        raise InputError(f"{path}: extends: {extension.extends!r} is not in the folder of this file, as it has to be")
     if other.resolve() in chain:
         raise InputError(
             f"{path}: extends: {other} extends this file in turn; a study extends one that stands without it"

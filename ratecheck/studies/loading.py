@@ -11,7 +11,7 @@ import bounds
 from bounds.statement import Statement
 from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
-from ratecheck.errors import InputError, did_you_mean
+from ratecheck.errors import InputError, did_you_mean, printable
 from ratecheck.problems.build import parameters
 from ratecheck.studies.extending import read_study
 from ratecheck.studies.reading import bare, checked, no_word, shown
@@ -33,9 +33,12 @@ from ratecheck.studies.study import ADMISSIBLE, ClaimKind, Curve, Effect, Figure
 _LATEX = {quantity.name: quantity.latex for quantity in COMMON}
 
 
-def load(path: Path) -> Study:
-    """Read and check a study file; raises `InputError` with one line that names the file and the key."""
-    place = str(path)
+def load(path: Path, theorems: Sequence[str | Path] = ()) -> Study:
+    """Read and check a study file, which runs no Python but the files of ``theorems`` whose statements it names.
+
+    Raises `InputError` with one line that names the file and the key.
+    """
+    place, own = printable(str(path)), _by_name(theorems)
     table = checked(StudyTable, read_study(path), place)
     study = Study(
         path=place,
@@ -49,10 +52,10 @@ def load(path: Path) -> Study:
         tolerance=table.steady.tolerance,
         quick_rounds=table.quick.rounds,
         quick_replicates=table.quick.replicates,
-        figures=_figures(table, place),
+        figures=_figures(table, place, own),
         claims=(),
         chosen=table.chosen,
-        theorems=_statements(table.theorems, place),
+        theorems=_statements(table.theorems, place, own),
     )
     claims = tuple(_claim(each, study) for each in table.claim)
     return replace(study, claims=claims, intervals=_intervals(study, claims))
@@ -66,22 +69,43 @@ def _intervals(study: Study, claims: Sequence[StudyClaim]) -> int:
     return 2 * own + comparisons
 
 
-def _statements(keys: Sequence[str], place: str) -> tuple[Statement, ...]:
+def _by_name(files: Sequence[str | Path]) -> dict[str, str]:
+    """Python files by what a study may call them: as they are given, or without their folder."""
+    found: dict[str, str] = {}
+    for file in map(str, files):
+        if not file.endswith(bounds.own.SUFFIX):
+            raise InputError(f"theorems: {file!r} is no Python file: give path/to/file.py")
+        if found.setdefault(Path(file).name, file) != file:
+            raise InputError(f"theorems: {found[Path(file).name]!r} and {file!r} have one name; a study needs two")
+    return found | {str(file): str(file) for file in files}
+
+
+def _statements(keys: Sequence[str], place: str, own: Mapping[str, str]) -> tuple[Statement, ...]:
+    """Those of the catalogue, and of the files ``own``: only who asks says which code runs, never the study."""
     try:
-        return tuple(bounds.get(key) for key in keys)
+        return tuple(_statement(key, own) for key in keys)
     except InputError as error:
         raise InputError(f"{place}: theorems: {error}") from None
+
+
+def _statement(key: str, own: Mapping[str, str]) -> Statement:
+    if not bounds.own.is_own(key):
+        return bounds.get(key)
+    file, colon, name = (key, "", "") if key.endswith(bounds.own.SUFFIX) else key.rpartition(":")
+    if file not in own:
+        raise InputError(f"{key!r}: a study runs no Python; allow the file where you run it, by --theorems {file}")
+    return bounds.own.get(f"{own[file]}{colon}{name}")
 
 
 # Figures
 
 
-def _figures(table: StudyTable, place: str) -> tuple[Figure, ...]:
+def _figures(table: StudyTable, place: str, own: Mapping[str, str]) -> tuple[Figure, ...]:
     found: list[Figure] = []
     for each in table.figure:
         where = f"{place}: figure {each.name!r}"
         figure = _again(each, found, where) if isinstance(each, AgainTable) else _Curves.of(each, table, where).figure()
-        found.append(_about(figure, each, where))
+        found.append(_about(figure, each, where, own))
     if not found:
         raise InputError(f"{place}: figure: the study has none; give at least one [[figure]]")
     names = [figure.name for figure in found]
@@ -97,14 +121,14 @@ def _figures(table: StudyTable, place: str) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _about(figure: Figure, table: FigureTable | AgainTable, where: str) -> Figure:
+def _about(figure: Figure, table: FigureTable | AgainTable, where: str, own: Mapping[str, str]) -> Figure:
     """The figure with the metric and theorems of its own, where it has some."""
     if table.metric is not None:
         figure = replace(figure, weights=table.metric or None, metric=" + ".join(table.metric or ("metric",)))
     if table.metric_name is not None:
         figure = replace(figure, metric=table.metric_name)
     if table.theorems is not None:
-        figure = replace(figure, theorems=_statements(table.theorems, where))
+        figure = replace(figure, theorems=_statements(table.theorems, where, own))
     return figure
 
 

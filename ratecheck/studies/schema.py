@@ -7,7 +7,8 @@
     metric = {G_u = 1, G_v = 1}     # weights of the recorded per-round quantities, or of losses and errors (MEASURES),
                                     # or "theorem": what the method's theorems bound
     chosen = ["..."]                # what the paper leaves open and the study decides: printed with what is found
-    theorems = ["..."]              # statements of the catalogue; each is evaluated on the curves of its algorithm
+    theorems = ["..."]              # of the catalogue, or "mine.py:x" of a file that the command line allows;
+                                    # each is evaluated on the curves of its algorithm
     [participation] NAME = "..."    # patterns by the paper's names, as text or as a table with its kind
     [local_steps] NAME = [1, 5, 2]  # unequal numbers of local steps, one per client, or {least, most, seed}: drawn once
     [steady]  window, tolerance     # last share of the rounds, and the drift within it that is put up with

@@ -23,7 +23,10 @@ class _Bar:
     """
 
     def __init__(self, title: str) -> None:
-        self.title = title
+        # Not at the top: help needs no theory.
+        from ratecheck.errors import printable
+
+        self.title = printable(title)
         self.known: tuple[float | None, str] = (None, "")
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._draw, name="progress", daemon=True)

@@ -107,7 +107,11 @@ def test_graphs_mix(name, n):
         ([[1, 0]], "shape (1, 2) does not do"),
         ([[2, -1], [-1, 2]], 'W[0, 1]=-1 breaks "W >= 0"'),
         ([[1, 0], [1, 0]], "column 0 of the mixing matrix adds up to 2"),
-        ([[0.5, 0.3], [0.5, 0.6]], "row 0 of the mixing matrix adds up to 0.8"),
+        ([[0.5, 0.3], [0.5, 0.6]], "row 0 of the mixing matrix adds up to 0.8: needed is 1 within 1e-12"),
+        (
+            np.full((3, 3), 0.333333),
+            "adds up to 0.999999: needed is 1 within 1e-12; write all 17 digits, or set W[0, 0] to 1 minus the others",
+        ),
     ],
 )
 def test_what_is_no_mixing_matrix(matrix, message):

@@ -502,8 +502,8 @@ class Bad:
 
 BAD_FILES = {
     "entry": Bad("t.csv", b"0,1\n1,2\n", ("t.csv", "row 2", "column 2", "'2'", "0 or 1")),
-    "header": Bad("t.csv", b"client0,client1\n1,0\n", ("row 1", "column 1", "'client0'")),
-    "long entry": Bad("t.csv", b"0," + b"x" * 10_000, ("row 1", "column 2", "...")),
+    "header": Bad("t.csv", b"client0,client1\n1,0\n", ("row 1", "column 1 is no number")),
+    "long entry": Bad("t.csv", b"0," + b"x" * 10_000, ("row 1", "column 2 is no number")),
     "gap": Bad("t.csv", b"0,1\n\n1,1\n", ("row 2", "empty")),
     "trailing comma": Bad("t.csv", b"0,1,\n", ("row 1", "column 3", "empty")),
     "ragged": Bad("t.csv", b"0,1\n1,1\n1\n", ("row 3", "1 columns", "row 1 has 2")),

@@ -105,14 +105,15 @@ def test_libsvm_reads_compressed_files(tmp_path: Path, suffix: str, pack: Callab
     [
         ("", ["holds no data"]),
         ("# only a comment\n\n", ["holds no data"]),
-        ("1 1:2\n-1 a:3\n", ["line 2 does not parse", "'a:3'"]),
-        ("1 1:2\n\n-1 1:x\n", ["line 3 does not parse", "'1:x'"]),
-        ("one 1:2\n", ["line 1 does not parse", "'one'"]),
-        ("1 1:2:3\n-1 1:1\n", ["line 1 does not parse", "'1:2:3'"]),
-        ("1 1:2\n-1 3:1 2:4\n", ["line 2 does not parse", "'2:4'"]),
-        ("1 -1:2\n-1 1:1\n", ["line 1 does not parse", "'-1:2'"]),
-        ("1 99999999999999999999:1\n-1 1:1\n", ["line 1 does not parse", "99999999999999999999:1"]),
-        ("1,2 1:3\n", ["line 1 does not parse", "'1,2'"]),
+        ("1 1:2\n-1 a:3\n", ["line 2 does not parse: its entry 1 is not INDEX:VALUE"]),
+        ("1 1:2\n\n-1 1:x\n", ["line 3 does not parse: its entry 1 is not INDEX:VALUE"]),
+        ("one 1:2\n", ["line 1 does not parse: its label is no number"]),
+        ("1 1:2:3\n-1 1:1\n", ["line 1 does not parse: its entry 1 is not INDEX:VALUE"]),
+        ("1 1:2\n-1 3:1 2:4\n", ["line 2 does not parse: its entry 2 has the index 2 after 3", "increase"]),
+        ("1 1:2\n-1 3:1 3:4\n", ["line 2 does not parse: its entry 2 has the index 3 once more"]),
+        ("1 -1:2\n-1 1:1\n", ["line 1 does not parse: its entry 1 has the index -1", "0 <= index < 2147483647"]),
+        ("1 99999999999999999999:1\n-1 1:1\n", ["line 1 does not parse", "99999999999999999999, which breaks"]),
+        ("1,2 1:3\n", ["line 1 does not parse: its label is no number"]),
         ("\x00\x01\xff", ["line 1 does not parse"]),
         ("1 1:2\n-1 2:nan\n", ["row 2, feature 2", "nan"]),
         ("1 1:2\n-1 1:-inf\n", ["row 2, feature 1", "-inf"]),
@@ -215,7 +216,80 @@ def test_split_dirichlet_grows_more_uniform_with_alpha() -> None:
         return float(np.mean([c.max() / c.sum() for c in counts]))
 
     skewed, middle, even = dominance(1e-3), dominance(0.5), dominance(1e4)
-    assert skewed > 0.7 > middle > 0.25 > even > 0.1
+    assert skewed > 0.9 > middle > 0.25 > even > 0.1
+
+
+# Ten classes of twenty rows, and three of four.
+TEN = DataTable("ten", np.zeros((200, 1)), np.where(np.arange(200) % 2, 1.0, -1.0), np.arange(200) % 10)
+THREE = DataTable("three", np.zeros((12, 1)), np.where(np.arange(12) < 6, 1.0, -1.0), np.repeat([0, 1, 2], 4))
+
+
+def squares(counts: Any) -> float:
+    """The sum of squared shares: 1 where there is one class."""
+    return float(np.square(counts / counts.sum()).sum())
+
+
+def one_by_one(alpha: float, seed: int) -> float:
+    """A plain twin: every row of a client by itself, from the classes that are left, by shares in logarithms."""
+    generator, left, found = np.random.default_rng([seed, 99]), np.full(10, 20), []
+    for _ in range(10):
+        logs = np.log(generator.gamma(alpha + 1, size=10)) + np.log(1 - generator.random(10)) / alpha
+        counts = np.zeros(10, dtype=int)
+        for _ in range(20):
+            weights = np.exp(np.where(left > 0, logs, -np.inf) - logs[left > 0].max())
+            drawn = int(np.searchsorted(np.cumsum(weights), generator.random() * weights.sum(), side="right"))
+            counts[drawn] += 1
+            left[drawn] -= 1
+        found.append(squares(counts))
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.01, 0.05, 0.1, 0.5, 2.0])
+def test_split_dirichlet_has_the_law_of_gamma_draws(alpha: float) -> None:
+    """How unequal the clients are, on the mean of many seeds, beside the twin."""
+    mine = [
+        np.mean([squares(np.bincount(TEN.groups[c], minlength=10)) for c in split(TEN, 10, "dirichlet", s, alpha)])
+        for s in range(150)
+    ]
+    twin = [one_by_one(alpha, seed) for seed in range(150)]
+    room = 4 * np.hypot(np.std(mine), np.std(twin)) / np.sqrt(150)
+    assert abs(np.mean(mine) - np.mean(twin)) <= room
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-6, 1e-12, 1e-300, 5e-324])
+def test_split_dirichlet_gives_one_class_after_the_other(alpha: float) -> None:
+    """Once the wanted class is used up, the next one, and not all that are left."""
+    for seed in range(20):
+        clients = [THREE.groups[c].tolist() for c in split(THREE, 3, "dirichlet", seed, alpha)]
+        if alpha < 1e-2 or seed == 2:
+            assert sorted(clients) == [[0] * 4, [1] * 4, [2] * 4]
+        if alpha < 1e-2:
+            # Of twenty rows each the first client has one class whole, and all have few.
+            kinds = [len({*TEN.groups[c]}) for c in split(TEN, 8, "dirichlet", seed, alpha)]
+            assert (kinds[0], max(kinds) <= 3) == (2, True)
+
+
+def test_split_dirichlet_of_digits() -> None:
+    """The means of squared shares, which fell to 0.76 and 0.57 where shares underflowed."""
+    table = digits()
+    found = [
+        np.mean([
+            squares(np.bincount(table.groups[c], minlength=10))
+            for seed in range(40)
+            for c in split(table, 10, "dirichlet", seed, alpha)
+        ])
+        for alpha in (0.5, 0.1, 0.01, 1e-6)
+    ]  # fmt: skip
+    assert found == sorted(found)
+    assert found[2] > 0.84
+    assert 0.96 < found[3] < 0.99
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-3, 0.1, 1.0, 1e300, 1.7e308])
+def test_split_dirichlet_deals_every_row_once(alpha: float) -> None:
+    """Whatever the concentration."""
+    rows = np.concatenate(split(TEN, 8, "dirichlet", 1, alpha))
+    assert (np.unique(rows).tolist(), len(rows)) == (list(range(200)), 200)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +300,9 @@ def test_split_dirichlet_grows_more_uniform_with_alpha() -> None:
         ({"n": 2.5}, ["n=2.5", "whole number"]),
         ({"n": 2, "how": "digit"}, ["how='digit'", "'label', 'iid', 'dirichlet'"]),
         ({"n": 2, "seed": -1}, ["seed=-1"]),
-        ({"n": 2, "how": "dirichlet", "alpha": 0.0}, ["alpha=0", "alpha > 0"]),
+        ({"n": 2, "how": "dirichlet", "alpha": 0.0}, ["alpha=0", "alpha > 0", "each client takes one class until"]),
+        ({"n": 2, "how": "dirichlet", "alpha": -1.0}, ["alpha=-1", 'breaks "alpha > 0"']),
+        ({"n": 2, "how": "dirichlet", "alpha": float("inf")}, ["alpha=inf"]),
         ({"n": 2, "how": "dirichlet", "alpha": float("nan")}, ["alpha=nan"]),
         ({"n": 2, "how": "dirichlet", "alpha": "x"}, ["alpha='x'", "number"]),
     ],
