@@ -217,7 +217,7 @@ def _flushed(code: int) -> int:
 
 
 def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way to end
-    from ratecheck import ending, require_own_bounds
+    from ratecheck import require_own_bounds
 
     try:
         require_own_bounds()
