@@ -14,6 +14,7 @@ from bounds.errors import InputError
 from bounds.numbers import as_float, holds
 from bounds.roots import shown
 from bounds.statement import OPERATORS, Assumption, Condition, Over, Relation, Statement, number
+from bounds.symbols import Role
 
 # The sign of longer formulas is not asked for.
 _LONGEST = 400
@@ -61,6 +62,14 @@ def _put(expr: sp.Expr, values: Mapping[str, sp.Expr]) -> sp.Expr:
 
 
 def _outside(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
+    vocabulary = statement.vocabulary
+    for name, value in statement.settings.items():
+        # What is in a formula may be a symbol of no vocabulary, which is said elsewhere.
+        names = sorted(each.name for each in value.free_symbols if each.name in vocabulary.order)
+        if later := [each for each in names if vocabulary[each].role in (Role.STEP_SIZE, Role.MEASURED)]:
+            reason = f"{name} is fixed before there is a run, and {later[0]} is a {vocabulary[later[0]].role.value}"
+            reason += f": write a condition, or what it makes of {later[0]} as a step rule"
+            yield Contradiction(field="settings", place=f"settings[{name!r}]", reason=reason)
     for name, value in fixed.items():
         if value.is_number:
             try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import bounds
@@ -68,7 +68,7 @@ def addresses(statements: Sequence[Statement]) -> list[str]:
     found = [bounds.own.address_of(each) for each in statements]
     known_elsewhere([each for each, address in zip(statements, found, strict=True) if not bounds.own.is_own(address)])
     # A process may be older than the folder that this one is in.
-    return [os.path.abspath(each) if bounds.own.is_own(each) else each for each in found]
+    return [str(Path(each).absolute()) if bounds.own.is_own(each) else each for each in found]
 
 
 def known_elsewhere(statements: Sequence[StatementLike]) -> None:

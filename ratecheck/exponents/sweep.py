@@ -268,8 +268,8 @@ def check_measurable(statement: Statement) -> None:
     names = [name for name in names_in(statement.claims[0].bound) if vocabulary[name].role is Role.MEASURED]
     if names and not statement.order_only:
         raise InputError(
-            f"the right side of {statement.key} contains {', '.join(sorted(names))}, which differs from round to round: "
-            "it has no exponent of its own; 'ratecheck verify' compares both sides"
+            f"the right side of {statement.key} contains {', '.join(sorted(names))}, which differs from round to "
+            "round: it has no exponent of its own; 'ratecheck verify' compares both sides"
         )
     reason = "is known only up to a constant"
     if not statement.order_only:

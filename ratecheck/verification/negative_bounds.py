@@ -7,6 +7,7 @@ stays so when every number that goes in moves by a little more than that.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,6 +82,9 @@ def _robustly_negative(expr: sp.Expr, values: Mapping[str, float]) -> float | No
     """The value where it is negative whatever rounding did to the numbers that went in; None otherwise."""
     import mpmath
 
+    if not math.isfinite(number(expr, values)):
+        # Beyond floats a number may have more digits than anybody waits for.
+        return None
     names = sorted(values)
     function = _precise(expr, tuple(names))
     with mpmath.workdps(_DIGITS):
@@ -90,9 +94,9 @@ def _robustly_negative(expr: sp.Expr, values: Mapping[str, float]) -> float | No
             if middle >= 0:
                 return None
             spread = mpmath.mpf(0)
-            for place, number in enumerate(numbers):
+            for place, each in enumerate(numbers):
                 moved = (
-                    function(*numbers[:place], number * (1 + sign * _OFF), *numbers[place + 1 :]) for sign in (1, -1)
+                    function(*numbers[:place], each * (1 + sign * _OFF), *numbers[place + 1 :]) for sign in (1, -1)
                 )
                 spread += max(abs(other - middle) for other in moved)
             if middle + spread < 0:

@@ -118,6 +118,9 @@ def _values(old: sp.Expr, new: sp.Expr, at: Mapping[str, float]) -> tuple[sp.Exp
         return None
     found = []
     for expr in (old, new):
+        # What leaves the range of floats has so many digits that nobody waits for them.
+        if not math.isfinite(number(expr, at)):
+            return None
         try:
             with limit(_SECONDS):
                 # Put in as numbers of so many digits: of exact ones SymPy would compute powers to the last digit.

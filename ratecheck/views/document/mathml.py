@@ -49,30 +49,30 @@ _OPERATORS: Mapping[str, str] = {
     "neq": "≠",
     "ll": "≪",
     "gg": "≫",
-    "sim": "∼",
+    "sim": "\N{TILDE OPERATOR}",
     "simeq": "≃",
     "equiv": "≡",
     "propto": "∝",
     "notin": "∉",
     "subset": "⊂",
     "subseteq": "⊆",
-    "cup": "∪",
+    "cup": "\N{UNION}",
     "cap": "∩",
-    "setminus": "∖",
+    "setminus": "\N{SET MINUS}",
     "forall": "∀",
     "exists": "∃",
     "rightarrow": "→",
     "mapsto": "↦",
-    "mid": "∣",
+    "mid": "\N{DIVIDES}",
     "parallel": "∥",
     "perp": "⊥",
     "cdots": "⋯",
     "star": "⋆",
-    "ast": "∗",
+    "ast": "\N{ASTERISK OPERATOR}",
     "circ": "∘",
     "bullet": "•",
     "dagger": "†",
-    "prime": "′",
+    "prime": "\N{PRIME}",
     "odot": "⊙",
     "oplus": "⊕",
     "otimes": "⊗",
@@ -97,8 +97,17 @@ _FENCES: Mapping[str, str] = {
 }
 _NAMES = ("max", "min", "log", "exp", "inf", "sup", "lim", "ln", "sin", "cos", "tan", "arg", "det", "dim", "ker")
 _ACCENTS: Mapping[str, str] = {
-    **{"bar": "¯", "overline": "¯", "hat": "^", "widehat": "^", "widetilde": "~", "tilde": "~"},
-    **{"vec": "→", "dot": "˙", "ddot": "¨", "check": "ˇ", "breve": "˘"},
+    "bar": "¯",
+    "overline": "¯",
+    "hat": "^",
+    "widehat": "^",
+    "widetilde": "~",
+    "tilde": "~",
+    "vec": "→",
+    "dot": "˙",
+    "ddot": "¨",
+    "check": "ˇ",
+    "breve": "˘",
 }
 _BOLD = ("boldsymbol", "bm")
 _VARIANTS = ("mathcal", "mathbb", "mathbf", "mathscr", "mathfrak", "mathsf", "mathtt", "mathit")
@@ -135,8 +144,8 @@ def shown(latex: str, *, display: bool = False) -> str:
     """A formula as `mathml` sets it, or as LaTeX writes it where a user's own symbol has more than is read here.
 
     >>> from ratecheck.views.document.mathml import shown
-    >>> shown(r"\\nonsense{x}")
-    '<code>\\\\nonsense{x}</code>'
+    >>> shown("§ < x")
+    '<code>§ &lt; x</code>'
     """
     try:
         return mathml(latex, display=display)
