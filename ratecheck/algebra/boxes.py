@@ -44,6 +44,14 @@ class Sigmoid(sp.Function):
         return value * (1 - value)
 
 
+class Decay(sp.Function):
+    """x^k exp(-x) for a whole number k: what is left of a polynomial beside an exponential that falls faster."""
+
+
+class Same(sp.Function):
+    """Two forms of one number: it lies where both allow."""
+
+
 def softplus(x: Array) -> Array:
     """See `Softplus`."""
     return np.logaddexp(0.0, x)
@@ -90,8 +98,10 @@ class Boxes:
     def __add__(self, other: Boxes) -> Boxes:
         with np.errstate(all="ignore"):
             low, high = self.low + other.low, self.high + other.high
-        # A sum that is 0 is exact.
-        return Boxes(np.where(low == 0, 0.0, _down(low)), np.where(high == 0, 0.0, _up(high)))
+        return Boxes(
+            np.where(_exact_sum(self.low, other.low, low), low, _down(low)),
+            np.where(_exact_sum(self.high, other.high, high), high, _up(high)),
+        )
 
     def __sub__(self, other: Boxes) -> Boxes:
         return self + -other
@@ -137,12 +147,23 @@ class Boxes:
         crosses = (self.low <= 0) & (self.high >= 0)
         return Boxes(np.where(crosses, 0.0, np.minimum(low, high)), np.maximum(low, high))
 
-    def monotone(self, function: Callable[[Array], Array], least: float = -math.inf, most: float = math.inf) -> Boxes:
-        """An increasing function with values between ``least`` and ``most``."""
+    def monotone(
+        self,
+        function: Callable[[Array], Array],
+        least: float = -math.inf,
+        most: float = math.inf,
+        known: tuple[float, float] | None = None,
+    ) -> Boxes:
+        """An increasing function with values between ``least`` and ``most``, and a point and its value as ``known``."""
         with np.errstate(all="ignore"):
             low, high = function(self.low), function(self.high)
         found = _outward(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high), _ULPS)
-        return Boxes(np.clip(found.low, least, most), np.clip(found.high, least, most))
+        low, high = np.clip(found.low, least, most), np.clip(found.high, least, most)
+        if known is not None:
+            point, value = known
+            low = np.where(self.low >= point, np.maximum(low, value), low)
+            high = np.where(self.high <= point, np.minimum(high, value), high)
+        return Boxes(low, high)
 
     def wave(self, shift: float) -> Boxes:
         """The cosine of x - shift*pi/2: +-1 where a box may hold an extremum, else the larger and smaller end."""
@@ -200,23 +221,53 @@ def _product(a: Any, b: Any) -> tuple[Any, Any]:
     """Bounds of a product; 0 times infinity is 0, as an end that is infinite is never reached."""
     with np.errstate(all="ignore"):
         found = np.where((a == 0) | (b == 0), 0.0, a * b)
-    exact = (a == 0) | (b == 0)
-    low, high = _down(found), _up(found)
+    zero = (a == 0) | (b == 0)
+    exact = zero | _exact_product(a, b, found)
+    low, high = np.where(exact, found, _down(found)), np.where(exact, found, _up(found))
     # A product of numbers of one sign is not negative, although it may underflow.
     same, other = (a >= 0) == (b >= 0), (a >= 0) != (b >= 0)
     low, high = np.where(same & (low < 0), 0.0, low), np.where(other & (high > 0), 0.0, high)
-    return np.where(exact, 0.0, low), np.where(exact, 0.0, high)
+    return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
+
+
+# A product of numbers with half the digits is exact, unless it leaves the range of floats on either side.
+_SPLIT, _TINY = 134217729.0, 2.0**-960
+
+
+def _exact_sum(a: Any, b: Any, total: Any) -> Any:
+    """Whether a sum was not rounded: Knuth's error of it is 0."""
+    with np.errstate(all="ignore"):
+        other = total - a
+        return (a - (total - other)) + (b - other) == 0
+
+
+def _exact_product(a: Any, b: Any, product: Any) -> Any:
+    """Whether a product was not rounded: Dekker's error of it is 0."""
+    with np.errstate(all="ignore"):
+        (high_a, low_a), (high_b, low_b) = (_halves(x) for x in (a, b))
+        error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+    return (error == 0) & (np.abs(product) > _TINY)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """A float as a sum of two of half the digits."""
+    large = _SPLIT * np.asarray(x, dtype=float)
+    high = large - (large - x)
+    return high, x - high
 
 
 def _increasing(
-    function: Callable[[Array], Array], least: float = -math.inf, most: float = math.inf
+    function: Callable[[Array], Array],
+    least: float = -math.inf,
+    most: float = math.inf,
+    known: tuple[float, float] | None = (0.0, 0.0),
 ) -> Callable[[Any], Boxes]:
-    return lambda parts: parts[0].monotone(function, least, most)
+    return lambda parts: parts[0].monotone(function, least, most, known)
 
 
 def _logarithm(parts: Sequence[Boxes]) -> Boxes:
     (x,) = parts
-    found = x.monotone(np.log)
+    found = x.monotone(np.log, known=(1.0, 0.0))
     bad = x.low < 0
     return Boxes(np.where(bad | (x.low <= 0), -np.inf, found.low), np.where(bad, np.inf, found.high))
 
@@ -225,11 +276,26 @@ def _cosh(parts: Sequence[Boxes]) -> Boxes:
     return abs(parts[0]).monotone(np.cosh, 1.0)
 
 
+def _decay(x: Boxes, k: int) -> Boxes:
+    """`Decay` where x >= 0: rising up to k, falling from there on; everything where x may be negative."""
+
+    def at(end: Array) -> Boxes:
+        found = Boxes.of(end).power(sp.Integer(k)) * (-Boxes.of(end)).monotone(np.exp, 0.0)
+        return Boxes(np.where(np.isinf(end), 0.0, found.low), np.where(np.isinf(end), 0.0, found.high))
+
+    first, last = at(x.low), at(x.high)
+    top = _outward(*(np.asarray(float(k) ** k * math.exp(-k)),) * 2, _ULPS * (k + 1))
+    inside = (x.low <= k) & (x.high >= k)
+    low, high = np.minimum(first.low, last.low), np.where(inside, top.high, np.maximum(first.high, last.high))
+    known = x.low >= 0
+    return Boxes(np.where(known, np.maximum(low, 0.0), -np.inf), np.where(known, high, np.inf))
+
+
 class _OnBoxes(Visitor[Boxes]):
     rules: ClassVar[Mapping[Any, Callable[..., Boxes]]] = {
         sp.Add: lambda parts: functools.reduce(Boxes.__add__, parts),
         sp.Mul: lambda parts: functools.reduce(Boxes.__mul__, parts),
-        sp.exp: _increasing(np.exp, 0.0),
+        sp.exp: _increasing(np.exp, 0.0, known=(0.0, 1.0)),
         sp.log: _logarithm,
         sp.sin: lambda parts: parts[0].wave(1.0),
         sp.cos: lambda parts: parts[0].wave(0.0),
@@ -238,8 +304,9 @@ class _OnBoxes(Visitor[Boxes]):
         sp.cosh: _cosh,
         sp.atan: _increasing(np.arctan, -1.5707963267948968, 1.5707963267948968),
         sp.asinh: _increasing(np.arcsinh),
-        Softplus: _increasing(softplus, 0.0),
-        Sigmoid: _increasing(sigmoid, 0.0, 1.0),
+        Same: lambda parts: parts[0].meet(parts[1]),
+        Softplus: _increasing(softplus, 0.0, known=None),
+        Sigmoid: _increasing(sigmoid, 0.0, 1.0, known=(0.0, 0.5)),
         sp.Abs: lambda parts: abs(parts[0]),
     }
 
@@ -260,6 +327,8 @@ class _OnBoxes(Visitor[Boxes]):
             return self.number(expr)
         if expr.is_Pow and expr.exp.is_Rational:
             return self.visit(expr.base).power(expr.exp)
+        if isinstance(expr, Decay):
+            return _decay(self.visit(expr.args[1]), int(expr.args[0]))
         return super().operation(expr)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import sympy as sp
 
 from ratecheck.algebra.boxes import Boxes, on_boxes, sigmoid, softplus
+from ratecheck.algebra.decay import decayed
 from ratecheck.aliases import Array
 
 # Where the middle chart ends, boxes at first and at most, and what is near enough.
@@ -52,8 +53,9 @@ def forms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
 @functools.lru_cache(maxsize=4096)
 def _far(expr: sp.Expr, sign: int) -> tuple[sp.Expr, ...]:
     """The expression in X at sign/s, in forms that may have no singularity at s = 0."""
-    found = (each for form in forms(expr) for each in _forms(form.subs(X, sign / _S), _S))
-    return tuple(dict.fromkeys(found))
+    found = [each for form in forms(expr) for each in _forms(form.subs(X, sign / _S), _S)]
+    falling = (decayed(each, {_S: [(0.0, _FINEST)]}) for each in found[:1])
+    return tuple(dict.fromkeys([*found, *(each for each in falling if each is not None)]))
 
 
 def _forms(expr: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, ...]:
@@ -102,15 +104,15 @@ def on_interval(expr: sp.Expr, low: Array | float, high: Array | float) -> Boxes
     Raises TypeError for a function that there is no rule for.
     """
     box = Boxes(np.asarray(low, dtype=float), np.asarray(high, dtype=float))
-    return _by_each(forms(expr), {X.name: box})
+    return by_each(forms(expr), {X.name: box})
 
 
 def _on_far(expr: sp.Expr, sign: int, low: Array, high: Array) -> Boxes:
     """The same where x = sign/s and s is in (low, high]."""
-    return _by_each(_far(expr, sign), {_S.name: Boxes(low, high)})
+    return by_each(_far(expr, sign), {_S.name: Boxes(low, high)})
 
 
-def _by_each(equal: Sequence[sp.Expr], values: dict[str, Boxes]) -> Boxes:
+def by_each(equal: Sequence[sp.Expr], values: dict[str, Boxes]) -> Boxes:
     """What all of some equal expressions allow, but for those that there is no rule for."""
     found: Boxes | None = None
     for form in equal:

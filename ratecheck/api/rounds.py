@@ -35,8 +35,8 @@ class RoundsResult(Result):
 
     def _headline(self) -> str:
         found = self.horizon
-        said = "" if found.eps is None else f"T = {found.rounds} for eps={found.eps:g}; "
-        return f"{found.statement.key}: {said}not vacuous from T = {found.vacuous_until}"
+        said = "" if found.eps is None else f"{found.counter} = {found.rounds} for eps={found.eps:g}; "
+        return f"{found.statement.key}: {said}not vacuous from {found.counter} = {found.vacuous_until}"
 
     def _fields(self) -> dict[str, Any]:
         return horizon_fields(self.horizon)

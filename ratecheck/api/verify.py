@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.statement import Statement
+from ratecheck.aliases import Progress
 from ratecheck.api.given import Parameter, Parameters, StatementLike, select, unused, whole_paper
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
@@ -21,6 +22,7 @@ from ratecheck.verification import instance as instances
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
+from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Comparison, Verdict
 from ratecheck.verification.verify import verify as verdict_on
 from ratecheck.views.numbers import number
@@ -199,11 +201,15 @@ def _verdict(
     participation: ParticipationLike | None,
 ) -> Verdict:
     asked = prepare_with(statement, problem, given, participation)
-    with progress(f"verifying {statement.key}") as report:
+
+    def judged(each: Statement, report: Progress | None = None) -> Verdict:
         return verdict_on(
-            statement, asked.problem, asked.values, options,
+            each, asked.problem, asked.values, options,
             participation=asked.participation, name=asked.name, progress=report,
         )  # fmt: skip
+
+    with progress(f"verifying {statement.key}") as report:
+        return with_shift(judged(statement, report), judged)
 
 
 def _again(
@@ -220,5 +226,6 @@ def _again(
         found, name = instances.load(Path(saved), statement), str(saved)
     with progress(f"verifying {found.statement.key}") as report:
         verdict = found.verdict(options, name=name, progress=report)
+        verdict = with_shift(verdict, lambda each: replace(found, statement=each).verdict(options))
         proof = rigorous.prove(found, options)
     return VerifyResult((proof.decides(verdict),), proof=proof)

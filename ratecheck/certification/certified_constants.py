@@ -349,7 +349,10 @@ def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
         off = 8 * H.shape[1] * float(np.finfo(float).eps) * float(np.abs(values).max())
         least = float(values.min())
     if least <= off:
-        return Constant(name, math.inf, Certificate.ABSENT, f"a client's Hessian has the eigenvalue {least:.6g}")
+        why = f"a client's Hessian has the eigenvalue {least:.6g}"
+        if abs(least) <= off > 0:
+            why = f"{CANNOT_TELL} the eigenvalue {least:.3g} of a client's Hessian from 0"
+        return Constant(name, math.inf, Certificate.ABSENT, why)
     return _below(case, name, least, off, "least eigenvalue of the clients' Hessians")
 
 
@@ -437,7 +440,9 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
         return None
     curved = _strong_convexity(case)
     if curved is None or curved.certificate is Certificate.ABSENT:
-        return Constant(name, math.inf, Certificate.ABSENT, "f has no minimiser, or several")
+        unsure = curved is not None and curved.reason.startswith(CANNOT_TELL)
+        why = f"{CANNOT_TELL} whether f has one minimiser" if unsure else "f has no minimiser, or several"
+        return Constant(name, math.inf, Certificate.ABSENT, why)
     found = problem.minimizer()
     assert found is not None
     point = found[0]
@@ -476,7 +481,7 @@ def _convexity(case: CertifiedCase) -> Constant | None:
         return None
     if least < 0:
         return Constant("convexity", math.inf, Certificate.ABSENT, f"a client has the curvature {least:.6g}")
-    return Constant("convexity", least, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
+    return Constant("convexity", least, Certificate.LOWER_BOUND, "least eigenvalue of the Hessians")
 
 
 def _of_gradients(name: str) -> Fact:

@@ -5,8 +5,10 @@ What each assumption asks for is said in `ratecheck.certification.assumptions`.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bounds.assumption import Assumption
 from bounds.incompatible import incompatible
@@ -16,7 +18,8 @@ from ratecheck.algorithms.saddle import X, Y
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.participation import Participation
-from ratecheck.problems import Certificate, Problem
+from ratecheck.problems import Certificate, Constant, Problem
+from ratecheck.problems.constants import UNKNOWN
 
 # Assumptions by which a statement says that it is about operators.
 _OPERATORS = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
@@ -106,23 +109,26 @@ def _named(assumptions: set[Assumption]) -> str:
     return "; ".join(sorted(assumption.value for assumption in assumptions))
 
 
-def lacking(statement: Statement, case: CertifiedCase) -> tuple[str, ...]:
-    """Constants of the assumptions that the vocabulary has no symbol for, and that do not exist on the case."""
+def asked(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
+    """What the assumptions ask of the case that the vocabulary has no symbol for, by the names that messages use."""
     facts = statement.vocabulary.facts
-    wanted: dict[str, str] = {}
+    found = {}
     for assumption in statement.assumptions:
         entry = CERTIFICATION[assumption]
         names = (name for name in assumption.constants if name not in facts and name not in entry.met)
-        wanted |= {name: entry.facts.get(name, name) for name in names}
-    for entry in (CERTIFICATION[assumption] for assumption in statement.assumptions):
+        wanted = {name: entry.facts.get(name, name) for name in names}
         if entry.exists is not None:
             name, fact_of = entry.exists
             wanted[name] = fact_of(case)
-    found = []
-    for name, fact in wanted.items():
-        constant = case.fact(fact)
-        if constant is None:
-            found.append(f"{name} is not certified: problems of this kind know no such constant")
-        elif constant.certificate is Certificate.ABSENT or math.isinf(constant.value):
-            found.append(f"{name} {constant.standing}: {constant.reason}")
-    return tuple(found)
+        known = ((name, case.fact(fact)) for name, fact in wanted.items())
+        found[assumption] = tuple(
+            Constant(name, math.inf, Certificate.ABSENT, UNKNOWN) if each is None else replace(each, name=name)
+            for name, each in known
+        )
+    return {assumption: constants for assumption, constants in found.items() if constants}
+
+
+def lacking(found: Mapping[Assumption, Sequence[Constant]]) -> tuple[str, ...]:
+    """What of it does not exist, or is not certified, in sentences."""
+    each = itertools.chain.from_iterable(found.values())
+    return tuple(dict.fromkeys(constant.missing for constant in each if constant.certificate is Certificate.ABSENT))

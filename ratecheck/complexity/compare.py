@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Statement
-from bounds.symbols import Domain, Role
+from bounds.symbols import ROUND, Domain, Role
 from ratecheck.algebra.one_dimensional import arithmetic, bisect, whole
 from ratecheck.aliases import Array, Progress
 from ratecheck.complexity import tuned_bound as curve
@@ -103,7 +103,7 @@ def compare(
         if keys.count(key) > 1:
             raise InputError(f"two of the statements have the key {key!r}, by which the answer names them")
     for statement in statements:
-        _check_right_side(statement)
+        curve.check_right_side(statement)
     _check_names(statements, given, axes)
     evaluate = _Evaluator(statements, given, axes)
     shape = tuple(len(axis.values) for axis in axes) + (1,) * (2 - len(axes))
@@ -153,7 +153,7 @@ def _axis(statements: Sequence[Statement], text: str, count: int) -> Axis:
         raise InputError(f'{text!r} breaks "2 <= POINTS <= {_MOST_POINTS}"')
     known = [(s.vocabulary, name) for s in statements for name in names if name in s.vocabulary]
     domains = {vocabulary[target].domain for vocabulary, name in known for target in vocabulary.reach(name)}
-    whole = Domain.POSITIVE_INTEGER in domains
+    whole = Domain.POSITIVE_INTEGER in domains or any(vocabulary.facts.get(name) == ROUND for vocabulary, name in known)
     if whole:
         low, high = max(math.ceil(low), 1), math.floor(high)
         if low >= high:
@@ -176,6 +176,7 @@ def _ladder(low: float, high: float, count: int, *, whole: bool) -> Array:
 def _check_names(statements: Sequence[Statement], given: Mapping[str, float], axes: Sequence[Axis]) -> None:
     moved = [name for one in axes for name in one.names]
     known = {quantity.name for s in statements for quantity in s.vocabulary if quantity.role is not Role.MEASURED}
+    known |= {t for s in statements if (t := curve.round_symbol(s)) is not None}
     aliases = {name for s in statements for name in s.vocabulary.aliases}
     for name in [*given, *moved]:
         if name not in known | aliases:
@@ -185,18 +186,32 @@ def _check_names(statements: Sequence[Statement], given: Mapping[str, float], ax
             raise InputError(f"{name} stands on two axes")
         if name in given:
             raise InputError(f"{name} is given and stands on an axis: leave out one of them")
-        if all(name not in s.vocabulary or s.unused({name: 1.0}) for s in statements):
+        if not any(_depends(s, name) for s in statements):
             raise InputError(f"no bound depends on {name}: nothing would change along this axis")
 
 
-def _check_right_side(statement: Statement) -> None:
-    measured = [s.name for s in statement.claims[0].bound.free_symbols]
-    measured = sorted(name for name in measured if statement.vocabulary[name].role is Role.MEASURED)
-    if measured:
-        raise InputError(
-            f"the right side of {statement.key} contains {', '.join(measured)}, quantities of a run: it has no value "
-            "to compare before there is a run"
-        )
+def _depends(statement: Statement, name: str) -> bool:
+    """Whether a bound changes with a number."""
+    counters = _counters(statement)
+    counted = curve.round_symbol(statement) is not None or counters[0] in statement.parameters
+    return name in statement.vocabulary and (not statement.unused({name: 1.0}) or (counted and name in counters))
+
+
+def _counters(statement: Statement) -> tuple[str, str]:
+    """The symbols of T and of the number t of a round, empty where there is none."""
+    vocabulary = statement.vocabulary
+    return vocabulary.run.get("rounds", ""), next((name for name, f in vocabulary.facts.items() if f == ROUND), "")
+
+
+def _counted(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """The numbers that a statement knows; the last of T rounds is round T-1, so that T and t say each other."""
+    found = {name: value for name, value in values.items() if name in statement.vocabulary}
+    T, t = _counters(statement)
+    if curve.round_symbol(statement) is not None and T in found:
+        found.setdefault(t, found[T] - 1)
+    elif t in found and T in statement.parameters and T not in statement.settings:
+        found.setdefault(T, found[t] + 1)
+    return found
 
 
 class _Evaluator:
@@ -214,8 +229,7 @@ class _Evaluator:
         return np.array([self._one(k, statement, values) for k, statement in enumerate(self._statements)])
 
     def _one(self, index: int, statement: Statement, values: Mapping[str, float]) -> float:
-        known = {name: value for name, value in values.items() if name in statement.vocabulary}
-        point = curve.at(statement, known, memory=self._memories[index])
+        point = curve.at(statement, _counted(statement, values), memory=self._memories[index])
         if point.value is None:
             self.why.setdefault(index, "; ".join(point.broken))
             return math.nan
@@ -281,6 +295,10 @@ def _notes(statements: Sequence[Statement]) -> Iterable[str]:
         left, right = first.claims[0].metric.expr, statement.claims[0].metric.expr
         if left != right:
             yield f"other left sides: {first.key} bounds {left}, {statement.key} bounds {right}"
+    counted = [s for s in statements if curve.round_symbol(s) is not None]
+    if counted and len(counted) < len(statements):
+        for statement in counted:
+            yield f"{statement.key} bounds round {curve.round_symbol(statement)}: the last of T rounds is T-1"
     shared = set(first.assumptions).intersection(*(s.assumptions for s in statements))
     for statement in statements:
         own = [assumption.value for assumption in statement.assumptions if assumption not in shared]

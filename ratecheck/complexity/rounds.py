@@ -49,7 +49,8 @@ class Horizon:
     ``rounds`` is the smallest T with bound <= eps (None where there is none up to 2^53; ``why`` says what is known),
     ``point`` the bound there and ``budget`` what so many rounds cost (None without an algorithm). ``vacuous_until`` is
     the smallest T from which the bound is below what smoothness alone gives, None where there is none or nothing is
-    known, as ``trivial`` says. ``given`` are the numbers that were given, with that T.
+    known, as ``trivial`` says. ``given`` are the numbers that were given, with that T. ``counter`` is the symbol of T;
+    of a bound on x^t it is t, which so many rounds come before.
     """
 
     statement: Statement
@@ -61,45 +62,59 @@ class Horizon:
     trivial: float | None
     why: str
     given: Mapping[str, float] = field(default_factory=dict)
+    counter: str = "T"
 
 
 def horizon(statement: Statement, given: Mapping[str, float], eps: float | None, *, best: bool = False) -> Horizon:
     """The rounds after which the bound is at most ``eps`` and those after which it is not vacuous.
 
-    T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. Raises `InputError`
-    for a statement whose bound does not depend on the number of rounds, is about no run or has no value, for given
-    and for fixed rounds, and for an eps that is not positive.
+    T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. A bound on x^t that
+    does not depend on T is solved for t; where it depends on both, x^t is that of the last round, T-1. Raises
+    `InputError` for a statement whose bound does not depend on the number of rounds, is about no run or has no value,
+    for given and for fixed rounds, and for an eps that is not positive.
     """
-    T = statement.vocabulary.run.get("rounds")
-    if T is None or T not in statement.parameters:
-        raise InputError(f"{statement.key} does not depend on the number of rounds")
-    if statement.claims[0].metric.over is Over.NO_RUN:
-        raise InputError(f"{statement.key} bounds no quantity of a run: it asks for no number of rounds")
-    if T in statement.settings:
-        raise InputError(
-            f"{statement.key} fixes the number of rounds, {T} = {statement.settings[T]}: ask for the bound instead"
-        )
-    if T in given:
-        raise InputError(f"{T}={given[T]:g}: the number of rounds is what is asked for; leave it out")
+    counter, t = _counter(statement, given), curve.round_symbol(statement)
     if eps is not None and not 0 < eps < math.inf:
         raise InputError(f'eps={eps:g} breaks "0 < eps < inf": it is what the bound has to reach')
 
     memory: Memory = {}
 
+    def asked(rounds: int) -> dict[str, float]:
+        last = {} if t is None or t == counter else {t: rounds - 1.0}
+        return {**given, counter: float(rounds), **last}
+
     def bound(rounds: int) -> curve.CurvePoint:
-        return curve.at(statement, {**given, T: float(rounds)}, best=best, memory=memory)
+        return curve.at(statement, asked(rounds), best=best, memory=memory)
 
     points = _Memory(bound)
+    # Before round 0 of a run nothing has happened; where it is left out there is no bound on it.
+    least = int(counter != t or statement.claims[0].metric.over is not Over.EVERY_ROUND)
     trivial = points(LARGEST).trivial
-    until = None if trivial is None else _first(lambda t: _below(points(t), points(t).trivial))
+    until = None if trivial is None else _first(lambda k: _below(points(k), points(k).trivial), least)
     if eps is None:
-        return Horizon(statement, None, None, None, None, until, trivial, "")
-    rounds = _first(lambda t: _reached(points(t), eps))
+        return Horizon(statement, None, None, None, None, until, trivial, "", counter=counter)
+    rounds = _first(lambda k: _reached(points(k), eps), least)
     if rounds is None:
-        return Horizon(statement, eps, None, None, None, until, trivial, _why(points, eps))
-    point = points(rounds)
+        return Horizon(statement, eps, None, None, None, until, trivial, _why(points, eps), counter=counter)
     cost_of_it = budget(statement, given, rounds)
-    return Horizon(statement, eps, rounds, point, cost_of_it, until, trivial, "", {**given, T: float(rounds)})
+    return Horizon(statement, eps, rounds, points(rounds), cost_of_it, until, trivial, "", asked(rounds), counter)
+
+
+def _counter(statement: Statement, given: Mapping[str, float]) -> str:
+    """What is solved for: T, or t of a bound on x^t without T; raises `InputError` where nothing is."""
+    T, t = statement.vocabulary.run.get("rounds"), curve.round_symbol(statement)
+    counter = T if T in statement.parameters else t
+    if counter is None:
+        raise InputError(f"{statement.key} does not depend on the number of rounds")
+    if statement.claims[0].metric.over is Over.NO_RUN:
+        raise InputError(f"{statement.key} bounds no quantity of a run: it asks for no number of rounds")
+    if (fixed := statement.settings.get(counter)) is not None:
+        raise InputError(f"{statement.key} fixes the number of rounds, {T} = {fixed}: ask for the bound instead")
+    curve.check_right_side(statement)
+    for name in (counter, t):
+        if name is not None and name in given:
+            raise InputError(f"{name}={given[name]:g}: the number of rounds is what is asked for; leave it out")
+    return counter
 
 
 class _Memory:
@@ -128,8 +143,8 @@ def _below(point: curve.CurvePoint, trivial: float | None) -> bool:
     return point.value is not None and trivial is not None and point.value < trivial
 
 
-def _first(holds: Callable[[int], bool]) -> int | None:
-    return smallest_integer(holds, LARGEST, _STRIDE)
+def _first(holds: Callable[[int], bool], least: int) -> int | None:
+    return least if holds(least) else smallest_integer(holds, LARGEST, _STRIDE)
 
 
 def _why(points: _Memory, eps: float) -> str:
@@ -149,7 +164,7 @@ def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> Run
     if statement.algorithm is None or statement.algorithm not in METHODS:
         return None
     names = statement.vocabulary.run
-    values, _ = statement.complete({**given, names["rounds"]: float(rounds)})
+    values, _ = statement.complete({**given, names["rounds"]: float(max(rounds, 1))})
 
     def known(role: str) -> float | None:
         return values.get(names.get(role, ""))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bounds.statement import Statement, names_in, number
-from bounds.symbols import Role
+from bounds.symbols import ROUND, Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import Memory
@@ -30,6 +30,23 @@ class CurvePoint:
     minimised: tuple[str, ...]
     trivial: float | None
     broken: tuple[str, ...]
+
+
+def round_symbol(statement: Statement) -> str | None:
+    """The symbol of the round's number on the right side of the first claim, such as t; None where there is none."""
+    facts = statement.vocabulary.facts
+    return next((name for name in sorted(names_in(statement.claims[0].bound)) if facts.get(name) == ROUND), None)
+
+
+def check_right_side(statement: Statement) -> None:
+    """Raise `InputError` where the right side of the first claim has quantities of a run, beside a round's number."""
+    vocabulary, names = statement.vocabulary, names_in(statement.claims[0].bound)
+    measured = sorted(n for n in names if vocabulary[n].role is Role.MEASURED and vocabulary.facts.get(n) != ROUND)
+    if measured:
+        raise InputError(
+            f"the right side of {statement.key} contains {', '.join(measured)}, quantities of a run: it has no value "
+            "to compare before there is a run"
+        )
 
 
 def at(

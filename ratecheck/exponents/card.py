@@ -57,7 +57,7 @@ _SHIFT, _STEADY = 1e-10, 10
 # The share of a left side that may be lost where a round changes it by less than numbers of NumPy's longest type tell.
 _LOST = 1e-3
 # Runs that `verify` is asked about first, if they pass the bound too.
-_FEW_ROUNDS, _FEW_CLIENTS = (10.0**2, 10.0**3, 10.0**4, 10.0**5), (2.0, 8.0, 64.0)
+_FEW_ROUNDS, _FEW_CLIENTS, _APART = (10.0**2, 10.0**3, 10.0**4, 10.0**5), (2.0, 8.0, 64.0), 4.0
 
 
 @dataclass(frozen=True)
@@ -615,7 +615,9 @@ def _small(statement: Statement, values: Mapping[str, float], parameter: str) ->
     seen = [dict(values)]
     for rounds in _FEW_ROUNDS:
         for clients in _FEW_CLIENTS:
-            fewer = {name: clients if name == parameter else min(value, clients) for name, value in sizes.items()}
+            # Where participants are what is varied, there are more clients than these.
+            most = clients if parameter != run.get("participants") else _APART * clients
+            fewer = {name: clients if name == parameter else min(value, most) for name, value in sizes.items()}
             fewer |= {T: min(values[T], rounds)} if T in free else {}
             if (setting := {**values, **fewer}) not in seen:
                 seen.append(setting)

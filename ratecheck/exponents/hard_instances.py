@@ -450,7 +450,7 @@ def _scheduled(
 
     The mean delay of a period of P rounds is tau_max (tau_max + 1)/(2 P). Rounds are whole periods, at least three.
     """
-    facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in statement.parameters}
+    facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in values}
     most, mean, T = facts.get("tau_max", ""), facts.get("tau_avg", ""), statement.vocabulary.run["rounds"]
     tau = max(int(values[most]), 1)
     length = max(round(tau * (tau + 1) / 2 / max(values.get(mean, tau / 2), 1e-9)), tau + 1)

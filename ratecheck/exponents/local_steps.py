@@ -36,7 +36,7 @@ def local_steps(statement: Statement, label: str, setting: Mapping[str, float], 
     """
     name = statement.vocabulary.run.get("local_steps", "")
     bound = Bound(statement)
-    if name not in bound.names:
+    if name not in bound.names or name in statement.settings:
         raise InputError(f"{statement.key} does not depend on local steps")
     if missing := [each for each in bound.names if each != name and each not in setting]:
         raise InputError(f"{statement.key} needs {', '.join(missing)}")

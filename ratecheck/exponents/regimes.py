@@ -24,6 +24,7 @@ from ratecheck.certification.certified_constants import DELAYS, NOISE
 from ratecheck.complexity.closed_form import closed
 from ratecheck.exponents.drawn_delays import in_blocks
 from ratecheck.exponents.flame_instances import SKEWABLE
+from ratecheck.settings.applicability import free_sizes
 
 # The least share of the bound that a term has in its regime.
 SHARE = 0.9
@@ -50,6 +51,8 @@ _OF_DELAYS = {**dict.fromkeys(DELAYS, (0.0, 4.0)), "delta": (-4.0, -1.0)}
 _SCALES, _STEPS, _PENALTIES, _OTHERS, _SKEWS = (-6.0, 6.0), (-14.0, 0.0), (-3.0, 4.0), (-2.0, 2.0), (-3.0, 0.0)
 # How many blocks of participants there are at least, where their number varies, and at most.
 _LEAST_BLOCKS, _FEW_BLOCKS, _MANY_BLOCKS = 2.0, 20.0, 700.0
+# How many times as many clients as participants there are where the bound does not name them: more differ by more.
+_UNNAMED = 10.0
 # What it costs in the search by how many decades a term is off a power.
 _STRAIGHT = 30.0
 # What a decade of a size costs in the first search, and how much less in each that follows: these look at long runs.
@@ -114,12 +117,12 @@ class Bound:
         )
         trivial = claim.metric.trivial if claim.metric.trivial is not None else _at_start(statement)
         self._trivial = None if trivial is None else self._closed(trivial)
-        clients = {vocabulary.run.get("clients", "")} & {*statement.parameters}
         exprs = [*self._terms.values(), *(side for c in self._conditions for side in (c[0], c[2]))]
         exprs += [] if self._trivial is None else [self._trivial]
         exprs += map(sp.sympify, claim.metric.weights.values())
-        # Where the right side does not name the clients, they differ all the same.
-        names = {name for expr in exprs for name in names_in(expr)} | clients
+        # What the right side does not name differs from run to run all the same.
+        self.named = frozenset(name for expr in exprs for name in names_in(expr))
+        names = self.named | free_sizes(statement)
         self.names = tuple(name for name in vocabulary.order if name in names)
 
     def _closed(self, expr: sp.Expr) -> sp.Expr:
@@ -376,7 +379,8 @@ class _Draws:
         whole = frozenset(name for name in bound.names if vocabulary[name].domain is Domain.POSITIVE_INTEGER)
         counts = {name for role, name in vocabulary.run.items() if role in _RANGES}
         sizes = tuple(name for name in bound.names if name in counts and name != parameter)
-        apart = SKEWABLE if vocabulary.facts.get(parameter) == "selection_skew" else 1.0
+        apart = 1.0 if vocabulary.run.get("clients") in bound.named else _UNNAMED
+        apart = SKEWABLE if vocabulary.facts.get(parameter) == "selection_skew" else apart
         blocks = in_blocks(statement)
         if blocks:
             apart = _LEAST_BLOCKS
@@ -398,7 +402,8 @@ class _Draws:
             (name, min(low + decades, high - DECADES) if name == self.parameter and high - low > DECADES else low, high)
             for name, low, high in self.ranges
         ]
-        apart = 10.0**decades if self.parameter in self._counted and not self.blocks else self.apart
+        counted = self.parameter in self._counted and not self.blocks
+        apart = max(self.apart, 10.0**decades) if counted else self.apart
         return replace(self, ranges=tuple(ranges), apart=apart, large=_LARGE - _LESS * decades)
 
     def values(self, unit: Array) -> dict[str, Array]:
@@ -441,10 +446,12 @@ class _Draws:
                 found[most] = np.maximum(found[most], np.ceil(2 * found[mean].max(axis=1, keepdims=True)))
             else:
                 found[mean] = np.minimum(found[mean], found[most].min(axis=1, keepdims=True) / 2)
-            if T in found:
-                length = found[most] * (found[most] + 1) / np.maximum(2 * found[mean], 1e-300)
-                least = 10 * length.max(axis=1, keepdims=True)
-                found[T] = np.maximum(found[T], np.ceil(least if self.parameter != T else least[:, :1]))
+        if most and T in found:
+            length = found[most] + 1
+            if mean:
+                length = found[most] * length / np.maximum(2 * found[mean], 1e-300)
+            least = 10 * length.max(axis=1, keepdims=True)
+            found[T] = np.maximum(found[T], np.ceil(least if self.parameter != T else least[:, :1]))
         if T in found:
             found[T] = np.maximum(found[T], 2.0)
         self._first_gradients(found)

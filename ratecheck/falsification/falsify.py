@@ -23,6 +23,7 @@ from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.falsification.edges import edges
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, noisy_shapes, shapes
 from ratecheck.falsification.searched import Searched
@@ -166,6 +167,15 @@ class Falsified:
         return max((each for each in found if each is not None), default=None)
 
     @property
+    def edges(self) -> tuple[str, ...]:
+        """What is at its edge where left and right agree best: see `ratecheck.falsification.edges`."""
+        functions = None if self.functions is None else self.functions.tightness
+        if functions is not None and functions > (self.of_instance or 0.0) and self.functions is not None:
+            worst = self.functions.worst
+            return () if worst is None else edges(self.statement, worst.case.values)
+        return () if self.verdict is None else edges(self.verdict.statement, self.verdict.values)
+
+    @property
     def of_instance(self) -> float | None:
         """Left side / right side of the worst instance, without what is known of worst functions."""
         worst = None if self.verdict is None else self.verdict.worst
@@ -174,6 +184,12 @@ class Falsified:
         if worst.right <= 0 or not worst.significant:
             return math.inf if self.by_instance else None
         return worst.tightness
+
+
+def _as_run(shape: InstanceShape, verdict: Verdict) -> InstanceShape:
+    """The shape with the participants of the run, which the statement may fix."""
+    size = verdict.values.get(verdict.statement.vocabulary.run.get("participants", ""))
+    return shape if shape.trace or size is None else replace(shape, size=int(size))
 
 
 class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
@@ -264,7 +280,7 @@ class _Search:
             self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
             return _NOTHING
         if self.best is None or violated or room < self.best[0]:
-            self.best = room, instance, verdict, family.shape
+            self.best = room, instance, verdict, _as_run(family.shape, verdict)
             self.report(self.spent / self.budget.evaluations, _best_text(room))
         self.points.append(_Point(room, family, point, self._at_start(instance, verdict)))
         if violated:

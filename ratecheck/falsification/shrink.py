@@ -24,6 +24,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.problems import PiecewiseSamples
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
+from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
 
 # Evaluations of both sides that shrinking takes at most.
@@ -126,7 +127,9 @@ def shrink(
         stopped = INTERRUPTED
         ending.grant()
     ends = numbers.simplicity(instance), numbers.simplicity(state.instance)
-    return Shrunk(state.instance, state.verdict, state.spent, *ends, stopped)
+    simplest = state.instance
+    noted = with_shift(state.verdict, lambda each: replace(simplest, statement=each).verdict(SEARCHED))
+    return Shrunk(simplest, noted, state.spent, *ends, stopped)
 
 
 def shrunk(found: Falsified, report: Report | None = None, fixed: Collection[str] = ()) -> Falsified:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 # How a reason begins where nothing is known.
 CANNOT_TELL = "float64 cannot tell"
 NO_PROOF = "no proof was found"
+UNKNOWN = "problems of this kind know no such constant"
 # How the reason of a constant begins that has another value in every run.
 DRAWN = "it differs from run to run"
+_UNPROVED = (CANNOT_TELL, NO_PROOF, UNKNOWN)
 
 
 class Certificate(enum.Enum):
@@ -29,7 +31,8 @@ class Certificate(enum.Enum):
 class Constant:
     """One constant of an instance, such as the smoothness ``L``.
 
-    ``value`` is ``math.inf`` when the certificate is ``ABSENT``: no finite number satisfies the definition.
+    ``value`` is ``math.inf`` when the certificate is ``ABSENT``: no finite number satisfies the definition, or none is
+    known to (`standing`).
     ``reason`` says in one phrase where the value comes from.
     """
 
@@ -43,7 +46,7 @@ class Constant:
         """The certificate in words; what float64 cannot tell, or no proof was found of, may well exist."""
         if self.certificate is Certificate.ABSENT and self.reason.startswith(DRAWN):
             return "is no one number"
-        unknown = self.certificate is Certificate.ABSENT and self.reason.startswith((CANNOT_TELL, NO_PROOF))
+        unknown = self.certificate is Certificate.ABSENT and self.reason.startswith(_UNPROVED)
         return "is not certified" if unknown else self.certificate.value
 
     @property
@@ -73,5 +76,5 @@ class Constants(Mapping[str, Constant]):
         return len(self._by_name)
 
     def __repr__(self) -> str:
-        rows = (f"{c.name}={c.value:.6g} ({c.certificate.value}: {c.reason})" for c in self.values())
+        rows = (f"{c.name}={c.value:.6g} ({c.standing}: {c.reason})" for c in self.values())
         return f"Constants({'; '.join(rows)})"

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import sympy as sp
 from sympy.simplify.fu import TR8
 
 from ratecheck.algebra.boxes import Sigmoid, Softplus
+from ratecheck.algebra.linear_algebra import minimum
 from ratecheck.algebra.whole_line import X
 
 # A direction, its first entry that is not 0 being 1.
@@ -145,6 +149,80 @@ def _linear_parts(expr: sp.Expr, variables: Sequence[sp.Symbol]) -> Iterable[sp.
         return
     for part in expr.args:
         yield from _linear_parts(part, variables)
+
+
+@dataclass(frozen=True)
+class Radial:
+    """A function phi(q(x)) of a convex quadratic q = least + z^2/2, z = ||A^(1/2) (x - x0)||, as ``psi`` in z = `X`.
+
+    ``slope`` is phi'(q) in z. The Hessian is A^(1/2) M A^(1/2), where M has the eigenvalues phi' and psi''.
+    """
+
+    A: sp.ImmutableMatrix
+    psi: sp.Expr
+    slope: sp.Expr
+
+
+def radials(rest: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[tuple[Radial, ...], sp.Expr]:
+    """The radial parts of a function, and what is left."""
+    found: list[Radial] = []
+    others: list[sp.Expr] = []
+    for term in sp.Add.make_args(rest):
+        each = _radial(term, variables)
+        if each is None:
+            others.append(term)
+        else:
+            found.append(each)
+    left = sp.Add(*others)
+    # Numerators are expanded: x^2/(1 + x^2 + y^2) and y^2/(1 + x^2 + y^2) are one function.
+    whole = _radial(sp.factor(sp.together(left)), variables) if len(others) > 1 else None
+    return (*found, *([] if whole is None else [whole])), left if whole is None else sp.Integer(0)
+
+
+def _radial(term: sp.Expr, variables: Sequence[sp.Symbol]) -> Radial | None:
+    """The form of a function of one convex quadratic, which its largest parts of degree 2 are up to a factor."""
+    t, term = sp.Dummy("t", real=True), sp.powsimp(term, combine="exp")
+    inside: dict[sp.Expr, sp.Expr] = {}
+    q: sp.Expr | None = None
+    for part in _quadratic_parts(term, variables):
+        constant = part.subs(dict.fromkeys(variables, 0))
+        own = sp.expand(part - constant)
+        if q is None:
+            q = own
+        ratio = sp.cancel(own / q)
+        if not ratio.is_Rational:
+            return None
+        inside[part] = ratio * t + constant
+    if q is None or (phi := term.xreplace(inside)).has(*variables):
+        return None
+    for sign in (1, -1):
+        A = sp.hessian(sign * q, variables)
+        b = [sp.diff(sign * q, v).subs(dict.fromkeys(variables, 0)) for v in variables]
+        if not all(entry.is_Rational for entry in [*A, *b]):
+            return None
+        least = minimum(as_fractions(A), -as_fractions(sp.Matrix(b))[:, 0])
+        if least is not None:
+            at = sign * (sp.Rational(least.numerator, least.denominator) + X**2 / 2)
+            return Radial(sp.ImmutableMatrix(A), phi.subs(t, at), sign * sp.diff(phi, t).subs(t, at))
+    return None
+
+
+def _quadratic_parts(expr: sp.Expr, variables: Sequence[sp.Symbol]) -> Iterable[sp.Expr]:
+    if not expr.has(*variables):
+        return
+    if expr.is_polynomial(*variables) and sp.Poly(expr, *variables).total_degree() <= 2:
+        yield expr
+        return
+    for part in expr.args:
+        yield from _quadratic_parts(part, variables)
+
+
+def as_fractions(matrix: sp.Matrix) -> Any:
+    """A matrix of rationals as fractions."""
+    found = np.empty(matrix.shape, dtype=object)
+    for place in np.ndindex(*matrix.shape):
+        found[place] = Fraction(int(matrix[place].p), int(matrix[place].q))
+    return found
 
 
 def stable(f: sp.Expr) -> sp.Expr:

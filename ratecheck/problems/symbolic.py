@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -150,8 +151,18 @@ class Symbolic(SingleLevel):
         proved = max(sizes)
         why = ""
         if not math.isfinite(proved):
-            why = f"{NO_PROOF} of a bound of the second derivatives of {brief(self.functions[int(np.argmax(sizes))])}"
+            f = self.functions[int(np.argmax(sizes))]
+            why = f"{NO_PROOF} of a bound of the second derivatives of {brief(f)}"
+            if (degree := self._degree(f)) > 2:
+                why = f"{brief(f)} is a polynomial of degree {degree}, whose second derivatives have no bound"
         return self._chosen("L", proved, Certificate.UPPER_BOUND, f"Hessians, by {_SPACE}", why)
+
+    def _degree(self, f: sp.Expr) -> int:
+        """The degree of a polynomial, as far as its coefficients are seen not to be 0; 0 of another function."""
+        if not f.is_polynomial(*self.variables):
+            return 0
+        terms = sp.Poly(f, *self.variables).terms()
+        return max((sum(exponents) for exponents, number in terms if number.is_nonzero), default=0)
 
     def _chosen(self, name: str, proved: float, kind: Certificate, reason: str, absent: str) -> Constant:
         """What is proved, or what is declared where that is another number; see `DECLARABLE`."""
@@ -211,9 +222,12 @@ class Symbolic(SingleLevel):
         return [*found, Constant(name, math.inf, Certificate.ABSENT, why)]
 
     def _bent_down(self) -> str | None:
-        """A point at which a client's Hessian has a negative eigenvalue, in words; None where none was found."""
+        """A point at which a client's Hessian has a negative eigenvalue, in words; None where none was found.
+
+        Floating point finds the point and a vector v, intervals show v'Hv < 0.
+        """
         rng = np.random.default_rng(0)
-        points = np.concatenate([s * rng.standard_normal((64, self.d)) for s in (0.3, 1.0, 3.0, 10.0)]).T
+        points = np.concatenate([s * rng.standard_normal((64, self.d)) for s in (0.3, 1.0, 3.0, 10.0, 100.0)]).T
         for i, f in enumerate(self.functions):
             entries = sp.hessian(f, self.variables)
             numeric = sp.lambdify(self.variables, list(entries), NUMERIC, cse=True)
@@ -223,11 +237,14 @@ class Symbolic(SingleLevel):
                 )
             H = rows.T.reshape(-1, self.d, self.d)
             H = np.where(np.isfinite(H).all(axis=(1, 2))[:, None, None], H, 0.0)
-            least = np.linalg.eigvalsh(H)[:, 0]
-            k = int(np.argmin(least))
-            if least[k] < -1e-9 * float(np.abs(H[k]).max()):
+            values, vectors = np.linalg.eigh(H)
+            k = int(np.argmin(values[:, 0]))
+            v = [Boxes.of(each) for each in vectors[k, :, 0]]
+            box = {each.name: Boxes.of(float(x)) for each, x in zip(self.variables, points[:, k], strict=True)}
+            form = [v[j] * v[c] * on_boxes(entries[j, c], box) for j, c in np.ndindex(self.d, self.d)]
+            if functools.reduce(Boxes.__add__, form).high < 0:
                 at = ", ".join(f"{name}={x:.3g}" for name, x in zip(self.names, points[:, k], strict=True))
-                return f"client {i} has the curvature {least[k]:.3g} at {at}"
+                return f"client {i} has the curvature {values[k, 0]:.3g} at {at}"
         return None
 
     def _of_minimiser(self, start: Array) -> list[Constant]:

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from ratecheck.algebra.boxes import Boxes, on_boxes
+from ratecheck.algebra.decay import decayed
 from ratecheck.algebra.linear_algebra import minimum, semidefinite
-from ratecheck.algebra.whole_line import NUMERIC, X, mean_square, on_interval, on_line
+from ratecheck.algebra.whole_line import NUMERIC, X, by_each, mean_square, on_interval, on_line
 from ratecheck.aliases import Array
-from ratecheck.problems.ridges import Ridges, mean
+from ratecheck.problems.ridges import Radial, Ridges, as_fractions, mean, radials
 
 _EPS = float(np.finfo(float).eps)
 # Variables up to which a Hessian is decided in rationals, and up to which a rest is bounded on boxes.
@@ -49,6 +49,7 @@ class Bounds:
     def __init__(self, parts: Sequence[Ridges], variables: Sequence[sp.Symbol]) -> None:
         self.parts, self.variables = tuple(parts), tuple(variables)
         self.n, self.d = len(parts), len(variables)
+        self._radials: dict[sp.Expr, tuple[tuple[Radial, ...], sp.Expr]] = {}
         self.mean = parts[0] if len({*parts_key(parts)}) == 1 else mean(parts, [sp.Rational(1, self.n)] * self.n)
 
     @cached_property
@@ -79,35 +80,42 @@ class Bounds:
             ]
             return min(low for low, _ in found), max(high for _, high in found)
         Q = np.array(part.Q.tolist(), dtype=float)
-        ends = {}
+        ends: list[tuple[sp.Matrix, float, float]] = []
         for a, phi in part.phi.items():
             entries = np.array([float(entry) for entry in a])
             t = 0.0 if centre is None else float(entries @ centre)
             reach = float(np.linalg.norm(entries)) * radius * (1 + 8 * _EPS)
             # What the product may be off.
             reach += 0.0 if centre is None else 8 * self.d * _EPS * float(np.abs(entries) @ np.abs(centre))
-            ends[a] = _second(phi, t, reach)
-        rest = self._rest(part.rest, centre, radius)
-        return self._least(part, Q, {a: each[0] for a, each in ends.items()}) + rest[0], -self._least(
-            part, -Q, {a: -each[1] for a, each in ends.items()}, sign=-1
-        ) + rest[1]
+            ends.append((sp.Matrix(a) * sp.Matrix(a).T, *_second(phi, t, reach)))
+        round_ones, left = self.radials(part.rest) if centre is None else ((), part.rest)
+        ends += [(each.A, *_second_of_radial(each)) for each in round_ones]
+        rest = self._rest(left, centre, radius)
+        return (
+            self._least(part, Q, [(matrix, low) for matrix, low, _ in ends]) + rest[0],
+            -self._least(part, -Q, [(matrix, -high) for matrix, _, high in ends], sign=-1) + rest[1],
+        )
 
-    def _least(self, part: Ridges, Q: Array, factors: Mapping[tuple[sp.Rational, ...], float], sign: int = 1) -> float:
-        """A lower bound of the least eigenvalue of sign*Q + sum_a factors[a] aa'."""
-        if not all(math.isfinite(factor) for factor in factors.values()):
+    def radials(self, rest: sp.Expr) -> tuple[tuple[Radial, ...], sp.Expr]:
+        """The functions of one quadratic each that a rest has, and what else it has."""
+        if rest not in self._radials:
+            self._radials[rest] = radials(rest, self.variables) if self.d <= _RATIONAL else ((), rest)
+        return self._radials[rest]
+
+    def _least(self, part: Ridges, Q: Array, factors: Sequence[tuple[sp.Matrix, float]], sign: int = 1) -> float:
+        """A lower bound of the least eigenvalue of sign*Q + sum_k factor_k A_k, for semidefinite A_k."""
+        if not all(math.isfinite(factor) for _, factor in factors):
             return -math.inf
-        matrix = Q.copy()
-        for a, factor in factors.items():
-            entries = np.array([float(entry) for entry in a])
-            matrix = matrix + factor * np.outer(entries, entries)
-        size = float(np.abs(Q).sum() + sum(abs(f) * sum(float(e) ** 2 for e in a) for a, f in factors.items()))
+        matrix, size = Q.copy(), float(np.abs(Q).sum())
+        for A, factor in factors:
+            here = factor * np.array(A.tolist(), dtype=float)
+            matrix, size = matrix + here, size + float(np.abs(here).sum())
         least = float(np.linalg.eigvalsh(matrix)[0]) - 16 * self.d * (1 + len(factors)) * _EPS * size
         if least >= 0 or self.d > _RATIONAL:
             return least
-        exact = sign * _fractions(part.Q)
-        for a, factor in factors.items():
-            entries = np.array([Fraction(int(e.p), int(e.q)) for e in a], dtype=object)
-            exact = exact + Fraction(factor) * np.multiply.outer(entries, entries)
+        exact = sign * as_fractions(part.Q)
+        for A, factor in factors:
+            exact = exact + Fraction(factor) * as_fractions(A)
         return 0.0 if semidefinite(exact) else least
 
     def _rest(self, rest: sp.Expr, centre: Array | None, radius: float) -> tuple[float, float]:
@@ -117,7 +125,9 @@ class Bounds:
         if self.d > _BOXED:
             return -math.inf, math.inf
         entries = {
-            (j, k): sp.diff(rest, self.variables[j], self.variables[k]) for j in range(self.d) for k in range(j, self.d)
+            (j, k): self._forms(sp.diff(rest, self.variables[j], self.variables[k]), whole=centre is None)
+            for j in range(self.d)
+            for k in range(j, self.d)
         }
         if centre is not None:
             low, high = self._spectra(entries, (centre - radius)[None], (centre + radius)[None])
@@ -143,12 +153,20 @@ class Bounds:
                 return kept[0], kept[1]
             low_at, high_at = _halved(low_at[undone], high_at[undone])
 
-    def _spectra(self, entries: Mapping[tuple[int, int], sp.Expr], low: Array, high: Array) -> tuple[Array, Array]:
-        """Bounds of the eigenvalues on boxes (k, d)."""
+    def _forms(self, expr: sp.Expr, *, whole: bool) -> tuple[sp.Expr, ...]:
+        """The expression, and one that equals it and is finite far away, if that is asked for and there is one."""
+        far = dict.fromkeys(self.variables, ((-math.inf, -_REACH), (_REACH, math.inf)))
+        falling = decayed(expr, far) if whole else None
+        return (expr,) if falling is None else (expr, falling)
+
+    def _spectra(
+        self, entries: Mapping[tuple[int, int], Sequence[sp.Expr]], low: Array, high: Array
+    ) -> tuple[Array, Array]:
+        """Bounds of the eigenvalues on boxes (k, d); of every entry of the Hessian there are equal forms."""
         values = {v.name: Boxes(low[:, c], high[:, c]) for c, v in enumerate(self.variables)}
         middle, radius = np.zeros((2, len(low), self.d, self.d))
         for (j, k), entry in entries.items():
-            found = on_boxes(entry, values)
+            found = by_each(entry, values)
             with np.errstate(all="ignore"):
                 at = np.where(found.known, (found.low + found.high) / 2, 0.0)
                 off = np.where(found.known, np.maximum(found.high - at, at - found.low) * (1 + 4 * _EPS), np.inf)
@@ -206,7 +224,7 @@ class Bounds:
         """The same of one function."""
         whole = self.expression(part)
         ends = [self.value(sp.diff(whole, v), point) for v in self.variables]
-        return _above(math.sqrt(sum(max(abs(low), abs(high)) ** 2 for low, high in ends)))
+        return _above(math.hypot(*(max(abs(low), abs(high)) for low, high in ends)))
 
     def _nearly_stationary(self) -> Array:
         """A point with a small gradient and value, by descent from several starts and Newton's method."""
@@ -245,10 +263,12 @@ class Bounds:
         if part.apart:
             found += [on_line(curve).low for curve in part.curves]
         else:
-            if part.rest != 0:
-                found.append(float(on_boxes(part.rest, self._everywhere).low))
+            round_ones, left = self.radials(part.rest)
+            found += [on_line(each.psi).low for each in round_ones]
+            if left != 0:
+                found.append(float(by_each(self._forms(left, whole=True), self._everywhere).low))
             found += [on_line(phi).low for phi in part.phi.values()]
-            least = minimum(_fractions(part.Q), -_fractions(part.linear)[:, 0]) if self.d <= _RATIONAL else None
+            least = minimum(as_fractions(part.Q), -as_fractions(part.linear)[:, 0]) if self.d <= _RATIONAL else None
             if least is None:
                 return -math.inf
             found.append(float(least))
@@ -288,8 +308,13 @@ class Bounds:
         for a, phi in part.phi.items():
             found = on_line(sp.diff(phi, X))
             total += max(abs(found.low), abs(found.high)) * math.sqrt(sum(float(e) ** 2 for e in a)) * (1 + 8 * _EPS)
-        if part.rest != 0:
-            ends = [on_boxes(sp.diff(part.rest, v), self._everywhere) for v in self.variables]
+        round_ones, left = self.radials(part.rest)
+        for each in round_ones:
+            found = on_line(sp.diff(each.psi, X))
+            largest = np.linalg.norm(np.array(each.A.tolist(), dtype=float), 2) * (1 + 8 * self.d * _EPS)
+            total += max(abs(found.low), abs(found.high)) * math.sqrt(largest) * (1 + 8 * _EPS)
+        if left != 0:
+            ends = [by_each(self._forms(sp.diff(left, v), whole=True), self._everywhere) for v in self.variables]
             total += math.sqrt(sum(max(abs(float(e.low)), abs(float(e.high))) ** 2 for e in ends)) * (1 + 8 * _EPS)
         return _above(total)
 
@@ -320,6 +345,12 @@ def _second(curve: sp.Expr, centre: float, radius: float) -> tuple[float, float]
     return float(box.low), float(box.high)
 
 
+def _second_of_radial(radial: Radial) -> tuple[float, float]:
+    """Bounds of the eigenvalues between the roots of A."""
+    found = [on_line(radial.slope), on_line(sp.diff(radial.psi, X, 2))]
+    return min(each.low for each in found), max(each.high for each in found)
+
+
 def _halved(low: Array, high: Array) -> tuple[Array, Array]:
     """Boxes (k, d) halved along their longest axis; one without an end is cut at twice the other."""
     with np.errstate(all="ignore"):
@@ -338,11 +369,3 @@ def _halved(low: Array, high: Array) -> tuple[Array, Array]:
 def _above(value: float) -> float:
     """A number with room for the rounding of a short formula."""
     return value * (1 + 64 * _EPS)
-
-
-def _fractions(matrix: sp.ImmutableMatrix) -> Any:
-    """A matrix of rationals as fractions."""
-    found = np.empty(matrix.shape, dtype=object)
-    for place in np.ndindex(*matrix.shape):
-        found[place] = Fraction(int(matrix[place].p), int(matrix[place].q))
-    return found

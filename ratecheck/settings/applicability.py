@@ -182,6 +182,20 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
     return None
 
 
+def free_sizes(statement: Statement) -> frozenset[str]:
+    """Sizes of the run, and the longest delay, that no other number decides, whether or not a formula names them.
+
+    Participants are one where they are drawn by their number, the delay where any participation is meant.
+    """
+    vocabulary, assumptions = statement.vocabulary, {*statement.assumptions}
+    roles = {"clients", "local_steps", "rounds"} | ({"participants"} if assumptions & ({*LAWS} - NO_SIZE) else set())
+    found = {name for role, name in vocabulary.run.items() if role in roles}
+    if every_participation(statement) and not assumptions & {*LAWS, *NO_SIZE}:
+        found |= {name for name, fact in vocabulary.facts.items() if fact == "tau_max"}
+    decided = {name for name, expr in statement.settings.items() if expr.free_symbols}
+    return frozenset(found - decided - {*steps_of_method(statement)})
+
+
 def within(expr: object, values: Mapping[str, float]) -> bool:
     """Whether all symbols of an expression are known."""
     return {s.name for s in expr.free_symbols} <= values.keys()  # type: ignore[attr-defined]

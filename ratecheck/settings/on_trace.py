@@ -142,7 +142,8 @@ def _claimed(setting: Setting, case: CertifiedCase, fact: str, constant: Constan
             f'{name}={shown} breaks "{name} {relation} {value}", its {constant.certificate.value} '
             f"value on this problem. {extreme} admissible {name}: {constant.value:.10g}."
         )
-    return replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
+    kind = Certificate.LOWER_BOUND if lower else Certificate.UPPER_BOUND
+    return replace(constant, value=claimed, certificate=kind, reason="given")
 
 
 def _weakened(setting: Setting, name: str, fact: str, constant: Constant) -> Constant:
@@ -154,7 +155,8 @@ def _weakened(setting: Setting, name: str, fact: str, constant: Constant) -> Con
     # A certificate up to rounding is one of the number that is written.
     weaker = fixed <= constant.value if fact in LOWER else fixed >= constant.value
     if weaker or abs(fixed - constant.value) <= _MARGIN * abs(constant.value):
-        return replace(constant, value=fixed, certificate=Certificate.UPPER_BOUND, reason="fixed by the statement")
+        kind = Certificate.LOWER_BOUND if fact in LOWER else Certificate.UPPER_BOUND
+        return replace(constant, value=fixed, certificate=kind, reason="fixed by the statement")
     return constant
 
 

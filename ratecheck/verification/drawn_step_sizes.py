@@ -13,7 +13,7 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.aliases import Array
-from ratecheck.certification.uncertified import lacking
+from ratecheck.certification.uncertified import asked, lacking
 from ratecheck.engines import setup
 from ratecheck.engines.monte_carlo import step
 from ratecheck.errors import InputError
@@ -71,8 +71,9 @@ def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
         return no_verdict(setting, pattern, reporting, ("nothing that it follows from says which step sizes",))
     on = on_trace(setting, pattern)
     absent = tuple(c.missing for c in on.constants.values() if math.isinf(c.value))
-    absent = (*absent, *lacking(statement, on.case), *on.contradicted)
-    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants))
+    certified = asked(statement, on.case)
+    absent = (*absent, *lacking(certified), *on.contradicted)
+    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants), asked=certified)
     if absent:
         return base
     found = step_values(on)

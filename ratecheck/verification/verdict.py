@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bounds.statement import ConditionCheck, Statement
+from bounds.statement import Assumption, ConditionCheck, Statement
 from ratecheck.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def at_least(comparison: Comparison) -> Comparison:
 class Verdict:
     """The answer of ``verify``.
 
-    ``constants`` are the certified constants of the statement's assumptions, ``values`` all numbers that went in,
+    ``constants`` are the certified constants of the statement's assumptions, ``asked`` what the assumptions ask for
+    that the vocabulary has no symbol for, ``values`` all numbers that went in,
     ``chosen`` says for a step size where its value comes from. ``vacuous_until`` is the smallest T from which the bound
     says more than smoothness alone does (None: never, or nothing is known). ``reasons`` explain any outcome but HOLDS
     and VIOLATED, ``notes`` are caveats. ``supposes`` says what the outcome rests on that nobody certifies, such as
@@ -101,6 +102,7 @@ class Verdict:
     values: dict[str, float]
     chosen: dict[str, str] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
+    asked: dict[Assumption, tuple[Constant, ...]] = field(default_factory=dict)
     conditions: tuple[ConditionCheck, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     replicates: int | None = None

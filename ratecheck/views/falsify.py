@@ -115,10 +115,14 @@ def _not_convex_text(found: Shrunk) -> list[str]:
 
 
 def _agreement(found: Falsified) -> list[str]:
-    """Whether the statement is tight, and whether searches that share nothing end alike."""
+    """Whether the statement is tight, or an equality at an edge; else whether searches that share nothing end alike."""
     if found.tightness is None:
         return []
     if found.tightness >= 1 - _TIGHT:
+        if found.edges:
+            return [
+                f"  edge    left and right agree to 1e-6 where {', '.join(found.edges)}: elsewhere there may be room"
+            ]
         instance = (found.of_instance or 0.0) >= 1 - _TIGHT
         return [f"  tight   left and right agree to 1e-6 on the worst {'instance' if instance else 'function'}"]
     if len(found.independent) < _SEVERAL:

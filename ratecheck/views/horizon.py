@@ -14,11 +14,11 @@ _CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "
 
 def horizon_text(answer: Horizon) -> str:
     """The rounds, the bound and step sizes there, what they cost, and from where the bound is not vacuous."""
-    statement = answer.statement
+    statement, T = answer.statement, answer.counter
     lines = [f"{statement.key}   {statement.title}"]
     if answer.rounds is not None and answer.point is not None and answer.point.value is not None:
-        rows = [("rounds", str(answer.rounds), f"the smallest T with a bound of at most {answer.eps:g}")]
-        rows.append(("bound", f"{answer.point.value:.10g}", "at this T"))
+        rows = [("rounds", str(answer.rounds), f"the smallest {T} with a bound of at most {answer.eps:g}")]
+        rows.append(("bound", f"{answer.point.value:.10g}", f"at this {T}"))
         for name, value in steps_text(statement, answer.given, answer.point.steps).items():
             how = "minimises the bound" if name in answer.point.minimised else ""
             rows.append((name, value, how))
@@ -26,7 +26,7 @@ def horizon_text(answer: Horizon) -> str:
         if answer.budget is not None:
             lines += _budget(answer.budget)
     elif answer.eps is not None:
-        lines.append(f"no T gives a bound of at most {answer.eps:g}: {answer.why}")
+        lines.append(f"no {T} gives a bound of at most {answer.eps:g}: {answer.why}")
     lines.append(_vacuity(answer))
     return "\n".join(lines)
 
@@ -34,9 +34,10 @@ def horizon_text(answer: Horizon) -> str:
 def _vacuity(answer: Horizon) -> str:
     if answer.trivial is None:
         return "nothing is known without the statement that it could be compared with"
+    known, T = f"{number(answer.trivial)}, which smoothness alone gives", answer.counter
     if answer.vacuous_until is None:
-        return f"vacuous at every T: never below {number(answer.trivial)}, which smoothness alone gives"
-    return f"not vacuous from T = {answer.vacuous_until}: below {number(answer.trivial)}, which smoothness alone gives"
+        return f"vacuous at every {T}: never below {known}"
+    return f"not vacuous from {T} = {answer.vacuous_until}: below {known}"
 
 
 def _budget(budget: RunCost) -> list[str]:
@@ -69,6 +70,7 @@ def horizon_fields(answer: Horizon) -> dict[str, Any]:
         "key": answer.statement.key,
         "eps": answer.eps,
         "rounds": answer.rounds,
+        "counter": answer.counter,
         "bound": None if point is None else point.value,
         "step_sizes": {} if point is None else dict(point.steps),
         "minimised": [] if point is None else list(point.minimised),

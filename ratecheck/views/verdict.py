@@ -10,6 +10,7 @@ from bounds.ledger.refuted import refuted, refuted_fields
 from bounds.statement import Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.outcome import Outcome
+from ratecheck.problems.constants import Certificate, Constant
 from ratecheck.verification.verdict import lost
 from ratecheck.views.numbers import number, sides, tie
 from ratecheck.views.width import table
@@ -185,14 +186,28 @@ def _assumed(verdict: Verdict) -> list[str]:
     lines = []
     for assumption in verdict.statement.assumptions:
         certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
-        facts = [f"{c.name}={number(c.value)} {c.standing} ({c.reason})" for c in certified]
+        facts = [_certified(c) for c in certified]
+        # Where there is a symbol it says as much.
+        facts = facts or [f"{_existing(c)} ({c.reason})" for c in verdict.asked.get(assumption, ())]
         lines.append(assumption.value + (f": {', '.join(facts)}" if facts else ": exact (by construction of the run)"))
     return lines
 
 
+def _existing(constant: Constant) -> str:
+    """How what an assumption asks for is known, where its size does not matter."""
+    bounded = constant.certificate in (Certificate.UPPER_BOUND, Certificate.LOWER_BOUND)
+    return "certified" if bounded else constant.standing
+
+
+def _certified(constant: Constant) -> str:
+    """``L=2 exact (largest eigenvalue)``; without a number where there is none."""
+    named = f"{constant.name}={number(constant.value)}" if math.isfinite(constant.value) else constant.name
+    return f"{named} {constant.standing} ({constant.reason})"
+
+
 def _other_constants(verdict: Verdict) -> list[str]:
     others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
-    return [f"{c.name}={number(c.value)} {c.standing} ({c.reason})" for c in others]
+    return [_certified(c) for c in others]
 
 
 def _belongs(name: str, statement: Statement) -> bool:
@@ -227,7 +242,7 @@ def verdict_fields(verdict: Verdict) -> dict[str, Any]:
         "values": verdict.values,
         "step_sizes": verdict.chosen,
         "constants": {
-            c.name: {"value": c.value, "certificate": c.certificate.value, "reason": c.reason}
+            c.name: {"value": c.value, "certificate": c.standing, "reason": c.reason}
             for c in verdict.constants.values()
         },
         "assumptions": [a.value for a in verdict.statement.assumptions],

@@ -1,0 +1,84 @@
+"""An equality with one client, in one round, without noise is no tightness; the shape is that of the run."""
+
+import pytest
+
+import bounds
+from bounds.theorem import theorem
+from ratecheck.falsification.edges import edges
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.views.falsify import falsified_text
+
+SAMPLED = {"n": 8.0, "m": 2.0, "K": 1.0, "T": 50.0, "L": 1.0, "sigma_u": 1.0, "b": 1.0, "F_0": 1.0, "gamma_u": 0.5,
+           "eta_u": 1.0}  # fmt: skip
+
+
+def sampled(sampling="L*gamma_u*b**2/m"):
+    """One step of m of n clients per round; with a square of m it is wrong."""
+    return theorem(
+        key="mine/sampled",
+        title="SGD with sampled clients",
+        algorithm="fedavg",
+        assumptions=["smoothness", "noise", "dissimilarity", "uniform_sampling", "no_personal"],
+        left="G_u",
+        over="mean_of_rounds",
+        right={"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/m", "sampling": sampling},
+        conditions=["gamma_u <= 1/L"],
+        settings={"K": 1, "eta_u": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, ()),
+        ({"n": 1.0, "m": 1.0}, ("n=1",)),
+        ({"m": 8.0}, ("m=n",)),
+        ({"T": 1.0}, ("T=1",)),
+        ({"sigma_u": 0.0}, ("sigma_u=0",)),
+        ({"b": 1e-9}, ("next to no b",)),
+        ({"F_0": 0.0}, ("F_0=0",)),
+        ({"n": 1.0, "m": 1.0, "T": 1.0, "b": 0.0}, ("n=1", "T=1", "b=0")),
+    ],
+)
+def test_what_is_at_its_edge(changed, expected):
+    """K is fixed by the statement, so that 1 is no edge."""
+    assert edges(sampled(), {**SAMPLED, **changed}) == expected
+
+
+def test_copies_of_one_client_are_no_edge():
+    """Everybody takes part, nothing disturbs: n clients with one function reach what one reaches."""
+    found = bounds.get("classics/nonconvex-mean-gradient")
+    values = {"n": 1.0, "m": 1.0, "K": 1.0, "T": 9.0, "L": 1.0, "sigma_u": 0.0, "F_0": 1.0, "gamma_u": 1.0}
+    assert edges(found, values) == ()
+
+
+def test_a_wrong_statement_is_not_called_tight():
+    """Quadratics of one client reach the bound, whatever it says of sampling."""
+    text = falsified_text(
+        falsify(sampled("L*gamma_u*b**2/m**2"), Budget(evaluations=40, by_term=False, functions=False, noise=0))
+    )
+    assert "  tight" not in text
+    line = next(each for each in text.splitlines() if each.startswith("  edge"))
+    assert "n=1" in line
+
+
+def test_the_shape_is_that_of_the_run():
+    """One client at a time, as the statement fixes it, however many take part in the family."""
+    incremental = theorem(
+        key="mine/incremental",
+        title="Incremental gradient method",
+        algorithm="fedavg",
+        assumptions=[
+            "cyclic_blocks", "smoothness", "minimiser_heterogeneity", "strong_convexity", "convexity", "no_personal"
+        ],
+        left="dist2",
+        over="last_round",
+        right="dist2_0 + 9*gamma_u**2*L*n**2*b_star**2/mu",
+        conditions=["gamma_u <= 1/(2*n*L)"],
+        settings={"K": 1, "m": 1, "eta_u": 1, "sigma_u": 0},
+        vocabulary="textbook",
+    )  # fmt: skip
+    for seed in range(4):
+        found = falsify(incremental, Budget(evaluations=30, by_term=False, functions=False, noise=0), seed=seed)
+        assert found.shape.size == found.verdict.values["m"] == 1
+        assert "1 per round" in falsified_text(found)
