@@ -416,6 +416,15 @@ STEPS: tuple[Step, ...] = (
         repair="alpha_i^2 on the left, as in the line before it",
     ),
     _step(
+        "41",
+        "Section 4.4, Lemma 1, eq. (16), with exact inner solutions",
+        "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2)",
+        _solved_check(with_young=False),
+        repaired=_solved_check(with_young=True),
+        repair="q > 0",
+        remark="eps_i = 0; one client of weight 1, for which the Lagrangian grows.",
+    ),
+    _step(
         "31",
         "Section 4.4, Lemma 1, eq. (16)",
         "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i",
@@ -500,14 +509,5 @@ STEPS: tuple[Step, ...] = (
         "per weight they are no smaller than at alpha_max, where the conditions make them positive",
         forms.positive_concave(),
         remark="rest is rho/2 for w_i, and 0 for theta_i.",
-    ),
-    _step(
-        "41",
-        "Section 4.4, Lemma 1, eq. (16), with exact inner solutions",
-        "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2)",
-        _solved_check(with_young=False),
-        repaired=_solved_check(with_young=True),
-        repair="q > 0",
-        remark="eps_i = 0; one client of weight 1, for which the Lagrangian grows.",
     ),
 )

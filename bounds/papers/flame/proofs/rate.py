@@ -728,6 +728,13 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         ),
     ),
     _unbiased(
+        "40",
+        "Section 4.4, Theorem 2, eq. (19), with exact inner solutions",
+        "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T]",
+        **_solved_check(biased=False),
+        remark="eps_max = 0, so that neither c_0 nor the weights in it matter; the theorem's conditions allow q < 0.",
+    ),
+    _unbiased(
         "33",
         "Section 4.4, Theorem 2, eq. (19)",
         "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T] + c_3*eps_max",
@@ -782,13 +789,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "not printed: for every large rho, the ratio of w_i",
         "(43) and (44) at the largest weight over the least gain",
         forms.ratio_of_w(),
-    ),
-    _unbiased(
-        "40",
-        "Section 4.4, Theorem 2, eq. (19), with exact inner solutions",
-        "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T]",
-        **_solved_check(biased=False),
-        remark="eps_max = 0, so that neither c_0 nor the weights in it matter; the theorem's conditions allow q < 0.",
     ),
 )
 
@@ -922,6 +922,13 @@ _BIASED_STEPS: tuple[Step, ...] = (
         remark="L^{t+1} for L^T and the missing E as in (50).",
     ),
     _biased(
+        "17",
+        "Section 4.4, Theorem 2, eq. (20), with exact inner solutions",
+        "1/(m*T) sum_t ||grad L(Theta^t)||^2 <= 1/(s*T)*c_2/(c_1*gamma_bar) E[L^0 - L^T]",
+        **_solved_check(biased=True),
+        remark="As for (19). With one client the right side is negative: the Lagrangian grows.",
+    ),
+    _biased(
         "14",
         "Section 4.4, Theorem 2, eq. (20)",
         "1/(m*T) sum_t ||grad L(Theta^t)||^2 <= 1/(s*T)*c_2/(c_1*gamma_bar) E[L^0 - L^T] + c_4*eps_max",
@@ -944,13 +951,6 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "not printed: eqs. (52) and (54), repaired, for every large rho",
         "E||grad L(Theta^t)||^2 <= 2*m/(s*gamma_bar)*alpha_max^2*(L + lambda)^2 E[sum_S ||dtheta_i||^2] + 2*m*eps_max",
         forms.theta_gradients(flame.THETA_GRADIENT),
-    ),
-    _biased(
-        "17",
-        "Section 4.4, Theorem 2, eq. (20), with exact inner solutions",
-        "1/(m*T) sum_t ||grad L(Theta^t)||^2 <= 1/(s*T)*c_2/(c_1*gamma_bar) E[L^0 - L^T]",
-        **_solved_check(biased=True),
-        remark="As for (19). With one client the right side is negative: the Lagrangian grows.",
     ),
 )
 
