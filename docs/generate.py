@@ -50,11 +50,13 @@ from sphinx.util.docutils import SphinxDirective
 
 import bounds
 import ratecheck
+from bounds.ledger import steps
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
 from bounds.ledger.refuted import of_paper
+from bounds.ledger.step import Scope
 from bounds.papers.textbook.pairs import PairKind
 from bounds.roots import shown
 from bounds.statement import Statement, number
@@ -62,8 +64,8 @@ from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.algorithm import Group
 from ratecheck.api.review import ReviewResult
-from ratecheck.auditing.finding import StepVerdict
-from ratecheck.auditing.graph import Grade
+from ratecheck.auditing.finding import SPECIAL, StepVerdict
+from ratecheck.auditing.graph import READ, Grade
 from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.outcome import Outcome
@@ -72,7 +74,7 @@ from ratecheck.problems.build import build
 from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 from ratecheck.views.catalogue import count
-from ratecheck.views.graph import headline
+from ratecheck.views.graph import headline, tallies
 from ratecheck.views.selftest import textbook_counts
 
 HERE = Path(__file__).parent
@@ -114,6 +116,7 @@ def everything(_: Sphinx | None = None) -> None:
         "polish": polish,
         "audit": audit_counts,
         "proofs": proof_graphs,
+        "scopes": scopes,
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in reviews.PAPERS},
     }
@@ -513,21 +516,33 @@ def _false_by(share: Mapping[str, Any]) -> str:
 
 def audit_counts() -> str:
     """How many steps each ledger has, by verdict, and on what the proofs rest."""
-    verdicts = [verdict.value for verdict in StepVerdict]
+    labels = [*(verdict.value for verdict in StepVerdict), SPECIAL]
     kinds = [kind for kind in FaultKind if kind is not FaultKind.MISPRINT]
     rows, by_kind = [], []
     for paper in reviews.PAPERS:
         found = reviews.steps(paper)
-        counts = [sum(f["verdict"] == verdict for f in found) for verdict in verdicts]
-        bases = [sum(f["basis"] == basis for f in found) for basis in ("certificate", "solver", "instances")]
+        counts = [sum(f["label"] == label for f in found) for label in labels]
+        covering = [f["basis"] for f in found if f["label"] != SPECIAL]
+        bases = [covering.count(basis) for basis in ("certificate", "solver", "instances")]
         numbers = map(str, (len(found), *counts, *bases))
         rows.append((f"[{plain(bounds.title(paper))}](audit-{paper}.md)", *numbers))
         wrong = Counter(f["finding"] for f in found if f["verdict"] == StepVerdict.FALSE.value)
         causes = len(reviews.kept(paper)["errata"])
         by_kind.append((plain(bounds.title(paper)), *(str(wrong[kind.value]) for kind in kinds), str(causes)))
-    parts = [table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows), ""]
+    parts = [table(("paper", "steps", *labels, "certified", "z3 only", "on instances"), rows), ""]
     parts += ["The steps that are FALSE, by kind, and how many causes all errata have, misprints included:", ""]
     return "\n".join([*parts, table(("paper", *(kind.text for kind in kinds), "causes"), by_kind)])
+
+
+def scopes() -> str:
+    """The steps of the papers that examine another claim than the printed one, with what is narrower."""
+    rows = [
+        (code(step.id), plain(step.claim), step.scope.value, plain(step.narrower))
+        for paper in reviews.PAPERS
+        for step in steps(paper)
+        if step.scope is not Scope.AS_PRINTED
+    ]
+    return table(("step", "printed claim", "scope", "what is special or assumed"), rows)
 
 
 def proof_graphs() -> str:
@@ -537,14 +552,20 @@ def proof_graphs() -> str:
     rows = []
     for key, graph in kept.items():
         links, every = graph.counts
+        read = graph.kinds[READ]
         own = [node.own for node in graph.nodes.values()]
         counts = (str(sum(each is grade for each in own)) for grade in Grade)
-        rows.append((link(key), graph.grade.value, f"{links} of {every}", *counts))
-    parts = [table(("theorem", "", "links proved", *(f"itself {grade.value}" for grade in Grade)), rows), ""]
+        rows.append((link(key), graph.grade.value, f"{links} of {every}", str(read), *counts))
+    head = ("theorem", "", "links proved", READ, *(f"itself {grade.value}" for grade in Grade))
+    parts = [table(head, rows), ""]
     for key, graph in kept.items():
         gaps = [f"{number}. {plain(gap)}" for number, gap in enumerate(graph.gaps, 1)]
         parts += [f"### {plain(key)}", "", f"![{headline(graph)}](_static/{reviews.figure(key).name})", ""]
-        parts += [*gaps, ""]
+        parts += [plain(line) + "." for line in tallies(graph)]
+        if graph.added:
+            parts += ["", "Assumed, and not printed or printed otherwise:", ""]
+            parts += [f"- {code(of)}: {plain(what)}" for of, what in graph.added]
+        parts += ["", *gaps, ""]
     return "\n".join(parts)
 
 
@@ -610,7 +631,8 @@ def _step(f: Mapping[str, Any]) -> tuple[str, ...]:
     notes += [f"not needed: {name}" for name in room["unused"]]
     notes += [f"room: {each}" for each in room["loose"]]
     notes += [f"repaired form: {f['repaired']}"] if f["repaired"] else []
-    return code(f["id"]), plain(f["location"]), plain(f["claim"]), f["kind"], f["verdict"], plain("; ".join(notes))
+    label = ": ".join(filter(None, (f["label"], plain(f["narrower"]))))
+    return code(f["id"]), plain(f["location"]), plain(f["claim"]), f["kind"], label, plain("; ".join(notes))
 
 
 @functools.cache

@@ -18,11 +18,12 @@ class Standing(Enum):
 
     It holds where every step is proved or standard. With a step that was only checked, on instances or in a special
     case, it is not refuted, and so with a repair, since nothing shows that the steps after a repaired one need no more
-    than that.
+    than that. Where readers filed every fault and none changes the statement, it is the proof that needs the repair.
     """
 
     HOLDS = "holds as printed"
     CHECKED = "not refuted as printed"
+    PROOF = "not refuted as printed, its proof needs a repair"
     REPAIR = "not refuted with repair"
     UNDECIDED = "undecided"
     FALSE = "false as printed"
@@ -52,7 +53,8 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
 
     A statement is false where an end-to-end step is, unless what it lacks is an assumption or the exclusion of an edge
     case, or it is a misprint. It is not refuted with repair where every false step of its proof, or of the statements
-    that it follows from, has a repaired form that is not refuted, or where a fault that is made elsewhere changes it.
+    that it follows from, has a repaired form that is not refuted, or where a fault that is made elsewhere changes it;
+    where no fault changes it, its proof needs the repair alone.
     It is undecided where a step is unknown, or false and not mended, or where nothing in the ledger is about a
     statement that it follows from.
     """
@@ -61,6 +63,10 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
         own.setdefault(finding.of, []).append(finding)
     follows = premises_of(statements, own)
     changes = _changes(findings)
+    faults = [finding.fault for finding in findings if finding.fault is not None]
+    changed = {key for fault in faults for key in fault.changes}
+    # What nobody has filed may change any statement.
+    filed = all(each.fault or not each.mended for each in findings)
     found: dict[str, Conclusion] = {}
 
     def visit(key: str, above: tuple[str, ...]) -> Conclusion | None:
@@ -70,7 +76,10 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
             premises = [visit(premise, (*above, key)) for premise in follows.get(key, ())]
             missing = [premise for premise in follows.get(key, ()) if premise not in own]
             known = [each for each in premises if each is not None]
-            found[key] = _judge(key, own[key], known, missing, changes.get(key, ()))
+            judged = _judge(key, own[key], known, missing, changes.get(key, ()))
+            whole = any(each.kind == StepKind.END_TO_END.value and each.mended for each in own[key])
+            alone = judged.standing is Standing.REPAIR and filed and key not in changed and not whole
+            found[key] = replace(judged, standing=Standing.PROOF) if alone else judged
         return found[key]
 
     for key in own:

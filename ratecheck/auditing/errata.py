@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import bounds
 from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.step import StepKind
+from bounds.statement import Relation
 from ratecheck.auditing.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.finding import StepResult, StepVerdict
 
@@ -17,8 +19,9 @@ class Erratum:
 
     ``fault`` says what is wrong, and how it may have been meant; None where nobody has filed the step. ``refutes`` are
     the statements that it makes false as printed. The smaller ``rank``, the more it matters; its first entry is the
-    level: 0 changes a theorem, 1 what the paper says of its results, 2 has no known repair, 3 changes another
-    statement, 4 lines of a proof, 5 and 6 are misprints that change a statement or none.
+    level: 0 changes a theorem as it is printed, 1 what the paper says of its results, 2 has no known repair, 3 changes
+    explicit constants of a theorem that is printed with an O(.), 4 another statement, 5 lines of a proof, 6 and 7 are
+    misprints that change a statement or none.
     """
 
     findings: tuple[StepResult, ...]
@@ -75,13 +78,33 @@ def _filed(fault: Fault | None, false: Sequence[str]) -> tuple[int, str] | None:
         return 1, "what the paper says of its results is not so; no numbered statement changes"
     if not fault.changes:
         return (
-            (6, "a misprint: no statement changes") if misprint else (4, "lines of the proof change, no statement does")
+            (7, "a misprint: no statement changes") if misprint else (5, "lines of the proof change, no statement does")
         )
-    theorem = any(key.partition("/")[2].startswith(("theorem", "corollary")) for key in fault.changes)
-    level = 5 if misprint else 3 if fault.kind is FaultKind.EDGE_CASE or not theorem else 0
-    others = [key for key in fault.changes if key not in false]
-    said = [f"makes {', '.join(false)} false as printed"] if false else []
-    return level, "; ".join([*said, *([f"changes {', '.join(others)}"] if others else [])])
+    theorems = [key for key in fault.changes if key.partition("/")[2].startswith(("theorem", "corollary"))]
+    explicit = [key for key in theorems if _under_an_order(key)]
+    of_theorem = 3 if len(explicit) == len(theorems) else 0
+    level = 6 if misprint else 4 if fault.kind is FaultKind.EDGE_CASE or not theorems else of_theorem
+    others = [key for key in fault.changes if key not in (*false, *explicit)]
+    parts = (("makes {} false as printed", false), ("changes {}", others), (_CONSTANTS, explicit))
+    return level, "; ".join(text.format(", ".join(keys)) for text, keys in parts if keys)
+
+
+_CONSTANTS = "changes constants of {}, which the paper has under an O(.)"
+
+
+def _under_an_order(key: str) -> bool:
+    """Whether a statement has the explicit constants of a theorem that the paper prints as an order.
+
+    Then the printed form is a statement of the same number that follows from it.
+    """
+    if key.partition("/")[0] not in bounds.PAPERS:
+        return False
+    number = bounds.get(key).source.number.partition(",")[0]
+    return any(
+        each.claims[0].relation is Relation.ORDER and each.source.number.partition(",")[0] == number
+        for each in bounds.statements(key.partition("/")[0])
+        if key in each.follows_from
+    )
 
 
 def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tuple[int, str]:
@@ -95,5 +118,5 @@ def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tupl
     if not finding.mended:
         return 2, f"no repair is proved; {key}: {standing.value}"
     return (
-        (3, f"{key} is false as printed, see there") if standing is Standing.FALSE else (4, f"{key} {standing.value}")
+        (4, f"{key} is false as printed, see there") if standing is Standing.FALSE else (5, f"{key} {standing.value}")
     )

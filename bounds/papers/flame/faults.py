@@ -11,13 +11,18 @@ FAULTS: tuple[Fault, ...] = (
         steps=(
             "flame/lemma-1-24",
             "flame/lemma-1-25",
+            "flame/theorem-2-unbiased-40",
+            "flame/theorem-2-biased-17",
+            "flame/lemma-1-41",
             "flame/theorem-2-unbiased-23",
             "flame/theorem-2-biased-9",
         ),
-        kind=FaultKind.ASSUMPTION,
+        kind=FaultKind.WRONG_TERM,
         wrong=(
-            "(38) uses Proposition 3 with a multiple of q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 for "
-            "k > 0, and no condition makes q positive; where q < 0, c_0 is negative."
+            "The conditions of Lemma 1 and Theorem 2 are too weak: (38) uses Proposition 3 with a multiple of q = "
+            "(1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 for k > 0, and they do not make q positive. Where "
+            "q < 0 the Lagrangian can grow, and (16), (19) and (20) fail with exact inner solutions, for one client of "
+            "weight 1."
         ),
         meant=(
             "q > 0 as a further condition of Lemma 1 and Theorem 2. It needs rho < 1 and leaves only a narrow range of "
@@ -62,7 +67,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         steps=("flame/theorem-2-unbiased-29",),
-        kind=FaultKind.MISSING_TERM,
+        kind=FaultKind.MISPRINT,
         wrong=(
             "||grad L(P^t)||^2 has no expectation on the left of (50), (19) and (20), but L^0 - L^{t+1} has one on the "
             "right: P^t depends on the selections before round t."

@@ -37,9 +37,10 @@ _NO_CAUSE = "of no stated cause"
 HEADLINE = "against what the paper says of its results, changing no numbered statement"
 # What the errata of each level do, the level that matters most first.
 LEVELS = (
-    "changing a theorem or a corollary",
+    "changing a theorem or a corollary as it is printed",
     HEADLINE,
     "for which no repair is known, or which show nothing",
+    "changing explicit constants of a theorem that the paper prints with an O(.)",
     "changing another statement, or a theorem in an edge case",
     "changing lines of a proof and no statement",
     "misprints that change a statement",

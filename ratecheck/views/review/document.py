@@ -320,12 +320,12 @@ def _erratum(erratum: Data) -> Node:
         ("Printed", (Code(erratum["printed"]),)),
         ("Repaired", (repair or "no repair is known",)),
         ("Why", (erratum["wrong"],)),
-        ("Counterexample", evidence),
         *(
             (f"It refutes {each['key']}", (each["evidence"],))
             for each in erratum["refutes"]
             if each["evidence"] != erratum["evidence"]
         ),
+        ("Counterexample", evidence),
         ("Meant", (erratum["meant"],)),
         ("Also in", (", ".join(erratum["steps"][1:]),)),
         ("Consequence", (erratum["consequence"],)),

@@ -122,7 +122,7 @@ def _changing(entry: Data) -> list[Part]:
 
 
 class _Form(IntEnum):
-    """Which form of a statement has a proof graph that is proved throughout, the printed one maybe with more assumed."""
+    """Which form of a statement has a proof graph that is proved throughout, the printed one with or without more."""
 
     NONE, REPAIRED, ASSUMING, PRINTED = range(4)
 
@@ -137,8 +137,8 @@ def _label(standing: str, proved: _Form) -> str:
     """What is said of statements of one standing, of which a form is proved as a whole."""
     if proved is _Form.NONE:
         return standing or _NO_STEP
-    if standing == _REPAIRED:
-        return f"proved {_HOW[proved] or 'with repair'}"
+    if standing in (_REPAIRED, _PROOF):
+        return f"proved {_HOW[proved] or 'with a repair of the proof' if standing == _PROOF else 'with repair'}"
     if standing == _UNDECIDED and proved is _Form.REPAIRED:
         return "not known as printed, proved in a repaired form"
     return f"{standing or _NO_STEP}, proved as a whole {_HOW[proved]}".rstrip()
@@ -224,9 +224,8 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
         standing, keys = group["standing"], group["keys"]
         if standing == _REPAIRED and filed:
             for says, those in (
-                ("the statement changes", [key for key in keys if key in changed]),
+                ("the statement changes", [key for key in keys if key not in mistyped]),
                 ("a misprint in the statement is corrected", [key for key in keys if key in mistyped]),
-                (_PROOF_ALONE, [key for key in keys if key not in changed | mistyped]),
             ):
                 if those:
                     yield standing, says, those
@@ -235,11 +234,11 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
 
 
 _FALSE, _REPAIRED, _UNDECIDED = Standing.FALSE.value, Standing.REPAIR.value, Standing.UNDECIDED.value
+_PROOF = Standing.PROOF.value
 _BROKEN, _PROVED, _ASSUMED = Grade.FALSE.value, Grade.PROVED.value, Grade.ASSUMED.value
 _VIOLATED = Outcome.VIOLATED.value
 _END_TO_END, _FALSE_STEP = StepKind.END_TO_END.value, StepVerdict.FALSE.value
 _MISPRINT = FaultKind.MISPRINT.text
-_PROOF_ALONE = "lines of the proof change, the statement as it is meant does not"
 
 
 def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
@@ -278,13 +277,12 @@ def _check(data: Data) -> Iterator[Line]:
         yield ("The counterexample to ", each["key"], ": ", Code(each["command"]), ".")
     if data["errata"]:
         first = data["errata"][0]
-        yield ("The main error alone: ", Code(first["command"]), *_in_numbers(first["evidence"], first))
-        for refuted in first["refutes"][:1]:
-            if refuted["command"] != first["command"]:
-                yield (
-                    f"What it makes false, {_named(refuted['key'], data)}: ", Code(refuted["command"]),
-                    *_in_numbers(refuted["evidence"], first),
-                )  # fmt: skip
+        shown = [
+            (f"What the main error makes false, {_named(each['key'], data)}: ", each) for each in first["refutes"][:1]
+        ]
+        if first["command"] not in (each["command"] for _, each in shown):
+            shown.append((f"{'The line where it is made' if shown else 'The main error alone'}: ", first))
+        yield from ((text, Code(each["command"]), *_in_numbers(each["evidence"], first)) for text, each in shown)
     if data["counts"]["steps"]:
         yield ("Every step: ", Code(data["commands"][0]["command"]), ".")
     yield (Link("All commands", "repeat"), ", also those that need nothing but Python.")

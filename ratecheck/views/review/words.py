@@ -49,6 +49,8 @@ _STANDINGS: Mapping[str, str] = {
     "meant",
     "not refuted as printed": "no step that it rests on is false but for misprints, and some were only checked, on "
     "instances or in a special case",
+    "not refuted as printed, its proof needs a repair": "a step that it rests on is false and has a repaired form that "
+    "is not refuted; the statement itself is unaffected, as it is printed",
     "not refuted with repair": "a step that it rests on is false and has a repaired form that is not refuted; "
     "that the rest of the proof needs no more than this form is not shown by the steps",
     "undecided": "a step that it rests on is not decided, or false without a repair that was checked, or it rests on a "
@@ -61,6 +63,7 @@ _BRIEFLY: Mapping[str, str] = {
     "holds as printed": "every step is proved or a textbook fact, misprints as they are meant",
     "not refuted as printed": "no step is false but for misprints, some were only tried on instances or in a "
     "special case",
+    "not refuted as printed, its proof needs a repair": "lines of the proof change, the statement does not",
     "not refuted with repair": "a step is false, and its repair is not refuted",
     "undecided": "a step is not decided or false without a known repair, or it rests on a statement without steps",
     "false as printed": "exact numbers meet what it assumes and break what it claims",

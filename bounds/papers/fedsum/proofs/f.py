@@ -11,7 +11,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.step import Step, StepKind, above
+from bounds.ledger.step import Enumerated, Step, StepKind, above
 from bounds.papers.fedsum.proofs import delays, patterns, tails
 from bounds.papers.fedsum.proofs.terms import FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.symbols import N, T
@@ -250,6 +250,26 @@ def _other_case(draw: Draw, factor: Rational) -> Side:
     return Fraction(who.tau_max), Fraction(factor * N, S)
 
 
+def _pattern(name: str, clients: int, block: int, rounds: int) -> patterns.Law:
+    """Cyclic participation in one order, or in a new one in every epoch."""
+    if name == "reshuffled":
+        return patterns.every_reshuffling(clients, block, rounds)
+    return [(Fraction(1), patterns.cyclic(clients, block, rounds))]
+
+
+def _same_pattern(draw: Draw, *, one: str, other: str) -> Side:
+    """E tau_max of two patterns that are said to be the same."""
+    N, S, T = 3, draw.whole(1, 3), draw.whole(1, 6)
+    draw.show(N=N, S=S, T=T)
+    left, right = (patterns.expected_delay(_pattern(name, N, S, T)) for name in (one, other))
+    return left, right
+
+
+def _is_case(one: str, other: str) -> Enumerated:
+    return drawn(functools.partial(_same_pattern, one=one, other=other), "==")
+
+
+_AS_THERE = "the number that Section 2.1 gives it"
 _length = sp.Symbol("l", positive=True)
 _power = sp.Symbol("p^l", nonnegative=True)
 _TO_T = "The lemma samples S_t for t = 0 ... T, which are T + 1 rounds."
@@ -443,6 +463,14 @@ STEPS: tuple[Step, ...] = (
         remark="The pattern of Section 2.1, which cycles through all clients in epochs of ceil(N/S) rounds. With the"
         " proof's epochs of floor(N/S) rounds E tau_max grows with T unless S divides N, as for N = 7, S = 4.",
     ),
+    _reshuffled(
+        "'in reshuffled cyclic order, as described in Case 3 of Section 2', again in Corollary G.1",
+        "reshuffled cyclic participation is Case 3 of Section 2.1, deterministic cyclic participation",
+        _is_case("reshuffled", "deterministic"),
+        repaired=_is_case("reshuffled", "reshuffled"),
+        repair=f"Case 4, {_AS_THERE}",
+        remark="E tau_max of the two patterns.",
+    ),
     _cyclic(
         "proof",
         "the gap between two consecutive selections of a client is at most ceil(N/S)",
@@ -460,5 +488,13 @@ STEPS: tuple[Step, ...] = (
         remark="Section 2.1 calls deterministic participation Case 3 and reshuffled participation Case 4,"
         " Appendices F and "
         "G the reverse. The bound holds for both, with epochs of ceil(N/S) rounds.",
+    ),
+    _cyclic(
+        "'in deterministic cyclic order, as described in Case 4 of Section 2', again in Corollary G.1",
+        "deterministic cyclic participation is Case 4 of Section 2.1, reshuffled cyclic participation",
+        _is_case("deterministic", "reshuffled"),
+        repaired=_is_case("deterministic", "deterministic"),
+        repair=f"Case 3, {_AS_THERE}",
+        remark="E tau_max of the two patterns.",
     ),
 )

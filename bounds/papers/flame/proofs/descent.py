@@ -122,6 +122,25 @@ def _change(draw: Draw, *, with_young: bool, cost: Fraction, power: int) -> tupl
     return _sides(instance, cost, power) if instance[0].applies(with_young=with_young) else None
 
 
+def _solved(draw: Draw, *, with_young: bool) -> tuple[Fraction, Fraction] | None:
+    """(16) with exact inner solutions, so that no eps_i enters."""
+    problem, state = runs.anywhere(draw, draw.whole(1, 3))
+    selected = range(draw.whole(1, problem.m))
+    if draw.index == 0:
+        (problem, state), selected = runs.simplest(3, 4, Fraction(1, 2)), range(1)
+    runs.show(draw, problem, state)
+    if any(h + problem.lambda_ == 0 for h in problem.h) or not problem.applies(with_young=with_young):
+        return None
+    targets = runs.stationary(problem, state, (Fraction(0),) * problem.m)
+    return _sides((problem, state, targets, selected), Fraction(1), 2)
+
+
+def _solved_check(*, with_young: bool) -> Enumerated:
+    return Enumerated(
+        kind=StepKind.END_TO_END, sides=partial(_solved, with_young=with_young), operator="<=", instances=Draws()
+    )
+
+
 STEPS: tuple[Step, ...] = (
     _step(
         "6",
@@ -396,6 +415,15 @@ STEPS: tuple[Step, ...] = (
             hypotheses=(_DESCENDS, _YOUNG),
         ),
         repair="alpha_i^2 on the left, as in the line before it",
+    ),
+    _step(
+        "41",
+        "Section 4.4, Lemma 1, eq. (16), with exact inner solutions",
+        "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2)",
+        _solved_check(with_young=False),
+        repaired=_solved_check(with_young=True),
+        repair="q > 0",
+        remark="eps_i = 0; one client of weight 1, for which the Lagrangian grows.",
     ),
     _step(
         "31",

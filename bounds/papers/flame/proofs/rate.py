@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -273,6 +273,44 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
         at = runs.stationary(problem, state, (Fraction(0),) * m)
         errors = tuple(target - goal for target, goal in zip(targets, at, strict=True))
     runs.show(draw, problem, state, errors=errors, s=s, T=T)
+    return _both_sides(
+        draw, problem, state, errors, s, T, biased=biased, with_young=with_young, cost=cost, power=power, inner=inner
+    )
+
+
+# Condition and start of the smallest counterexamples to (19) and (20) with exact inner solutions.
+_SMALLEST = {False: (4, 5, Fraction(0)), True: (3, 4, Fraction(1, 2))}
+
+
+def _solved(draw: Draw, *, biased: bool, with_young: bool) -> Pairs | None:
+    """(19) and (20) where the inner problems are solved exactly, so that no c_0 enters."""
+    problem, state = runs.anywhere(draw, draw.whole(1, 2))
+    s, T = draw.whole(1, problem.m), draw.whole(1, 2)
+    if draw.index == 0:
+        (problem, state), s, T = runs.simplest(*_SMALLEST[biased]), 1, 1
+    runs.show(draw, problem, state, s=s, T=T)
+    zero = (Fraction(0),) * problem.m
+    return _both_sides(
+        draw, problem, state, zero, s, T, biased=biased, with_young=with_young, cost=Fraction(1), power=2, inner=2
+    )
+
+
+def _both_sides(
+    draw: Draw,
+    problem: runs.ProximalClients,
+    state: runs.State,
+    errors: Sequence[Fraction],
+    s: int,
+    T: int,
+    *,
+    biased: bool,
+    with_young: bool,
+    cost: Fraction,
+    power: int,
+    inner: int,
+) -> Pairs | None:
+    """(19) or (20) of one problem."""
+    m = problem.m
     if not problem.applies(with_young=with_young) or problem.lambda_ <= problem.L or not runs.bounded(problem):
         return None
     sets = list(subsets(m, s))
@@ -292,6 +330,20 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
     spread = Fraction(m, s) if biased else 1
     right = ratio * gap / (s * T) + (inner + spread * c0 * ratio) * worst
     return [(left, right) for left in ([whole] if with_young else lefts)]
+
+
+def _solved_check(*, biased: bool) -> dict[str, Any]:
+    """(19) or (20) with exact inner solutions, and the same where q > 0."""
+    as_printed, with_young = (
+        Enumerated(
+            kind=StepKind.END_TO_END,
+            sides=partial(_solved, biased=biased, with_young=young),
+            operator="<=",
+            instances=Draws(),
+        )
+        for young in (False, True)
+    )
+    return {"check": as_printed, "repaired": with_young, "repair": "q > 0"}
 
 
 def _theorem_check(*, biased: bool, with_young: bool) -> Enumerated:
@@ -676,6 +728,13 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         ),
     ),
     _unbiased(
+        "40",
+        "Section 4.4, Theorem 2, eq. (19), with exact inner solutions",
+        "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T]",
+        **_solved_check(biased=False),
+        remark="eps_max = 0, so that neither c_0 nor the weights in it matter; the theorem's conditions allow q < 0.",
+    ),
+    _unbiased(
         "33",
         "Section 4.4, Theorem 2, eq. (19)",
         "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T] + c_3*eps_max",
@@ -861,6 +920,13 @@ _BIASED_STEPS: tuple[Step, ...] = (
             c_2 / (c_1 * gamma_bar * s * T) * (_first - _last) + _C4 * eps_max,
         ),
         remark="L^{t+1} for L^T and the missing E as in (50).",
+    ),
+    _biased(
+        "17",
+        "Section 4.4, Theorem 2, eq. (20), with exact inner solutions",
+        "1/(m*T) sum_t ||grad L(Theta^t)||^2 <= 1/(s*T)*c_2/(c_1*gamma_bar) E[L^0 - L^T]",
+        **_solved_check(biased=True),
+        remark="As for (19). With one client the right side is negative: the Lagrangian grows.",
     ),
     _biased(
         "14",

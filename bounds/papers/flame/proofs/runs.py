@@ -187,6 +187,13 @@ def worst_error(problem: ProximalClients, states: Sequence[State], errors: Seque
 # --- Instances ---
 
 
+def simplest(lambda_: int, rho: int, theta: Fraction) -> tuple[ProximalClients, State]:
+    """One client, f = theta^2/2 with weight 1, from that theta and w_i = 1."""
+    one, zero = (Fraction(1),), (Fraction(0),)
+    problem = ProximalClients(one, one, zero, Fraction(lambda_), Fraction(rho), Fraction(1))
+    return problem, start(problem, (theta,), one)
+
+
 def _curved(draw: Draw, alpha: Numbers, lambda_: Fraction, rho: Fraction, L: Fraction) -> ProximalClients:
     h = tuple(L * draw.rational(-1, 1) for _ in alpha)
     return ProximalClients(alpha, h, draw.vector(len(alpha)), lambda_, rho, L)
