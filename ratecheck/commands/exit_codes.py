@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ratecheck.outcome import Outcome
+
+if TYPE_CHECKING:
+    from ratecheck.studies.claims import Findings
 
 # 0 holds or done; 1 violated, or another finding; 2 usage or input; 3 inconclusive or not applicable; 4 a mistake of
 # this program; 130 and 143 as shells count what SIGINT and SIGTERM end.
@@ -17,6 +22,11 @@ OF_VERDICT = {
 }
 # A search that finds nothing is done; one that leaves open what it found is not.
 OF_SEARCH = {Outcome.VIOLATED: FINDING, Outcome.INCONCLUSIVE: DONE, Outcome.NOT_APPLICABLE: OPEN}
+
+
+def of_claims(findings: Findings) -> int:
+    """The exit code of a study: a finding where a claim is contradicted, open where one is not resolved."""
+    return FINDING if findings.contradicted else DONE if findings.all_confirmed else OPEN
 
 
 def of_search(outcome: Outcome, *, unconfirmed: bool) -> int:

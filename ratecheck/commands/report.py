@@ -16,7 +16,7 @@ from ratecheck.commands.arguments import (
     theorems_option,
     threads_option,
 )
-from ratecheck.commands.exit_codes import DONE, FINDING
+from ratecheck.commands.exit_codes import of_claims
 
 
 @click.command(name="report")
@@ -48,7 +48,7 @@ def command(
 
     Prints a summary. With --out it writes the whole report, as one HTML file with figures and data inside, or as
     Markdown. Cells that 'ratecheck run' has stored in FOLDER are used, and what is missing is computed first. Exit code
-    0 where every claim is CONFIRMED or, by --quick, SKIPPED, else 1.
+    0 where every claim is CONFIRMED or, by --quick, SKIPPED, 1 where one is REFUTED or MIXED, else 3.
     """
     if out is not None:
         check_out(out)
@@ -61,4 +61,4 @@ def command(
     if out is not None:
         found.save(out)
         note(f"written to {out}")
-    return DONE if found.all_confirmed else FINDING
+    return of_claims(found.run.findings)

@@ -17,6 +17,7 @@ from ratecheck.commands.arguments import (
     theorems_option,
     threads_option,
 )
+from ratecheck.commands.exit_codes import DONE, of_claims
 
 
 @click.command(name="run")
@@ -51,7 +52,7 @@ def command(
     What is done is kept in FOLDER/cells: an interrupted run goes on where it stopped, and only what a changed study
     file touches is computed again. With --shard 1/3, 2/3 and 3/3, one after the other or at once, each computes a third
     of the cells; the same command without --shard gathers them. Exit code 0 where every claim is CONFIRMED or, by
-    --quick, SKIPPED, else 1; 0 for a shard.
+    --quick, SKIPPED, 1 where one is REFUTED or MIXED, else 3; 0 for a shard.
     """
     found = measured(
         study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
@@ -59,7 +60,7 @@ def command(
     )  # fmt: skip
     if isinstance(found, ShardResult):
         print_result(found, as_json=as_json)
-        return 0
+        return DONE
     # What was found is on the screen before a file can fail.
     if not as_json:
         say(str(found))
@@ -72,4 +73,4 @@ def command(
     else:
         say(found.drawn_text)
         print_remarks(found)
-    return 0 if found.all_confirmed else 1
+    return of_claims(found.findings)

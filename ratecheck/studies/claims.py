@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
-from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary, Steadiness, ratio_interval, summarise
+from ratecheck.studies.estimate import (
+    ConfidenceInterval,
+    EstimateSummary,
+    Steadiness,
+    mean_interval,
+    ratio_interval,
+    summarise,
+)
 from ratecheck.studies.instance import models_per_round, participation_of, problem_of, weights_of
 from ratecheck.studies.store import Records
 from ratecheck.studies.study import MEASURES, ClaimKind, Curve, Effect, HorizontalAxis, Study, StudyClaim, pairs
 from ratecheck.studies.theory import CurveTheory, theory
+from ratecheck.verification.monte_carlo import step_rounding
 
 
 class ClaimVerdict(enum.Enum):
@@ -88,6 +97,17 @@ class Findings:
         """Whether no claim is refuted, mixed or unresolved."""
         return all(result.verdict in (ClaimVerdict.CONFIRMED, ClaimVerdict.SKIPPED) for result in self.claims)
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether a claim is refuted or mixed."""
+        return any(result.verdict in (ClaimVerdict.REFUTED, ClaimVerdict.MIXED) for result in self.claims)
+
+    def exceeded(self, each: CurveTheory) -> bool:
+        """Whether a curve's mean over all rounds is above the bound of an admissible theorem, rounding included."""
+        if each.metric_bound is None or not each.admissible:
+            return False
+        return mean_interval(self.summaries[each.curve.title].below.means, self.error).low > each.metric_bound
+
     def unresolved(self, claim: StudyClaim) -> list[Curve]:
         """The curves whose steady state a claim is about although noise hides whether it is one."""
         if not claim.about_steady_state:
@@ -107,6 +127,7 @@ def judge(study: Study, records: Mapping[str, Records]) -> Findings:
             levels=_levels(study, curve.figure),
             error=error,
             targets=_targets(study, curve.figure),
+            rounding=rounding(study, curve, records[curve.title]),
         )
         for curve in study.curves
     }
@@ -119,6 +140,12 @@ def judge(study: Study, records: Mapping[str, Records]) -> Findings:
 def metric(study: Study, curve: Curve, records: Records) -> Array:
     """The weighted sum of the recorded quantities that the curve's figure shows, (replicates, T)."""
     return _weighted(weights_of(study, curve), records)
+
+
+def rounding(study: Study, curve: Curve, records: Records) -> Array:
+    """What the metric may be off by, (replicates, T): squares of vectors whose entries cancel, as a verdict has it."""
+    off = step_rounding(records, COMMON)
+    return _weighted({name: abs(weight) for name, weight in weights_of(study, curve).items()}, off)
 
 
 def _weighted(weights: Mapping[str, float], records: Records) -> Array:
@@ -210,20 +237,46 @@ def _compare(
     reason = "; ".join(filter(None, (_unusable(claim, curve, summaries[curve.title]) for curve in (first, second))))
     if reason:
         return ClaimComparison(first, second, level, None, Side.UNDECIDED, reason)
+    of = summaries[first.title], summaries[second.title]
     if level is None and claim.kind is not ClaimKind.ROUNDS:
-        lower, upper = (_quantity(claim, curve, summaries[curve.title]) for curve in (first, second))
-        ratio = ratio_interval(upper, lower, error)
-        return ClaimComparison(first, second, level, ratio, _side(claim, ratio))
-    (lower, early), (upper, late) = (
-        _way(claim, curve, summaries[curve.title], level, study) for curve in (first, second)
+
+        def compared(lower: EstimateSummary, upper: EstimateSummary) -> ConfidenceInterval:
+            return ratio_interval(_quantity(claim, second, upper), _quantity(claim, first, lower), error)
+
+        ratio, reason = _with_rounding(claim, compared, *of)
+        return ClaimComparison(first, second, level, ratio, _side(claim, ratio), reason)
+    early, late = (
+        _way(claim, curve, each.above, level, study)[1] for curve, each in zip((first, second), of, strict=True)
     )
     if early and late:
         return ClaimComparison(first, second, level, None, Side.UNDECIDED, f"{early}; {late}")
-    scale = _power(claim, first), _power(claim, second)
-    ratio = ratio_interval(upper / scale[1], lower / scale[0], error)
+
+    def ways(lower: EstimateSummary, upper: EstimateSummary) -> ConfidenceInterval:
+        (before, _), (after, _) = (
+            _way(claim, curve, each, level, study) for curve, each in ((first, lower), (second, upper))
+        )
+        return ratio_interval(after / _power(claim, second), before / _power(claim, first), error)
+
+    ratio, reason = _with_rounding(claim, ways, *of)
     # Who is not down at the end takes at least as long as that.
     ratio = replace(ratio, low=0.0 if early else ratio.low, high=math.inf if late else ratio.high)
-    return ClaimComparison(first, second, level, ratio, _side(claim, ratio), early or late)
+    return ClaimComparison(first, second, level, ratio, _side(claim, ratio), early or late or reason)
+
+
+def _with_rounding(
+    claim: StudyClaim,
+    ratio: Callable[[EstimateSummary, EstimateSummary], ConfidenceInterval],
+    first: EstimateSummary,
+    second: EstimateSummary,
+) -> tuple[ConfidenceInterval, str]:
+    """A ratio that grows with the second curve and falls with the first, with all that rounding may make of it.
+
+    And in words that this is what leaves the comparison undecided, where it is.
+    """
+    found, low, high = ratio(first, second), ratio(first.above, second.below), ratio(first.below, second.above)
+    wide = replace(found, low=min(found.low, low.low), high=max(found.high, high.high))
+    hidden = _side(claim, wide) is Side.UNDECIDED and _side(claim, found) is not Side.UNDECIDED
+    return wide, "rounding may make as large a difference" if hidden else ""
 
 
 def _quantity(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> Array:
@@ -279,6 +332,8 @@ def _unusable(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> str:
     """Why a curve cannot be compared; empty where it can."""
     if summary.diverged:
         return f"{curve.title} diverged in {summary.diverged} of {len(summary.samples)} replicates"
+    if claim.kind is ClaimKind.UNREST and summary.lost:
+        return f"{curve.title} is nothing but rounding in some round of the window"
     if claim.about_steady_state and summary.steadiness is Steadiness.UNSTEADY:
         drift = summary.drift
         return f"{curve.title} is not steady: drift {drift.value:.3g} [{drift.low:.3g}, {drift.high:.3g}] in the window"

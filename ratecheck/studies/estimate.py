@@ -9,7 +9,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import stdtrit
@@ -67,6 +68,20 @@ class EstimateSummary:
     diverged: int = 0
     lowest: Array = field(default_factory=lambda: np.zeros(0))
     reached: Mapping[float, Array] = field(default_factory=dict)
+    # The same of the least and of the largest metric that rounding may have made this of, where it may have.
+    ends: tuple[EstimateSummary, EstimateSummary] | None = None
+    # Whether some round of the window is nothing but rounding.
+    lost: bool = False
+
+    @property
+    def below(self) -> EstimateSummary:
+        """Of the least metric that it may be."""
+        return self if self.ends is None else self.ends[0]
+
+    @property
+    def above(self) -> EstimateSummary:
+        """Of the largest."""
+        return self if self.ends is None else self.ends[1]
 
 
 def summarise(
@@ -77,8 +92,17 @@ def summarise(
     levels: Sequence[float],
     error: float,
     targets: Sequence[float] = (),
+    rounding: Array | None = None,
 ) -> EstimateSummary:
-    """Summarise a metric (replicates, T); each interval fails with probability ``error``."""
+    """Summarise a metric (replicates, T); each interval fails with probability ``error``.
+
+    ``rounding`` (replicates, T) is what the metric may be off by: intervals contain what that does to them.
+    """
+    if rounding is not None and np.isfinite(metric).all():
+        known = partial(summarise, window=window, tolerance=tolerance, levels=levels, error=error, targets=targets)
+        least = np.where(metric >= 0, np.maximum(metric - rounding, 0.0), metric - rounding)
+        found, low, high = map(known, (metric, least, metric + rounding))
+        return _rounded(found, low, high, tolerance, lost=bool((metric <= rounding)[:, found.first_round :].any()))
     T = metric.shape[1]
     # An even number of rounds, so that the halves are equal; all of them where there are too few.
     half = min(max(round(window * T / 2), 1), max(T // 2, 1))
@@ -107,6 +131,17 @@ def summarise(
         T=T,
         lowest=metric.min(axis=1),
         reached={target: first_at(metric, target) for target in targets},
+    )
+
+
+def _rounded(
+    found: EstimateSummary, low: EstimateSummary, high: EstimateSummary, tolerance: float, *, lost: bool
+) -> EstimateSummary:
+    """The summary with intervals that contain what rounding may have made of the metric; of nothing else, no drift."""
+    steady = replace(found.steady, low=low.steady.low, high=high.steady.high)
+    drift = replace(found.drift, low=0.0, high=math.inf) if lost else found.drift
+    return replace(
+        found, steady=steady, drift=drift, steadiness=_steadiness(drift, tolerance), ends=(low, high), lost=lost
     )
 
 

@@ -42,6 +42,8 @@ class Entries:
 class Course:
     """Both sides of a claim along ``x``, with the half widths of their bands (zero where they are exact).
 
+    The left side is NaN where it is no more than its ``rounding``.
+
     ``along`` says what x is: the round, of which the entry with the least slack is taken (``crowd`` is the largest
     number of entries of a round); pairs of points, in the order of the right side; or participations, each with one
     number for the whole run.
@@ -55,6 +57,7 @@ class Course:
     left_error: Array
     right: Array
     right_error: Array
+    rounding: Array
 
 
 Observe = Callable[[Mapping[str, Entries]], None]
@@ -84,8 +87,9 @@ def courses(claim: Claim, seen: Sequence[Entries]) -> tuple[Course, ...]:
         left, right = (
             np.array([float(np.mean(side)) for side in pair]) for pair in zip(*map(_pair, seen), strict=True)
         )
-        none = np.zeros(len(seen))
-        return (Course(claim.name, RUN, 1, np.arange(1.0, len(seen) + 1), left, none, right, none),)
+        off = np.array([float(np.mean(each.rounding)) for each in seen])
+        x, none = np.arange(1.0, len(seen) + 1), np.zeros(len(seen))
+        return (Course(claim.name, RUN, 1, x, _cut(left, off), none, right, none, off),)
     return tuple(_course(claim, each) for each in seen)
 
 
@@ -97,6 +101,8 @@ def _course(claim: Claim, found: Entries) -> Course:
     pairs = claim.metric.over is Over.NO_RUN
     left, left_error = _mean(found.left)
     right, right_error = _mean(found.right)
+    off = np.broadcast_to(found.rounding, found.left.shape)
+    off = off if off.ndim == 1 else off.mean(axis=0)
     first = claim.metric.over.first(len(left))
     if pairs:
         order = np.argsort(right, kind="stable")
@@ -108,9 +114,13 @@ def _course(claim: Claim, found: Entries) -> Course:
         order, x, crowd = _least_slack(left - right, found.places)
     kept = _thinned(order, (left - right)[order])
     order, x = order[kept], x[kept]
-    return Course(
-        claim.name, PAIR if pairs else ROUND, crowd, x, left[order], left_error[order], right[order], right_error[order]
-    )
+    shown = [each[order] for each in (_cut(left, off), left_error, right, right_error, off)]
+    return Course(claim.name, PAIR if pairs else ROUND, crowd, x, *shown)
+
+
+def _cut(side: Array, off: Array) -> Array:
+    """The side without what is nothing but rounding."""
+    return np.where((off > 0) & (np.abs(side) <= off), np.nan, side)
 
 
 def _mean(side: Array) -> tuple[Array, Array]:

@@ -265,8 +265,8 @@ def _observe(
     observe = request.reporting.observe
     if observe is None:
         return
-    errors, places = ({}, None) if result is None else (result.errors, result.places)
     vocabulary, claims = request.setting.statement.vocabulary, request.setting.statement.claims
+    errors, places = (step_rounding(records, vocabulary), None) if result is None else (result.errors, result.places)
     observe({c.name: entries(c, vocabulary, values, records, errors, places) for c in claims})
 
 

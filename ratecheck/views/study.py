@@ -62,7 +62,8 @@ def _theory(findings: Findings) -> list[str]:
     for each in findings.theory:
         mean = number(each.mean)
         bounds = ("" if bound is None else number(bound) for bound in (each.bound, each.metric_bound))
-        said = ("admissible", "") if each.admissible else ("not admissible", "; ".join(each.broken))
+        exceeded = "VIOLATED: the mean is above the bound" if findings.exceeded(each) else ""
+        said = ("admissible", exceeded) if each.admissible else ("not admissible", "; ".join(each.broken))
         rows.append((each.curve.figure, each.curve.name, each.statement.key, *bounds, mean, *said))
     return [*table(rows).splitlines(), "", *_admissible(findings)]
 

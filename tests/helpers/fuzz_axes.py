@@ -218,7 +218,9 @@ def _store(rng: random.Random) -> Case:
     elif action < 0.6:
         records["G_u"] = rng.choice(_ARRAYS)
     elif action < 0.7:
-        records = {each: rng.choice(_ARRAYS) for each in rng.sample(("G_u", "G_v", "", "a/b", "\x1b"), rng.randrange(3))}
+        records = {
+            each: rng.choice(_ARRAYS) for each in rng.sample(("G_u", "G_v", "", "a/b", "\x1b"), rng.randrange(3))
+        }
     elif action < 0.8:
         del about[rng.choice([*about])]
     content: bytes | None = _packed(name.rpartition("/")[2], records, about)

@@ -600,7 +600,7 @@ def test_diverged_study_is_drawn_and_reported(tmp_path):
     """Step sizes far too large: no verdict, no warning, and figures without the curves."""
     text = TINY.replace("[0.02, 0.16]", "[50, 100]")
     code, output, _ = run(written(tmp_path, text), "--out", tmp_path / "out", "--only", "steps")
-    assert code == 1
+    assert code == 3
     assert output.count("DIVERGED") == 2
     assert "(diverged)" in (tmp_path / "out" / "steps.svg").read_text()
 

@@ -21,6 +21,7 @@ from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.verification.entries import PAIR, RUN, Course
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import Window, fitted, letter, mathematics, set_title, tex, window
+from ratecheck.views.verdict import outcome_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +83,7 @@ def title(found: SweepSurvey) -> str:
     ]
     false = refuted(verdict.statement)
     words = [f"{verdict.statement.key}: {verdict.statement.title}", *([false.text] if false else [])]
-    words += [f"{verdict.problem}; {engine(found)}"]
+    words += [f"{outcome_text(verdict)}: {verdict.problem}; {engine(found)}"]
     return "\n".join([*map(_plain, words), *(", ".join(numbers) for numbers in (settings, steps) if numbers)])
 
 
@@ -298,7 +299,7 @@ def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, wide
     )
     for label, side, error, look in sides:
         missing = int(np.sum(~np.isfinite(side)))
-        text = label + (f" (no number at {missing} of {len(side)} points)" if missing else "")
+        text = label + (f" (no number beyond rounding at {missing} of {len(side)} points)" if missing else "")
         axes.plot(
             course.x, np.where(np.isfinite(side), side, math.nan), label=text, markevery=every, **{**look, **points}
         )

@@ -92,6 +92,7 @@ def _course_fields(course: Course) -> dict[str, Any]:
         "x": course.x.tolist(),
         "left": course.left.tolist(),
         "left_error": course.left_error.tolist(),
+        "left_rounding": course.rounding.tolist(),
         "right": course.right.tolist(),
         "right_error": course.right_error.tolist(),
     }

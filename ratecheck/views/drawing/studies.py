@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.studies.claims import Findings, metric
+from ratecheck.studies.claims import Findings, metric, rounding
 from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.instance import models_per_round
 from ratecheck.studies.study import TOGETHER, Curve, Figure, HorizontalAxis, Study
@@ -184,7 +184,7 @@ def _panel(ax: Axes, place: Axes, panel: _Panel, findings: Findings, outcome: St
             _curve(ax, curve, look, unit, last if steady else None, findings, outcome)
     ends = {f"{curve.runs} {curve.name}": unit * curve.T for unit, curve in zip(units, figure.curves, strict=True)}
     colours = {f"{c.runs} {c.name}": look["color"] for look, c in zip(looks, figure.curves, strict=True)}
-    _bounds(ax, panel.lines, ends, colours, findings.study)
+    _bounds(ax, panel.lines, ends, colours, findings)
     quick = " (quick)" if findings.study.quick else ""
     apart = ", bounds" if panel.apart else ""
     ax.set_yscale("log")
@@ -230,9 +230,10 @@ def _legend_height(panel: _Panel) -> float:
 
 
 def _bounds(
-    ax: Axes, lines: Sequence[CurveTheory], ends: dict[str, float], colours: dict[str, str], study: Study
+    ax: Axes, lines: Sequence[CurveTheory], ends: dict[str, float], colours: dict[str, str], findings: Findings
 ) -> None:
     """Each bound as a line over the rounds that it is about, in the colour of its curve; dashed: not admissible."""
+    study = findings.study
     of_figures = (statement for figure in study.figures for statement in figure.theorems or ())
     theorems = {statement.key: statement for statement in (*study.theorems, *of_figures)}
     marks = dict(zip(theorems, cycle(_ENDS), strict=False))
@@ -252,6 +253,7 @@ def _bounds(
         source = group[0].statement.source
         name = f"{source.number} ({key.partition('/')[0]})" if several else source.number
         said = "bound of the mean" if admissible else "not admissible"
+        said += ", violated" if any(map(findings.exceeded, group)) else ""
         colour = own.pop() if len(own) == 1 else "dimgrey"
         ax.plot([], [], color=colour, linestyle=styles[0], label=f"{name}, {said}", gid=_THEORY, **look)
 
@@ -308,13 +310,18 @@ def _curve(
         ax.plot([], [], label=f"{curve.label} (diverged)", **look)
         return
     rounds, mean, radius = binned(values)
+    # What is nothing but rounding is not drawn.
+    mean = np.where(mean > binned(rounding(findings.study, curve, outcome.records[curve.title]))[1], mean, np.nan)
     rounds = unit * rounds
-    ax.plot(rounds, mean, label=curve.label, **look)
+    note = f" (rounding from {rounds[np.isnan(mean)][0]:.0f} on)" if np.isnan(mean).any() else ""
+    ax.plot(rounds, mean, label=curve.label + note, **look)
     # A logarithmic axis has no place for a lower limit below zero.
     ax.fill_between(
         rounds, np.maximum(mean - radius, mean / 10), mean + radius, color=look["color"], alpha=0.2, linewidth=0
     )
     if last is None:
+        return
+    if summary.lost:
         return
     first, end = unit * summary.first_round, unit * summary.T
     ax.hlines(summary.steady.value, first, end, color="black", linewidth=0.8, zorder=3)
