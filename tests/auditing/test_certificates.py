@@ -83,7 +83,9 @@ def numbers(data, path=()):
                 continue
             if not path and key == "hypotheses":
                 kept = {name.lstrip("-") for name in certificates.used(data["proofs"])}
-                value = [each if str(turn) in kept else [] for turn, each in enumerate(value, 1)]
+                rested = [each if str(turn) in kept else [] for turn, each in enumerate(value, 1)]
+                yield from numbers(rested, (key,))
+                continue
             yield from numbers(value, (*path, key))
     elif re.fullmatch(r"-?[0-9]+(/[0-9]+)?", data) and path[-2:-1] != ("hypotheses",):
         yield path
