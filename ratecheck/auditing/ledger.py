@@ -217,13 +217,13 @@ def _computed_from(module: Ledger, position: int) -> dict[str, str]:
     step = _steps(module)[position]
     if isinstance(module, OwnLedger) and not formulas_alone(step):
         return {}
-    return {"step": step_digest(step), "checker": checker_digest()}
+    return {"input": step_digest(step), "checker": checker_digest()}
 
 
 def _step_key(work: str, module: Ledger, position: int) -> str | None:
     """Under which the result on a step is kept: what it is computed from; None where it is not kept."""
     known = _computed_from(module, position)
-    return f"{work}-{known['checker']}-{known['step']}" if known else None
+    return f"{work}-{known['checker']}-{known['input']}" if known else None
 
 
 def _is_kept(work: str, module: Ledger, position: int, store: ResultStore) -> bool:

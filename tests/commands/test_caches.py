@@ -182,6 +182,6 @@ def test_verdicts_carry_what_they_were_computed_from():
     """The hashes of the step and of the checker, kept or not; of another step they are others."""
     found = [rc.audit(step="pfl/lemma-3.2-1").to_dict()["steps"][0]["computed_from"] for _ in range(2)]
     steps = {step.id: step for step in ledger.load(ledger.module_of("pfl"))}
-    first, second = ({"step": cache_key.step_digest(steps[f"pfl/lemma-3.2-{k}"])} for k in (1, 2))
+    first, second = ({"input": cache_key.step_digest(steps[f"pfl/lemma-3.2-{k}"])} for k in (1, 2))
     assert found == [{**first, "checker": cache_key.checker_digest()}] * 2
     assert first != second
