@@ -95,6 +95,9 @@ def _search(statement: Statement, evaluations: int) -> Found:
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:
         yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be asked")
+    if (unsure := found.unconfirmed) is not None:
+        why = f"{unsure.where} exceeds the bound, which is not confirmed, since {unsure.why}"
+        yield NotChecked(check=SEARCH, reason=why)
     verdict = found.verdict
     if found.by_instance and verdict is not None and verdict.engine == "exact" and not verdict.supposes:
         yield _found(found, verdict)

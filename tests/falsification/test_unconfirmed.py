@@ -17,6 +17,7 @@ from ratecheck.commands.exit_codes import of_search
 from ratecheck.commands.falsify import command
 from ratecheck.falsification.falsify import SEARCHED, Budget, _Search, falsify
 from ratecheck.falsification.terms import by_term
+from ratecheck.linting import instances
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Population
 from ratecheck.verification.verdict import Comparison, Verdict
@@ -183,3 +184,12 @@ def test_of_several_searches_the_open_one_comes_first_and_a_violation_before_it(
     result = rc.FalsifyResult((nothing, unsure), several=True)
     assert result.search is unsure
     assert "INCONCLUSIVE" in repr(result)
+
+
+def test_lint_lists_it_as_not_checked(monkeypatch):
+    """It is no error, and not nothing."""
+    nothing = falsify(best(), Budget(2, by_term=False, functions=False))
+    unsure = dataclasses.replace(nothing, unconfirmed=falsify(best(), Budget(2)).unconfirmed)
+    monkeypatch.setattr(instances, "falsify_to_the_end", lambda *_: unsure)
+    (found,) = instances._search(best(), 2)
+    assert "exceeds the bound, which is not confirmed" in found.reason
