@@ -359,7 +359,7 @@ def _added(
     concerned = {*keys, *(bounds.get(key).repairs for key in keys)}
     assumed = {each for key in keys for each in bounds.get(key).assumptions}
     for fault in faults(paper):
-        here = fault.assumption in assumed or concerned & {steps[each].of for each in fault.steps}
+        here = fault.assumption in assumed or concerned & {*fault.changes, *(steps[each].of for each in fault.steps)}
         if here and fault.kind in _MORE and not fault.headline:
             first = steps[fault.id]
             yield fault.id, f"{fault.kind.text}: {first.repair or fault.meant}"

@@ -111,7 +111,7 @@ def test_numbers_are_those_of_the_audit(plain):
         (counts["steps"], len(verdicts)),
         (counts["certified"], sum(step.certified for step in audited.steps)),
         (counts["certified"] + counts["solver"], verdicts.count(StepVerdict.PROVED)),
-        (counts["exhaustive"] + counts["instances"], verdicts.count(StepVerdict.CHECKED)),
+        (counts["special"] + counts["exhaustive"] + counts["instances"], verdicts.count(StepVerdict.CHECKED)),
         (counts["standard"], verdicts.count(StepVerdict.STANDARD)),
         (counts["false"], verdicts.count(StepVerdict.FALSE)),
         (sum(counts["kinds"].values()), verdicts.count(StepVerdict.FALSE)),
@@ -271,16 +271,17 @@ def test_the_answers_tell_what_a_repair_changes(plain):
     changed["errata"] = [first]
     assert not others or others[0]["number"] > first["number"]
     number = entry["number"]
-    entry["standing"] = changed["standings"][0]["standing"] = "not refuted with repair"
+    repair, proof = "not refuted with repair", "not refuted as printed, its proof needs a repair"
     cases = (
-        ([], "wrong term", "(lines of the proof change, the statement as it is meant does not)"),
-        ([KEY], "misprint", "(a misprint in the statement is corrected)"),
-        ([KEY], "wrong term", "(the statement changes)"),
+        ([], "wrong term", proof, "(lines of the proof change, the statement does not)"),
+        ([KEY], "misprint", repair, "(a misprint in the statement is corrected)"),
+        ([KEY], "wrong term", repair, "(the statement changes)"),
     )
-    for keys, kind, says in cases:
+    for keys, kind, standing, says in cases:
+        entry["standing"] = changed["standings"][0]["standing"] = standing
         first |= {"changes": keys, "kind": kind}
         said = answered(changed)["Does it stand?"]
-        assert f"Not refuted with repair {says}: {number}." in said
+        assert f"{standing.capitalize()} {says}: {number}." in said
         # Of the printed form of a statement that has a misprint nobody says that it is not refuted.
         wrong = bool(keys) and kind == "misprint"
         assert ("It is not refuted as printed." in said) != wrong

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bounds.assumption import Assumption
 from bounds.ledger.fault import Fault, FaultKind
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=("fedsum/theorem-4.1-5", "fedsum/lemma-b.1-5", "fedsum/lemma-c.5-1", "fedsum/lemma-d.5-1"),
         kind=FaultKind.ASSUMPTION,
-        assumption=Assumption.OBLIVIOUS_PARTICIPATION,
         wrong="The participation may be random and part of the history; Lemma B.1 and eqs. (24) and (63) need it to be"
         " independent of the gradients' noise, which is not stated.",
         meant="E is the expectation over the stochastic gradients, as the notation of Section 1 has it, with the"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bounds.assumption import Assumption
 from bounds.ledger.fault import Fault, FaultKind
 
 
@@ -40,7 +39,6 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=_keys("theorem-1-27"),
         kind=FaultKind.ASSUMPTION,
-        assumption=Assumption.BOUNDED_BELOW,
         wrong=(
             "Psi(x^0) - Psi(x^T) is taken as bounded; no assumption bounds Phi_w from below, and for f_i(x, y) = x, "
             "g_i = y^2/2 the gradient norm is 1 in every round."
@@ -251,7 +249,6 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=_keys("lemma-2-2"),
         kind=FaultKind.ASSUMPTION,
-        assumption=Assumption.EVERY_SAMPLE,
         wrong=(
             "(12) bounds sampled Hessians and gradients by mu_g and L_f, but Assumptions 1 and 2 are about the means; "
             "Assumption 3 bounds a variance only."
