@@ -41,11 +41,13 @@ def complaint(expr: sp.Expr) -> str:
         return f"{expr!s:.60} is no real number whatever the symbols are"
     try:
         function(expr, sorted(symbol.name for symbol in expr.free_symbols))
+        # One that is rounded to zero has no value either.
+        beyond = any(each.p and each.p / each.q == 0.0 for each in expr.atoms(sp.Rational))
     except ArithmeticError:
-        return "a number in it is beyond float64, whose range is from 2.2e-308 to 1.8e308"
+        beyond = True
     except TypeError as error:
         return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
-    return ""
+    return "a number in it is beyond float64, whose range is from 2.2e-308 to 1.8e308" if beyond else ""
 
 
 class Visitor(Generic[V]):

@@ -116,6 +116,12 @@ def symbol(
     # What is measured may be recorded by a method of one's own.
     if constant and fact is not None and fact not in COMMON.facts.values() and fact not in constant_facts():
         raise FieldError("fact", "fact", f"no fact {fact!r}; known: {', '.join(constant_facts())}")
+    number = None
+    if default is not None:
+        try:
+            number = as_float(name, default)
+        except InputError as error:
+            raise FieldError("default", "default", error) from None
     quantity = Quantity(
         name=name,
         latex=rf"\mathrm{{{name}}}".replace("_", r"\_") if latex is None else latex,
@@ -124,11 +130,11 @@ def symbol(
         role=_member(Role, role, "role"),
         f_degree=degrees[0],
         x_degree=degrees[1],
-        default=default,
+        default=number,
     )
-    if default is not None:
+    if number is not None:
         try:
-            quantity.check(as_float(name, default))
+            quantity.check(number)
         except InputError as error:
             raise FieldError("default", "default", error) from None
     return OwnSymbol(quantity=quantity, fact=fact, equals=equals)
@@ -330,6 +336,9 @@ class _Fields:
         if isinstance(given, Condition):
             return given
         left, operator, right = self._comparison(given, "conditions", place)
+        for side in (left, right):
+            if reason := complaint(side):
+                raise FieldError("conditions", place, reason)
         found = Condition(name=name or "condition", left=left, operator=operator, right=right)
         return Condition(name=name or found.text, left=left, operator=operator, right=right)
 

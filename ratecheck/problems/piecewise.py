@@ -20,7 +20,7 @@ from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
-from ratecheck.problems.constants import Certificate, Constant, Constants
+from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.matrices import spread
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.piecewise_gradients import PiecewiseGradients
@@ -295,6 +295,8 @@ class Piecewise(SingleLevel):
             return Constant(name, math.inf, Certificate.ABSENT, absent)
         down = name in ("strong_convexity", "polyak_lojasiewicz")
         value = root_above(exact) if of.endswith("2") else _rounded(exact, down=down)
+        if math.isinf(value):
+            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL}: it is beyond the largest of floats")
         return Constant(name, value, Certificate.EXACT, reason)
 
     def of_gradients(self, name: str) -> Constant | None:

@@ -64,7 +64,8 @@ class PiecewiseGradients:
                 if squares:
                     ratios.append(squares / mean.curvatures[end] ** 2)
         B2 = 2 * max(ratios) if apart else Fraction(1)
-        return sum((self._largest(c, B2) for c in range(len(self.means))), Fraction(0)), B2
+        # Where f has no stationary point the excess may be negative everywhere.
+        return max(sum((self._largest(c, B2) for c in range(len(self.means))), Fraction(0)), Fraction(0)), B2
 
     def _largest(self, c: int, B2: Fraction) -> Fraction:
         """The largest (1/n) sum_i (d_c f_i)^2 - B^2 (d_c f)^2: at a kink, or where a piece is highest between two."""

@@ -32,8 +32,9 @@ FUNCTIONS = {
     "1/(2-gL)^2": "1/(2 - g*L)**2", "Max": "sp.Max(1, L*g)", "Max(T,2n)": "sp.Max(T, 2*n)", "Min": "sp.Min(1, L*g)",
     "Max(0,1-gL)": "sp.Max(0, 1 - g*L)", "-T": "-T", "0": "sp.Integer(0)", "e": "sp.E", "pi": "sp.pi",
     "t": "1/(t + 1)", "log t": "sp.log(t)", "(1-gL)^t": "(1 - g*L)**t", "t/T": "t/T", "1/t": "1/t",
-    "1e-200": "1e-200", "1e-320": "1e-320", "1e200": "1e200", "1+1e-200L": "1 + 1e-200*L", "10^400": "sp.Integer(10)**400",
-    "10^-400": "sp.Rational(1, 10**400)", "(1e-200)^2": "sp.Rational('1e-200')**2*L", "0.1": "0.1",
+    "1e-200": "1e-200", "1e-320": "1e-320", "1e200": "1e200", "1+1e-200L": "1 + 1e-200*L",
+    "10^400": "sp.Integer(10)**400", "10^-400": "sp.Rational(1, 10**400)", "(1e-200)^2": "sp.Rational('1e-200')**2*L",
+    "0.1": "0.1",
     "'exp(L*T)'": "'exp(L*T)'", "'log(log(T))'": "'log(log(T))'", "'1e-200'": "'1e-200'", "'1e-400*L'": "'1e-400*L'",
     "'1e400'": "'1e400'", "'sqrt(2*gamma_u*L - 1)'": "'sqrt(2*gamma_u*L - 1)'", "'max(T, exp(T))'": "'max(T, exp(T))'",
     "abs": "sp.Abs(L*g - 1)", "floor": "sp.floor(T/2)", "ceiling": "sp.ceiling(T/2)", "sin": "sp.sin(T)",
@@ -64,7 +65,8 @@ PLACES = {
     ),
 }  # fmt: skip
 LATEX = (
-    r"\star", r"\boldsymbol{x}", r"\tfrac12", r"\vec x", r"f\circ g", r"\nonsense{x}", "x_{", "$x$", "", "x^", r"\\", "§",
+    r"\star", r"\boldsymbol{x}", r"\tfrac12", r"\vec x", r"f\circ g", r"\nonsense{x}", "x_{", "$x$", "", "x^", r"\\",
+    "§",
     r"\mathbf{\theta}", r"\sqrt[3]{x}", r"\begin{cases} 1 & x \end{cases}", "<b>", "%", "x" * 500,
 )  # fmt: skip
 OVER = (
@@ -123,12 +125,15 @@ def _json(rng: random.Random, words: list[str]) -> list[str]:
 
 VALUES = (
     10**400, -(10**400), 10**4000, 1e308, float("nan"), float("inf"), 1e-320, 0, -0.0, 1, -1, 1.5, True, None, [], {},
-    [[1]], {"a": 1}, "", "x", "T", "1e400", "10**400", "1e-400", "exp(exp(T))", "sqrt(-1)", "log(0)", "9" * 3000, "n", "t",
+    [[1]], {"a": 1}, "", "x", "T", "1e400", "10**400", "1e-400", "exp(exp(T))", "sqrt(-1)", "log(0)", "9" * 3000, "n",
+    "t",
 )  # fmt: skip
 _FIELDS = (
-    "title", "algorithm", "assumptions", "left", "over", "right", "right of two", "relation", "conditions", "condition",
-    "settings", "setting K", "setting T", "trivial", "step_rules", "rule", "step_products", "symbols", "name", "meaning",
-    "domain", "role", "degrees", "degree", "fact", "equals", "default", "latex", "vocabulary", "key", "source", "remark",
+    "title", "algorithm", "assumptions", "left", "over", "right", "right of two", "relation", "conditions", "settings",
+    "condition", "setting K", "setting T", "trivial", "step_rules", "rule", "step_products", "symbols", "name",
+    "meaning",
+    "domain", "role", "degrees", "degree", "fact", "equals", "default", "latex", "vocabulary", "key", "source",
+    "remark",
 )  # fmt: skip
 
 
@@ -155,7 +160,8 @@ def _statement(rng: random.Random) -> Case:
 
 # Studies: a field of the file, and what stands there.
 _TOML = (
-    "nan", "inf", "-inf", "-1", "0", "1", "1.5", '""', '"x"', "[]", "{}", "[1, 2]", "[0]", "true", "9" * 18, "9" * 40, "1e400",
+    "nan", "inf", "-inf", "-1", "0", "1", "1.5", '""', '"x"', "[]", "{}", "[1, 2]", "[0]", "true", "9" * 18, "9" * 40,
+    "1e400",
     "-0.0", "1979-05-27", "[[]]", '["a"]', "1e-320", "1e308", '"../x"', '"\\u0000"', '"\\u001b[31m"', "[1e308, 1]",
     "{ G_u = nan }", "{ x = 1 }", "[nan]", '["pfl/theorem-3.7"]', '["mine.py:x"]', "[1, 1]", "[3, 2, 1]", "[100]",
 )  # fmt: skip
@@ -194,10 +200,12 @@ _WORDS = {
     "weights": {"G_u": 1.0}, "window": 0.4, "tolerance": 0.1, "m": 2, "steps": {"gamma": 0.1}, "replicates": 2,
 }  # fmt: skip
 _ABOUT = (
-    None, [], {}, "x", "\x1b[31m", 1e308, float("nan"), -1, 0, True, {"G_u": "x"}, {"zz": 1}, {"G_u": 1e308}, [1], {"a": {"b": 1}},
+    None, [], {}, "x", "\x1b[31m", 1e308, float("nan"), -1, 0, True, {"G_u": "x"}, {"zz": 1}, {"G_u": 1e308}, [1],
+    {"a": {"b": 1}},
 )  # fmt: skip
 _ARRAYS = (
-    _ONES, _ONES * np.nan, _ONES * 1e308, _ONES * 1j, _ONES > 0, _ONES.astype("datetime64[s]"), np.array([["x"] * 5] * 2),
+    _ONES, _ONES * np.nan, _ONES * 1e308, _ONES * 1j, _ONES > 0, _ONES.astype("datetime64[s]"),
+    np.array([["x"] * 5] * 2),
     np.ones((2, 0)), np.ones((0, 5)), np.ones((2, 5, 1)), np.array(1.0), np.ones((2, 4)), _ONES.astype(np.int8),
     _ONES.astype(np.float16), np.ones((3, 5)),
 )  # fmt: skip
