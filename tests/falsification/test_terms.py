@@ -98,7 +98,7 @@ def test_what_was_found_of_each_term_is_printed():
     assert "  terms   noise: sigma_u: left / right 0.0" in text
     assert "at n=" in text
     text = falsified_text(falsify(bounds.get("pfl/lemma-3.1"), Budget(5)))
-    assert "  terms   not looked at one by one: pfl/lemma-3.1 is about every round" in text
+    assert "  terms   not looked at one by one: the right side of pfl/lemma-3.1 contains T_1u" in text
 
 
 def test_a_right_side_that_is_written_as_one_sum_has_a_niche_for_every_summand():
@@ -119,4 +119,4 @@ def test_a_right_side_that_a_run_measures_is_not_looked_at_by_term():
     """It has no value at a setting: what is measured is no parameter that may be anything."""
     found = by_term(bounds.get("textbook/gradient-descent-moved"))
     assert not found.niches
-    assert "has du2 on its right side" in found.reason
+    assert "contains du2, which differs from round to round" in found.reason
