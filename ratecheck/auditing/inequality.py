@@ -441,7 +441,7 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
     put = "; ".join(dict.fromkeys(text for one in puts for text in _put_texts(one, symbols)))
     texts = []
     if not proof.parts:
-        return "both sides are the same"
+        return "the sides agree once what is given is substituted"
     if len(sums) < len(proof.parts):
         texts.append(f"every coefficient >= 0 after {put}" if put else "every coefficient >= 0")
     if sums:
