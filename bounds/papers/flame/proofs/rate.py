@@ -72,7 +72,9 @@ _END_42 = _BY_42 * square(theta_next - theta) + 2 * square(_RESIDUAL)
 
 (_away,) = vectors("d")
 _step_1 = sp.Symbol("step", real=True)
-_dual = sp.Symbol("dual", nonnegative=True)
+# Of which no sign is known.
+_least = sp.Symbol("c_1", real=True)
+_dual, _eps_before = sp.symbols("dual eps_before", nonnegative=True)
 _THETA_STEP = _dual / X - _step_1
 # w_i - w of a client that updates: w_i - w_i_next + (pi_next - pi)/rho, with Lemma 2 for the last.
 _APART = X / rho * (dtheta - dw_i) - dw_i
@@ -630,8 +632,13 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "24",
         "above eq. (48)",
         "c_1 > 0",
-        Scalar(left=gain(alpha), operator=">", right=sp.Integer(0), hypotheses=(descends(alpha),)),
-        remark="For every client, hence for the least; (48) divides by c_1.",
+        Scalar(
+            left=_least,
+            operator=">",
+            right=sp.Integer(0),
+            hypotheses=(equal(_least, gain(alpha), "the least is that of some client"), descends(alpha)),
+        ),
+        remark="(48) divides by c_1.",
     ),
     _unbiased(
         "25",
@@ -807,12 +814,12 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "eq. (52), second inequality",
         "... <= sum_i (2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2) + 2*m*eps_max",
         Scalar(
-            left=_BY_42 * _theta2 + 2 * eps,
+            left=_BY_42 * _theta2 + 2 * (_eps_before + eps),
             operator="<=",
-            right=_BY_42 * _theta2 + 2 * eps_max,
-            hypotheses=(below(eps, eps_max),),
+            right=_BY_42 * _theta2 + 2 * m * eps_max,
+            hypotheses=(below(_eps_before, (m - 1) * eps_max, "the other clients"), below(eps, eps_max)),
         ),
-        remark="Client by client.",
+        remark="The errors of the clients before the last, and its own; of the steps it is client by client.",
     ),
     _biased(
         "6",

@@ -58,9 +58,10 @@ def of_mean_direction(half: sp.Expr) -> Scalar:
 
 
 def by_ratio(part: sp.Expr) -> Scalar:
-    """K_1 L_y^2/delta_1 with K_1 = A/c_gamma_y; the same for v. L2 is L_y^2."""
+    """The ratio s K_1 L_y^2/delta_1 with K_1 = A/c_gamma_y and delta_1 = s c_gamma_y mu_g/8; the same for v. L2 is L_y^2."""
     L2 = positives("L2")
-    return scalar(8 * _A * L2, "<=", part * _c**2 * mu, above(_c**2 * mu, 64 * _A * L2, "c_gamma"))
+    ratio = _step * (_A / _c) * L2 / (_step * _c * mu / 8)
+    return scalar(ratio, "<=", part, above(_c**2 * mu, 64 * _A * L2, "c_gamma"))
 
 
 def room(share: sp.Expr) -> Scalar:

@@ -17,7 +17,7 @@ _high, _low, _p_low, _w_high = positives("beta_max_prime beta_min beta_min_prime
 _a, _b = reals("a_i b_i")
 _own, _scaled = weighted("b F")
 _f1, _f2, _D, _S, _A, _B = vectors("f1 f2 dF S phi phi_w")
-_dy2, _dv2, _G, _X, _c = nonnegative("dy2 dv2 G distance2 c")
+_dx2, _dy2, _dv2, _G, _X, _c = nonnegative("dx2 dy2 dv2 G distance2 c")
 _RANGE = (
     below(_low, 2 * _w1),
     below(_low, 2 * _w2),
@@ -72,9 +72,10 @@ STEPS = (
             2 * _X,
             "<=",
             6 * _slope * _dy2 + 6 * s.L_1**2 * _dv2,
-            below(_X, 3 * _slope * _dy2 + 3 * s.L_1**2 * _dv2),
+            below(_X, 3 * _slope * (_dx2 + _dy2) + 3 * s.L_1**2 * _dv2, "Lemma 6"),
+            equal(_dx2, 0, "at one x"),
         ),
-        remark="By Lemma 6; slope = L_1^2 + r^2 L_2^2.",
+        remark="slope = L_1^2 + r^2 L_2^2.",
     ),
     _step(
         5,
