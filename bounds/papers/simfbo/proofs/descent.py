@@ -58,7 +58,7 @@ def of_mean_direction(half: sp.Expr) -> Scalar:
 
 
 def by_ratio(part: sp.Expr) -> Scalar:
-    """The ratio s K_1 L_y^2/delta_1 with K_1 = A/c_gamma_y and delta_1 = s c_gamma_y mu_g/8; the same for v. L2 is L_y^2."""
+    """Of s K_1 L_y^2/delta_1 with K_1 = A/c_gamma_y and delta_1 = s c_gamma_y mu_g/8; for v alike. L2 is L_y^2."""
     L2 = positives("L2")
     ratio = _step * (_A / _c) * L2 / (_step * _c * mu / 8)
     return scalar(ratio, "<=", part, above(_c**2 * mu, 64 * _A * L2, "c_gamma"))
