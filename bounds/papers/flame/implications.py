@@ -37,7 +37,7 @@ _ALL_REPAIRED = Fact(
     location="eqs. (45) and (47), with (L + lambda)^2 in (42)",
     quantity=flame.grad_L2,
     bound=m / s * flame.C2 * (flame.dtheta2 + flame.dw2) + 2 * m * eps_max,
-    steps=(*_OF_EACH, *numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16, 22, 34, 35, 36)),
+    steps=(*_OF_EACH, *numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 22, 34, 35, 36, 41)),
     joined="flame/theorem-2-unbiased-36",
 )
 _THETA_REPAIRED = Fact(
@@ -166,7 +166,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
                 quantity=flame.grad_L2,
                 bound=m / s * flame.WIDE_RATIO * _gained + 2 * m * eps_max,
                 steps=(
-                    *numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16, 22, 37, 38, 39),
+                    *numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 22, 37, 38, 39, 41),
                     *numbered("flame/lemma-1", 38),
                 ),
                 joined="flame/theorem-2-unbiased-37",

@@ -127,8 +127,9 @@ def _solved(draw: Draw, *, with_young: bool) -> tuple[Fraction, Fraction] | None
     problem, state = runs.anywhere(draw, draw.whole(1, 3))
     selected = range(draw.whole(1, problem.m))
     if draw.index == 0:
-        (problem, state), selected = runs.simplest(3, 4, Fraction(1, 2)), range(1)
-    runs.show(draw, problem, state)
+        (problem, state), selected = runs.simplest(draw, 3, 4, Fraction(1, 2)), range(1)
+    else:
+        runs.show(draw, problem, state)
     if any(h + problem.lambda_ == 0 for h in problem.h) or not problem.applies(with_young=with_young):
         return None
     targets = runs.stationary(problem, state, (Fraction(0),) * problem.m)

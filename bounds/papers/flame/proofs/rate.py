@@ -79,6 +79,11 @@ _THETA_STEP = _dual / X - _step_1
 # w_i - w of a client that updates: w_i - w_i_next + (pi_next - pi)/rho, with Lemma 2 for the last.
 _APART = X / rho * (dtheta - dw_i) - dw_i
 _BY_43 = (2 * rho**2 + 4 * X**2) * square(dw_i) + 4 * X**2 * square(dtheta)
+_OF_44 = Gram(
+    left=square(_APART),
+    operator="<=",
+    right=(2 * rho**2 + 4 * X**2) / rho**2 * square(dw_i) + 4 * X**2 / rho**2 * square(dtheta),
+)
 # The gradients by theta_i, w_i and pi_i of a client that updates.
 (_residual,) = vectors("residual")
 _OF_ONE = square(_residual - alpha * (dg + lambda_ * dtheta)) + (rho**2 + 1) * square(_APART)
@@ -289,8 +294,10 @@ def _solved(draw: Draw, *, biased: bool, with_young: bool) -> Pairs | None:
     problem, state = runs.anywhere(draw, draw.whole(1, 2))
     s, T = draw.whole(1, problem.m), draw.whole(1, 2)
     if draw.index == 0:
-        (problem, state), s, T = runs.simplest(*_SMALLEST[biased]), 1, 1
-    runs.show(draw, problem, state, s=s, T=T)
+        (problem, state), s, T = runs.simplest(draw, *_SMALLEST[biased]), 1, 1
+        draw.show(s=s, T=T)
+    else:
+        runs.show(draw, problem, state, s=s, T=T)
     zero = (Fraction(0),) * problem.m
     return _both_sides(
         draw, problem, state, zero, s, T, biased=biased, with_young=with_young, cost=Fraction(1), power=2, inner=2
@@ -530,11 +537,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (44), inequality",
         "||w_i - w||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2)/rho^2 ||dw_i||^2 "
         "+ 4*lambda^2*alpha_i^2/rho^2 ||dtheta_i||^2",
-        Gram(
-            left=square(_APART),
-            operator="<=",
-            right=(2 * rho**2 + 4 * X**2) / rho**2 * square(dw_i) + 4 * X**2 / rho**2 * square(dtheta),
-        ),
+        _OF_44,
         remark="Of a selected client.",
     ),
     _unbiased(
@@ -796,6 +799,14 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "not printed: for every large rho, the ratio of w_i",
         "(43) and (44) at the largest weight over the least gain",
         forms.ratio_of_w(),
+    ),
+    _unbiased(
+        "41",
+        "not printed: eq. (44), of the step that a client would make if it were selected",
+        "||w_i - w||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2)/rho^2 ||dw_i||^2 "
+        "+ 4*lambda^2*alpha_i^2/rho^2 ||dtheta_i||^2",
+        _OF_44,
+        remark="With (10), (11) and Lemma 2 for that step, of every client.",
     ),
 )
 

@@ -187,8 +187,9 @@ def worst_error(problem: ProximalClients, states: Sequence[State], errors: Seque
 # --- Instances ---
 
 
-def simplest(lambda_: int, rho: int, theta: Fraction) -> tuple[ProximalClients, State]:
-    """One client, f = theta^2/2 with weight 1, from that theta and w_i = 1."""
+def simplest(draw: Draw, lambda_: int, rho: int, theta: Fraction) -> tuple[ProximalClients, State]:
+    """One client, f = theta^2/2 with weight 1, from that theta and w_i = 1; it is shown in few words."""
+    draw.show(m=1, alpha=1, h=1, lambda_=lambda_, rho=rho, theta=theta, w_i=1)
     one, zero = (Fraction(1),), (Fraction(0),)
     problem = ProximalClients(one, one, zero, Fraction(lambda_), Fraction(rho), Fraction(1))
     return problem, start(problem, (theta,), one)
