@@ -507,13 +507,14 @@ class _Lemma:
         for each in node[1:]:
             yield from self._linear(each)
         (first, a), (second, b) = (self._combination(each) for each in node[1:])
-        terms = []
+        terms: list[str] = []
         turned: dict[str, None] = {}
         for u, c in first.items():
             for v, d in second.items():
-                terms.append(" * ".join([*c, *d, self.variables[min(u, v), max(u, v)].name]))
-                if u > v:
-                    turned[f"(inner_symmetric {self.vectors[u]} {self.vectors[v]})"] = None
+                small, large = sorted((u, v))
+                terms.append(" * ".join([*c, *d, self.variables[small, large].name]))
+                if small < large:
+                    turned[f"(inner_symmetric {self.vectors[large]} {self.vectors[small]})"] = None
         equation = self._new("e")
         rewritten = [f"?{a}"] * bool(a) + [f"?(inner_symmetric _ {self.vector(node[2], 5)}), ?{b}"] * bool(b)
         rewritten += [f"?{each}" for each in turned]
