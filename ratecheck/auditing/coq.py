@@ -446,7 +446,7 @@ class _Lemma:
         if sort != "real":
             yield f"  assert ({self._new('s')} : 0 {'<' if sort == 'positive' else '<='} {text})."
             yield f"  {{ {self._sign_of_value(own, sort)}. }}"
-        yield f"  remember {text} as {new} eqn:E_{new} in *; clear E_{new}."
+        yield f"  remember ({text}) as {new} eqn:E_{new} in *; clear E_{new}."
         self.named[name] = new
         self.variables[name,] = _Variable(new, signed=sort == "real")
         for key, fact, (left, relation, right) in facts:
