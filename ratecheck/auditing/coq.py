@@ -341,6 +341,8 @@ class _Lemma:
             texts = [f"{self.term(each)} <> 0" for each in _divisors(node) if self._unsure(each)]
             if under is not None and not self.claim.sign(self.claim.quotient(under)):
                 texts.append(f"0 <= {self.term(under)}")
+            if under is not None and Fraction(node[2]) < 0 and self.claim.sign(self.claim.quotient(under)) < 2:
+                raise NotWrittenError("a root of what may be 0 as a divisor")
             if node[0] == "power" and self.claim.sign(self.claim.quotient(node[1])) < 2:
                 raise NotWrittenError("a power of what may be 0")
             for text in texts:
@@ -369,11 +371,11 @@ class _Lemma:
             yield f"  assert (p_{name} : 0 < {self.variables[x,].name}) by {least}."
         yield from self._roots_of_numbers(premises, wholes)
         defining: list[tuple[str, str, _Compared]] = []
-        for node in self.nodes:
-            yield from self._name(node, defining)
+        done: set[Any] = set()
         for node in self.nodes:
             yield from self._expand(node)
-        yield from self._nonzero()
+            yield from self._nonzero(node, done)
+            yield from self._name(node, defining)
         scope = self._scope(known, called)
         for x, name in wholes.items():
             if x in needed:
@@ -406,12 +408,12 @@ class _Lemma:
             yield f"  subst {old}."
             self.variables[x,] = _Variable(new, order)
             for one in sorted(orders):
-                text, value = f"root {one} ({new}^{order})", f"{new}^{order // one}"
-                equation = self._new("e")
-                yield f"  assert ({equation} : {text} = {value})"
-                yield f"    by (apply (root_of_power {one} {order // one} {new}); [lia | lia | seen])."
+                k, equation = order // one, self._new("e")
+                value = f"({new}^{k})" if k > 1 else new
+                yield f"  assert ({equation} : root {one} ({new}^{order}) = {value})"
+                yield f"    by (transitivity ({new}^{k}); [apply (root_of_power {one} {k} {new}); [lia | lia | seen] | ring])."
                 yield f"  rewrite ?{equation} in *; clear {equation}."
-                self.named[recheck.shown(["^", x, f"1/{one}"])] = f"({value})" if order > one else new
+                self.named[recheck.shown(["^", x, f"1/{one}"])] = value
 
     def _exponents(self, x: str) -> Iterator[Fraction]:
         """All exponents of a number in the claim and its proof."""
@@ -431,10 +433,9 @@ class _Lemma:
         text, fact, operation = self.term(own), self._new("f"), own[0]
         new, sort, facts = self._new("y"), self.claim.signs[name], []
         if operation == "^":
-            sign = self._sign_of(own[1])
             order = int(own[2].partition("/")[2])
             yield f"  assert ({fact} : {text} ^ {order} = {self.term(own[1])})"
-            yield f"    by (apply power_of_root; [lia | {sign}])."
+            yield f"    by (apply power_of_root; [lia | seen])."
             facts = [(name, fact, [["^", own, str(order)], "==", own[1]])]
         elif operation in ("max", "min"):
             relation, how = (">=", "Rle_ge, below_maximum") if operation == "max" else ("<=", "above_minimum")
@@ -452,9 +453,6 @@ class _Lemma:
         for key, fact, (left, relation, right) in facts:
             defining.append((key, fact, self._compared({"left": left, "relation": relation, "right": right})))
 
-    def _sign_of(self, node: Any) -> str:
-        return "seen"
-
     def _sign_of_value(self, node: Any, sort: str) -> str:
         if node[0] == "max":
             best = max(node[1:], key=lambda each: self.claim.sign(self.claim.quotient(each)))
@@ -464,34 +462,32 @@ class _Lemma:
             return f"repeat apply Rmin_glb{'_lt' * (sort == 'positive')}; seen"
         return "seen"
 
-    def _nonzero(self) -> Iterator[str]:
+    def _nonzero(self, node: Any, done: set[Any]) -> Iterator[str]:
         """That what the checker divides by is not 0, and positive where it cannot be negative."""
-        signs, done, scope = self.claim.signs, set(), self._scope({}, {})
-        for node in self.nodes:
-            for divisor in _divided(node):
-                poly, below = self.claim.quotient(divisor)
-                for q in self._factors(divisor):
-                    sign, own = recheck.sign(dict(q), signs), scope.poly(dict(q))
-                    if q in done or (sign > 1 and len(q) == 1):
-                        continue
-                    done.add(q)
-                    name, positive = self._new("d"), self._new("p")
-                    if sign > 1:
-                        yield f"  assert ({name} : {own} <> 0) by (apply not_zero; seen)."
-                        continue
-                    yield f"  assert ({name} : {own} <> 0)."
-                    yield from self._not_zero(divisor, poly, below, q, scope)
-                    if sign:
-                        yield f"  assert ({positive} : 0 < {own}) by (apply positive; [seen | exact {name}])."
-                    else:
-                        yield f"  assert ({positive} : 0 < {own} * {own}) by (exact (Rsqr_pos_lt _ {name}))."
+        for divisor in _divided(node):
+            poly, below = self.claim.quotient(divisor)
+            for q in self._factors(divisor):
+                sign, own = recheck.sign(dict(q), self.claim.signs), self._base(q)
+                if q in done or (sign > 1 and len(q) == 1):
+                    continue
+                done.add(q)
+                name, positive = self._new("d"), self._new("p")
+                if sign > 1:
+                    yield f"  assert ({name} : {own} <> 0) by (apply not_zero; seen)."
+                    continue
+                yield f"  assert ({name} : {own} <> 0)."
+                yield from self._not_zero(divisor, poly, below, q)
+                if sign:
+                    yield f"  assert ({positive} : 0 < {own}) by (apply positive; [seen | exact {name}])."
+                else:
+                    yield f"  assert ({positive} : 0 < {own} * {own}) by (exact (Rsqr_pos_lt _ {name}))."
 
-    def _not_zero(self, divisor: Any, poly: Any, below: Any, q: Any, scope: _Scope) -> Iterator[str]:
-        text, under, above = self.term(divisor), self._product(below.items(), scope), scope.poly(dict(q))
+    def _not_zero(self, divisor: Any, poly: Any, below: Any, q: Any) -> Iterator[str]:
+        text, under, above = self.term(divisor), self._product(below.items()), self._base(q)
         if len(q) == 1:  # a number that is a factor of the divisor
             ((((key, _),), _),) = q
             ((monomial, c),) = poly.items()
-            rest = scope.poly({tuple((k, e) for k, e in monomial if k != key): c})
+            rest = self._scope({}, {}).poly({tuple((k, e) for k, e in monomial if k != key): c})
             above = f"{_power(self.variables[key], dict(monomial)[key])} * {rest}"
         yield f"  {{ intro Z; assert (Y : {text} <> 0) by nonzero; apply Y."
         yield f"    transitivity (({above}) / {under}); [{self._expanding(divisor)}divided |]."
@@ -546,18 +542,23 @@ class _Lemma:
         names = dict.fromkeys(recheck.shown(node) for side in sides for node in _inside_expression(side))
         return "".join(f"rewrite ?{self.expansions[name]}; " for name in reversed(names) if name in self.expansions)
 
-    def _product(self, powers: Any, scope: _Scope, number: int = 1) -> str:
+    def _base(self, q: Any) -> str:
+        """What the checker divides by, of a number alone its name."""
+        if len(q) > 1:
+            return self._scope({}, {}).poly(dict(q))
+        ((((key, _),), _),) = q
+        return self.variables[key].name
+
+    def _product(self, powers: Any, number: int = 1) -> str:
         """Powers of divisors; of one that may be negative those of its square."""
         parts = [str(number)] if number != 1 else []
         for q, e in powers:
-            if len(q) == 1:
-                ((((key, _),), _),) = q
-                one = _power(self.variables[key], e) if e else "1"
-            elif e % 2 == 0 and not recheck.sign(dict(q), self.claim.signs):
-                one = f"(({scope.poly(dict(q))} * {scope.poly(dict(q))})^{e // 2})"
+            base = self._base(q)
+            if e % 2 == 0 and not recheck.sign(dict(q), self.claim.signs):
+                base, power = f"({base} * {base})", e // 2
             else:
-                one = f"({scope.poly(dict(q))}^{e})"
-            parts += [one] if e else []
+                power = e * (self.variables[q[0][0][0][0]].power if len(q) == 1 else 1)
+            parts += [base if power == 1 else f"({base}^{power})"] if e else []
         return _joined(parts, " * ") or "1"
 
     def _compared(self, data: Mapping[str, Any]) -> _Compared:
@@ -575,7 +576,7 @@ class _Lemma:
                 poly, k = recheck.times(poly, dict(q)), k + 1
             powers.append((q, k))
         number = lcm(*(c.denominator for c in poly.values()))
-        factor = self._product(powers, self._scope({}, {}), number)
+        factor = self._product(powers, number)
         rewritten = self._expanding(data["left"], data["right"])
         return _Compared(self.term(data["left"]), data["relation"], self.term(data["right"]), goals, factor, rewritten)
 
