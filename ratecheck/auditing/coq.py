@@ -8,46 +8,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
-from pathlib import Path
 from typing import Any
 
 from ratecheck import recheck
 from ratecheck.auditing.certificates import used
+from ratecheck.auditing.coq_terms import (
+    PREAMBLE,
+    NotWrittenError,
+    Terms,
+    Variable,
+    fresh,
+    joined,
+    number_text,
+    power_text,
+    taken_names,
+)
 
-# What every file begins with: the rules of the checker as lemmas, and tactics for signs and equations.
-PREAMBLE = Path(__file__).with_name("lemmas.v")
 END = "End InnerProductSpace.\n"
 
-# The words of the language, of tactics and of what proofs below use from the library: a number has none of these names.
-_KEYWORDS = """
-    Axiom Axioms CoFixpoint CoInductive Class Coercion Conjecture Context Corollary Defined Definition Example Fact
-    Fixpoint Hypotheses Hypothesis IF Import Inductive Instance Lemma Let Ltac Module Notation Parameter Parameters
-    Program Proof Prop Proposition Qed Record Remark SProp Scheme Section Set Structure Theorem Type Variable Variables
-    as at by cofix do else end exists exists2 fix for forall fun if in is lazy lazymatch let match mod multimatch of
-    repeat return solve then try using where with INR Rpower Rmax Rmin exp ln PI N D Y Z S O R apply assert assumption
-    cbn change clear constr destruct eqn eapply exact exfalso fail field first fresh goal idtac induction intro intros
-    lra lia nonzero pose proof remember replace rewrite ring seen split subst symmetry transitivity unfold
-"""
 _RELATIONS = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "==": "eq"}
-_FUNCTIONS = {"exp": "exp", "log": "ln", "power": "Rpower"}
-
-
-class NotWrittenError(Exception):
-    """Why a certificate is no lemma."""
-
-
-def _taken() -> set[str]:
-    return {*_KEYWORDS.split(), *re.findall(r"[A-Za-z_]\w*", PREAMBLE.read_text("utf-8"), re.ASCII)}
 
 
 def coq_text(data: Mapping[str, Any]) -> str:
     """A whole file: what a file of certificates has, as lemmas; those that are none are named with the reason."""
-    lemmas, taken = [PREAMBLE.read_text("utf-8")], _taken()
+    lemmas, taken = [PREAMBLE.read_text("utf-8")], taken_names()
     for each in data["steps"]:
-        name = _fresh(re.sub(r"\W+", "_", each["id"], flags=re.ASCII), taken)
+        name = fresh(re.sub(r"\W+", "_", each["id"], flags=re.ASCII), taken)
         try:
             lemmas.append(lemma(name, each))
         except NotWrittenError as error:
@@ -65,36 +54,12 @@ def _comment(text: str) -> str:
     return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    """A name that nothing has yet."""
-    name = name if re.match(r"[A-Za-z]", name) else f"v{name}"
-    found, number = name, 0
-    while found in taken:
-        number += 1
-        found = f"{name}_{number}"
-    taken.add(found)
-    return found
-
-
-@dataclass(frozen=True)
-class _Variable:
-    """What a number is called, which power of that it is, and whether even powers are written as squares."""
-
-    name: str
-    power: int = 1
-    signed: bool = False
-
-    @property
-    def text(self) -> str:
-        return self.name if self.power == 1 else f"({self.name}^{self.power})"
-
-
 @dataclass(frozen=True)
 class _Scope:
     """Where a proof is: the state of the checker, what numbers and facts are called, and how deep it is."""
 
     state: Any
-    variables: Mapping[Any, _Variable]
+    variables: Mapping[Any, Variable]
     known: Mapping[str, str]
     indent: str = "  "
 
@@ -102,48 +67,14 @@ class _Scope:
         """A polynomial of the checker as a term."""
         terms = []
         for monomial, c in poly.items():
-            parts = [_power(self.variables[key], e) for key, e in monomial]
+            parts = [power_text(self.variables[key], e) for key, e in monomial]
             if c != 1 or not parts:
-                parts.insert(0, _number(c))
+                parts.insert(0, number_text(c))
             terms.append(" * ".join(parts))
-        return _joined(terms, " + ") or "0"
+        return joined(terms, " + ") or "0"
 
     def inner(self) -> _Scope:
         return replace(self, indent=self.indent + "  ")
-
-
-def _joined(parts: Sequence[str], sign: str) -> str:
-    """In brackets where there are several."""
-    if len(parts) == 1 and _atomic(parts[0]):
-        return parts[0]
-    return f"({sign.join(parts)})" if parts else ""
-
-
-def _atomic(text: str) -> bool:
-    """Whether no operator stands outside of brackets."""
-    depth = 0
-    for each in text:
-        depth += (each == "(") - (each == ")")
-        if each == " " and depth == 0:
-            return False
-    return True
-
-
-def _number(c: Fraction) -> str:
-    text = str(abs(c)) if c.denominator == 1 else f"({abs(c.numerator)} / {c.denominator})"
-    return f"(- {text})" if c < 0 else text
-
-
-def _power(variable: _Variable, e: Fraction) -> str:
-    whole = e * variable.power
-    if whole.denominator != 1:
-        raise NotWrittenError("a root of a variable that is replaced")
-    k = abs(int(whole))
-    one = variable.name if k == 1 else f"({variable.name}^{k})"
-    if variable.signed and k % 2 == 0:
-        half = variable.name if k == 2 else f"({variable.name}^{k // 2})"
-        one = f"({half} * {half})"
-    return f"(/ {one})" if whole < 0 else one
 
 
 @dataclass(frozen=True)
@@ -196,107 +127,16 @@ class _Summand:
         return [*parts, *(scope.poly(scope.state[1][name][0]) for name in self.hypotheses)]
 
 
-class _Lemma:
-    """A lemma while it is written: names that are taken, and what the names of the claim have become."""
+class _Lemma(Terms):
+    """A lemma while it is written."""
 
     def __init__(self, name: str, data: Mapping[str, Any]) -> None:
-        self.name, self.data, self.taken = name, data, _taken()
-        self.claim, _ = recheck.stated(data)
-        self.functions: dict[tuple[str, int], str] = {}
-        self.vectors = {v: self._called(v) for v in data["vectors"]}
-        self.variables: dict[Any, _Variable] = {}
-        for x, kind in data["variables"].items():
-            self.variables[x,] = _Variable(self._called(x), signed=kind == "real")
-        for u in data["vectors"]:
-            for v in data["vectors"]:
-                if u <= v:
-                    text = f"(inner {self.vectors[u]} {self.vectors[v]})"
-                    self.variables[u, v] = _Variable(text, signed=u != v)
-        # Texts of roots and the like by what the checker calls them, of expansions of inner products by their text.
-        self.named: dict[str, str] = {}
+        super().__init__(data)
+        self.name = name
+        # Equations by what they are about: inner products, and those of a combination with any vector.
         self.expansions: dict[str, str] = {}
         self.combinations: dict[str, tuple[dict[str, list[str]], str]] = {}
         self.nodes = list(_inside(data))
-
-    def _new(self, name: str) -> str:
-        return _fresh(name, self.taken)
-
-    def _called(self, name: str) -> str:
-        return self._new(re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_"))
-
-    # --- the statement ---
-
-    def term(self, node: Any, outer: int = 0) -> str:
-        """An expression as it is written; ``outer`` says how strongly what is around it binds, as in `recheck.shown`."""
-        text, own = self._term(node)
-        return f"({text})" if own < outer else text
-
-    def _term(self, node: Any) -> tuple[str, int]:
-        if isinstance(node, str):
-            return (self.variables[node,].text if node in self.claim.declared else _number(recheck.number(node))), 5
-        operation, *parts = node
-        known = self.named.get(recheck.shown(node))
-        if known is not None:
-            return known, 5
-        if operation == "+":
-            return self._sum(parts), 1
-        if operation == "*":
-            if parts[0] == "-1" and len(parts) > 1:
-                return f"- {self.term(_multiplied(parts[1:]), 2)}", 1
-            return " * ".join(self.term(each, 3 if turn else 2) for turn, each in enumerate(parts)), 2
-        if operation == "/":
-            return f"{self.term(parts[0], 2)} / {self.term(parts[1], 3)}", 2
-        if operation == "^":
-            return self._raised(parts[0], Fraction(parts[1]))
-        if operation == "dot":
-            return f"inner {self.vector(parts[0], 3)} {self.vector(parts[1], 3)}", 4
-        if operation == "constant":
-            return {"pi": ("PI", 5), "e": ("exp 1", 4)}[parts[0]]
-        if operation in ("max", "min"):
-            first, *rest = parts
-            if not rest:
-                return self._term(first)
-            return f"R{operation} {self.term(first, 5)} {self.term([operation, *rest], 5)}", 4
-        called = _FUNCTIONS.get(operation) or self._function(parts.pop(0), len(parts) - 1)
-        return " ".join([called, *(self.term(each, 5) for each in parts)]), 4
-
-    def _sum(self, parts: Sequence[Any]) -> str:
-        first, *rest = parts
-        found = self.term(first, 1)
-        for each in rest:
-            positive = _opposite(each)
-            found += f" + {self.term(each, 2)}" if positive is None else f" - {self.term(positive, 2)}"
-        return found
-
-    def _raised(self, base: Any, e: Fraction) -> tuple[str, int]:
-        if e.denominator > 1:
-            known = self.named.get(recheck.shown(["^", base, f"1/{e.denominator}"]))
-            text, own = (f"root {e.denominator} {self.term(base, 5)}", 4) if known is None else (known, 5)
-        else:
-            text, own = self._term(base)
-        k = abs(e.numerator)
-        if k != 1:
-            text, own = f"{text if own > 3 else f'({text})'} ^ {k}", 3
-        return (f"/ {text if own > 2 else f'({text})'}", 2) if e < 0 else (text, own)
-
-    def _function(self, name: str, arity: int) -> str:
-        if (name, arity) not in self.functions:
-            self.functions[name, arity] = self._called(name)
-        return self.functions[name, arity]
-
-    def vector(self, node: Any, outer: int = 0) -> str:
-        """A vector as it is written."""
-        if isinstance(node, str):
-            return self.vectors[node]
-        operation, *parts = node
-        if operation == "*":
-            text, own = f"{self.term(parts[0], 2)} [*] {self.vector(parts[1], 3)}", 2
-        else:
-            text, own = self.vector(parts[0], 1), 1
-            for each in parts[1:]:
-                positive = each[2] if isinstance(each, list) and each[:2] == ["*", "-1"] else None
-                text += f" [+] {self.vector(each, 2)}" if positive is None else f" [-] {self.vector(positive, 2)}"
-        return f"({text})" if own < outer else text
 
     def lines(self) -> Iterator[str]:
         """The lemma with its proof."""
@@ -305,22 +145,21 @@ class _Lemma:
             yield f"(* {_comment(comment.strip())} *)"
         wholes: dict[str, str] = {}
         premises = [*self._signs(wholes), *self._defined()]
-        for each in data["hypotheses"]:
-            premises.append((self._new("h"), f"{self.term(each['left'])} {_sign(each)} {self.term(each['right'])}"))
+        hypotheses = (f"{self.term(h['left'])} {_sign(h)} {self.term(h['right'])}" for h in data["hypotheses"])
+        premises += [(self.new("h"), text) for text in hypotheses]
         claim = f"{self.term(data['left'])} {_sign(data)} {self.term(data['right'])}"
         numbers = [self.variables[x,].name for x in data["variables"]]
         over = [(numbers, "R"), (list(self.vectors.values()), "V")]
         over += [([called], " -> ".join(["R"] * (arity + 1))) for (_, arity), called in self.functions.items()]
         bound = [f"({' '.join(names)} : {sort})" for names, sort in over if names]
         yield f"Lemma {self.name} :" + (f" forall {' '.join(bound)}," if bound else "")
-        for _, text in premises:
-            yield f"  {text} ->"
+        yield from (f"  {text} ->" for _, text in premises)
         yield f"  {claim}."
         yield "Proof."
         names = [*(name for names, _ in over for name in names), *(name for name, _ in premises)]
         yield f"  intros {' '.join(names)}." if names else "  idtac."
         given = [name for name, _ in premises[len(premises) - len(data["hypotheses"]) :]]
-        yield from self._proved(wholes, {text: name for name, text in premises}, given)
+        yield from self._proved(wholes, given)
         yield "Qed."
 
     def _signs(self, wholes: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -328,9 +167,9 @@ class _Lemma:
         for x, sort in self.data["variables"].items():
             name = self.variables[x,].name
             if sort in ("nonnegative", "positive"):
-                yield self._new(f"s_{name}"), f"0 {'<' if sort == 'positive' else '<='} {name}"
+                yield self.new(f"s_{name}"), f"0 {'<' if sort == 'positive' else '<='} {name}"
             elif sort == "whole":
-                wholes[x] = self._new(f"w_{name}")
+                wholes[x] = self.new(f"w_{name}")
                 yield wholes[x], f"whole {name}"
 
     def _defined(self) -> Iterator[tuple[str, str]]:
@@ -347,7 +186,7 @@ class _Lemma:
                 raise NotWrittenError("a power of what may be 0")
             for text in texts:
                 if text not in seen:
-                    yield self._new("d"), text
+                    yield self.new("d"), text
                 seen.add(text)
 
     def _unsure(self, divisor: Any) -> bool:
@@ -362,14 +201,13 @@ class _Lemma:
 
     # --- from what is written to polynomials ---
 
-    def _proved(self, wholes: Mapping[str, str], premises: dict[str, str], given: Sequence[str]) -> Iterator[str]:
-        data, signs = self.data, self.claim.signs
-        needed = set(used(data["proofs"]))
-        known, called = self.claim.facts, {}
+    def _proved(self, wholes: Mapping[str, str], given: Sequence[str]) -> Iterator[str]:
+        data, needed = self.data, set(used(self.data["proofs"]))
+        known, called = self.claim.facts, dict[str, str]()
         for x, name in wholes.items():
             least = f"(pose proof (whole_least {self.variables[x,].name} {name}); lra)"
             yield f"  assert (p_{name} : 0 < {self.variables[x,].name}) by {least}."
-        yield from self._roots_of_numbers(premises, wholes)
+        yield from self._roots_of_numbers()
         defining: list[tuple[str, str, _Compared]] = []
         done: set[Any] = set()
         for node in self.nodes:
@@ -379,7 +217,7 @@ class _Lemma:
         scope = self._scope(known, called)
         for x, name in wholes.items():
             if x in needed:
-                called[x] = self._new("k")
+                called[x] = self.new("k")
                 least = f"(pose proof (whole_least {self.variables[x,].text} {name}); lra)"
                 yield f"  assert ({called[x]} : 0 <= {scope.poly(known[x][0])}) by {least}."
         facts = [(name, each, fact) for name, fact, each in defining]
@@ -388,30 +226,31 @@ class _Lemma:
         for name, compared, fact in facts:
             for turn, key in enumerate((name, f"-{name}")[: len(compared.goals)]):
                 if key in needed:
-                    called[key] = self._new("k")
+                    called[key] = self.new("k")
                     yield from self._hypothesis(called[key], compared, turn, fact, scope)
         yield from self._goals(scope)
 
     def _scope(self, known: Any, called: Mapping[str, str]) -> _Scope:
         return _Scope((self.claim.signs, known, {}, False), self.variables, called)
 
-    def _roots_of_numbers(self, premises: Mapping[str, str], wholes: Mapping[str, str]) -> Iterator[str]:
+    def _roots_of_numbers(self) -> Iterator[str]:
         """A number of which there are roots becomes the power of a new one."""
         for x, kind in self.data["variables"].items():
             orders = {e.denominator for e in self._exponents(x)} - {1}
-            if not orders:
+            if kind == "real" or not orders:
                 continue
             old, order = self.variables[x,].name, lcm(*orders)
             strict = "_strict" * (kind != "nonnegative")
-            new, sign, equation = self._new(f"{old}_root"), self._new("s"), self._new("e")
+            new, sign, equation = self.new(f"{old}_root"), self.new("s"), self.new("e")
             yield f"  destruct (has_root{strict} {order} {old}) as ({new} & {sign} & {equation}); [lia | assumption |]."
             yield f"  subst {old}."
-            self.variables[x,] = _Variable(new, order)
+            self.variables[x,] = Variable(new, order)
             for one in sorted(orders):
-                k, equation = order // one, self._new("e")
+                k, equation = order // one, self.new("e")
                 value = f"({new}^{k})" if k > 1 else new
                 yield f"  assert ({equation} : root {one} ({new}^{order}) = {value})"
-                yield f"    by (transitivity ({new}^{k}); [apply (root_of_power {one} {k} {new}); [lia | lia | seen] | ring])."
+                yield f"    by (transitivity ({new}^{k});"
+                yield f"      [apply (root_of_power {one} {k} {new}); [lia | lia | seen] | ring])."
                 yield f"  rewrite ?{equation} in *; clear {equation}."
                 self.named[recheck.shown(["^", x, f"1/{one}"])] = value
 
@@ -430,26 +269,26 @@ class _Lemma:
         name = recheck.shown(own)
         if name in self.named or name not in self.claim.signs or name in self.claim.declared:
             return
-        text, fact, operation = self.term(own), self._new("f"), own[0]
-        new, sort, facts = self._new("y"), self.claim.signs[name], []
+        text, fact, operation = self.term(own), self.new("f"), own[0]
+        new, sort, facts = self.new("y"), self.claim.signs[name], []
         if operation == "^":
             order = int(own[2].partition("/")[2])
             yield f"  assert ({fact} : {text} ^ {order} = {self.term(own[1])})"
-            yield f"    by (apply power_of_root; [lia | seen])."
+            yield "    by (apply power_of_root; [lia | seen])."
             facts = [(name, fact, [["^", own, str(order)], "==", own[1]])]
         elif operation in ("max", "min"):
             relation, how = (">=", "Rle_ge, below_maximum") if operation == "max" else ("<=", "above_minimum")
             how = "apply Rle_ge; below_maximum" if operation == "max" else how
             for turn, each in enumerate(own[1:]):
-                fact = self._new("f")
+                fact = self.new("f")
                 yield f"  assert ({fact} : {text} {relation} {self.term(each)}) by ({how})."
                 facts.append((f"{name}{turn}", fact, [own, relation, each]))
         if sort != "real":
-            yield f"  assert ({self._new('s')} : 0 {'<' if sort == 'positive' else '<='} {text})."
+            yield f"  assert ({self.new('s')} : 0 {'<' if sort == 'positive' else '<='} {text})."
             yield f"  {{ {self._sign_of_value(own, sort)}. }}"
         yield f"  remember ({text}) as {new} eqn:E_{new} in *; clear E_{new}."
         self.named[name] = new
-        self.variables[name,] = _Variable(new, signed=sort == "real")
+        self.variables[name,] = Variable(new, signed=sort == "real")
         for key, fact, (left, relation, right) in facts:
             defining.append((key, fact, self._compared({"left": left, "relation": relation, "right": right})))
 
@@ -471,7 +310,7 @@ class _Lemma:
                 if q in done or (sign > 1 and len(q) == 1):
                     continue
                 done.add(q)
-                name, positive = self._new("d"), self._new("p")
+                name, positive = self.new("d"), self.new("p")
                 if sign > 1:
                     yield f"  assert ({name} : {own} <> 0) by (apply not_zero; seen)."
                     continue
@@ -488,7 +327,7 @@ class _Lemma:
             ((((key, _),), _),) = q
             ((monomial, c),) = poly.items()
             rest = self._scope({}, {}).poly({tuple((k, e) for k, e in monomial if k != key): c})
-            above = f"{_power(self.variables[key], dict(monomial)[key])} * {rest}"
+            above = f"{power_text(self.variables[key], dict(monomial)[key])} * {rest}"
         yield f"  {{ intro Z; assert (Y : {text} <> 0) by nonzero; apply Y."
         yield f"    transitivity (({above}) / {under}); [{self._expanding(divisor)}divided |]."
         yield "    rewrite ?Z; unfold Rdiv; ring. }"
@@ -511,7 +350,7 @@ class _Lemma:
                 terms.append(" * ".join([*c, *d, self.variables[small, large].name]))
                 if small < large:
                     turned[f"(inner_symmetric {self.vectors[large]} {self.vectors[small]})"] = None
-        equation = self._new("e")
+        equation = self.new("e")
         rewritten = [f"?{a}"] * bool(a) + [f"?(inner_symmetric _ {self.vector(node[2], 5)}), ?{b}"] * bool(b)
         rewritten += [f"?{each}" for each in turned]
         yield f"  assert ({equation} : {self.term(node)} = {' + '.join(terms)})"
@@ -527,7 +366,7 @@ class _Lemma:
         for parts, v in _parts(node):
             factors.setdefault(v, []).append(" * ".join(self.term(each, 3) for each in parts) or "1")
         found = {v: [f"({' + '.join(each)})"] for v, each in factors.items()}
-        equation = self._new("l")
+        equation = self.new("l")
         terms = " + ".join(f"{c[0]} * inner {self.vectors[v]} o" for v, c in found.items())
         yield f"  assert ({equation} : forall o : V, inner {self.vector(node, 3)} o = {terms})"
         yield "    by (intro o; expanded; ring)."
@@ -559,7 +398,7 @@ class _Lemma:
             else:
                 power = e * (self.variables[q[0][0][0][0]].power if len(q) == 1 else 1)
             parts += [base if power == 1 else f"({base}^{power})"] if e else []
-        return _joined(parts, " * ") or "1"
+        return joined(parts, " * ") or "1"
 
     def _compared(self, data: Mapping[str, Any]) -> _Compared:
         left, right = (self.claim.quotient(data[side]) for side in ("left", "right"))
@@ -641,7 +480,7 @@ class _Lemma:
         for each in summands:
             parts = each.parts(common, scope)
             if each.proof:
-                yield f"{pad}assert ({self._new('f')} : 0 <= {scope.poly(each.factor)}).\n{pad}{{"
+                yield f"{pad}assert ({self.new('f')} : 0 <= {scope.poly(each.factor)}).\n{pad}{{"
                 yield from self._proof(each.proof, replace(scope.inner(), state=(signs, known, each.factor, False)))
                 yield f"{pad}}}"
             some = not (each.squares or each.norm or each.proof) and recheck.sign(each.factor, signs) > 1
@@ -672,8 +511,8 @@ class _Lemma:
         a, b = (recheck.times(minus, rest), slope) if lower else (recheck.times(minus, slope), rest)
         first, second = scope.poly(a), scope.poly(b)
         how = ("least" if lower else "most") + "_relative" * relative + _strictly(strict)
-        own, new = scope.variables[x,], _Variable(self._new(scope.variables[x,].name))
-        sign, positive, equation = (self._new(each) for each in ("s", "d", "e"))
+        own, new = scope.variables[x,], Variable(self.new(scope.variables[x,].name))
+        sign, positive, equation = (self.new(each) for each in ("s", "d", "e"))
         yield f"{pad}destruct ({how} ({own.text}) {scope.poly(poly)} {first} {second})"
         yield f"{pad}  as ({new.name} & {sign} & {positive} & {equation});"
         seen = ["seen"] * (1 + relative + (not lower))
@@ -687,12 +526,12 @@ class _Lemma:
         variable = scope.variables[x,]
         at = variable.text if sign == "whole" else variable.name
         first, second = recheck.cases(scope.state, x)
-        equation, other, turned = self._new("e"), self._new("s"), self._new("e")
+        equation, other, turned = self.new("e"), self.new("s"), self.new("e")
         if sign != "real":
             given = f"whole {at}" if sign == "whole" else f"0 <= {at}"
             yield f"{pad}assert ({equation}_given : {given}) by seen."
         yield f"{pad}destruct ({sign}_cases {at}{f' {equation}_given' * (sign != 'real')}) as [{equation} | {other}]."
-        new = _Variable(self._new(variable.name))
+        new = Variable(self.new(variable.name))
         value = {"nonnegative": "0", "whole": "1", "real": f"(- {new.name})"}[sign]
         yield f"{pad}{{"
         inner = scope.inner()
@@ -705,12 +544,12 @@ class _Lemma:
         yield f"{pad}}}"
         called = dict(scope.known)
         if sign == "whole":
-            called[x] = self._new("k")
+            called[x] = self.new("k")
             yield f"{pad}assert ({called[x]} : 0 <= {scope.poly(second[1][x][0])}) by (clear - {other}; lra)."
         yield from self._proof(node["cases"][1], replace(scope, state=second, known=called))
 
     def _replaced(
-        self, node: Mapping[str, Any], scope: _Scope, x: str, state: Any, new: _Variable, value: _Value
+        self, node: Mapping[str, Any], scope: _Scope, x: str, state: Any, new: Variable, value: _Value
     ) -> Iterator[str]:
         """The state with the value of x, for the proof of what remains; denominators are cleared as by the checker."""
         _, known, goal, strict = scope.state
@@ -718,7 +557,7 @@ class _Lemma:
         called = {}
         for name in dict.fromkeys(used(node)):
             poly, some = known[name]
-            called[name] = self._new("k")
+            called[name] = self.new("k")
             text = after.poly(state[1][name][0])
             yield f"{pad}assert ({called[name]} : 0 {'<' if some else '<='} {text})."
             yield f"{pad}{{ apply (scaled{_strictly(some)} {scope.poly(poly)} {text} {value.factor(poly, x)});"
@@ -798,22 +637,6 @@ def _inverse(monomial: Any) -> Any:
 
 def _sign(data: Mapping[str, Any]) -> str:
     return str(data["relation"]).replace("==", "=")
-
-
-def _opposite(node: Any) -> Any:
-    """What an expression is minus of, as it is written; None for what is written without."""
-    if isinstance(node, str):
-        return node[1:] if re.fullmatch(r"-[0-9/]+", node) else None
-    first = node[1] if node[0] == "*" and len(node) > 2 else ""
-    if isinstance(first, str) and re.fullmatch(r"-[0-9/]+", first):
-        return _multiplied(node[2:] if first == "-1" else [first[1:], *node[2:]])
-    if node[0] == "/" and (above := _opposite(node[1])) is not None:
-        return ["/", above, node[2]]
-    return None
-
-
-def _multiplied(parts: Sequence[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else ["*", *parts]
 
 
 def _inside(data: Mapping[str, Any]) -> Iterator[Any]:
