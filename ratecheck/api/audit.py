@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,13 +9,11 @@ from typing import Any, Literal, overload
 
 import bounds
 from bounds.statement import Statement
-from ratecheck import files
+from ratecheck.api.proof_files import ProofFiles
 from ratecheck.api.result import Result
 from ratecheck.auditing import conclusions as following
 from ratecheck.auditing import ledger, selection
-from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.conclusions import Conclusion
-from ratecheck.auditing.coq import coq_text
 from ratecheck.auditing.errata import Erratum, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
@@ -165,7 +161,10 @@ def audit(
     >>> found = rc.audit("flame")  # doctest: +SKIP
     >>> found.conclusions["flame/theorem-1"].standing  # doctest: +SKIP
     """
-    targets = _Targets.of(mutate, certificates, coq)
+    for name, given in (("certificates", certificates), ("coq", coq)):
+        if mutate and given is not None:
+            raise InputError(f"mutate and {name}: changed numbers have no certificates; ask for one of the two")
+    targets = ProofFiles.of(certificates, coq)
     if mutate and room:
         raise InputError("mutate and room: changed numbers have no room of their own; ask for one of the two")
     room = room or step is not None
@@ -184,8 +183,8 @@ def audit(
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
             proofs = ledger.certificates(modules, ids, report, where)
     if step is not None:
-        return targets.save(_one(steps[0], modules[0], proofs))
-    return targets.save(_all(steps, statements, proofs))
+        return _written(_one(steps[0], modules[0], proofs), targets)
+    return _written(_all(steps, statements, proofs), targets)
 
 
 def _of_file(
@@ -193,7 +192,7 @@ def _of_file(
     step: str | None,
     room: bool,
     mutate: bool,
-    targets: _Targets,
+    targets: ProofFiles,
     workers: int | None,
     scheduler: str | None,
 ) -> AuditResult | MutationResult:
@@ -221,45 +220,15 @@ def _of_file(
                 proved = {each.id for each in steps if each.verdict is StepVerdict.PROVED}
                 proofs += ledger.certificates([part], proved & {*its}, report, where)
     if step is not None:
-        return targets.save(_one(steps[0], chosen.ledger, proofs, chosen.address(steps[0].of)))
-    return targets.save(_all(steps, chosen.statements, proofs))
+        return _written(_one(steps[0], chosen.ledger, proofs, chosen.address(steps[0].of)), targets)
+    return _written(_all(steps, chosen.statements, proofs), targets)
 
 
-@dataclass(frozen=True)
-class _Targets:
-    """Where proofs are to be written: for recheck.py, and as lemmas of Coq."""
-
-    certificates: Path | None
-    coq: Path | None
-
-    @classmethod
-    def of(cls, mutate: bool, certificates: str | Path | None, coq: str | Path | None) -> _Targets:
-        """Raises `InputError` where they cannot be written, before anything is examined."""
-        for name, given in (("certificates", certificates), ("coq", coq)):
-            if mutate and given is not None:
-                raise InputError(f"mutate and {name}: changed numbers have no certificates; ask for one of the two")
-        found = cls(*(None if given is None else Path(given) for given in (certificates, coq)))
-        if found.coq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", found.coq.name, re.ASCII):
-            # The name of a file is that of a module of Coq.
-            raise InputError(f"{found.coq}: Coq reads files such as proofs.v: letters, digits and _, ending in .v")
-        for path in found.wanted:
-            files.check_target(path)
-        return found
-
-    @property
-    def wanted(self) -> list[Path]:
-        """Those that are."""
-        return [path for path in (self.certificates, self.coq) if path is not None]
-
-    def save(self, found: AuditResult) -> AuditResult:
-        """Write the files that are asked for; the result with their names."""
-        with found.kept():
-            data = file_data(found.certificates)
-            if self.certificates is not None:
-                files.save(self.certificates, json.dumps(data, indent=1) + "\n")
-            if self.coq is not None:
-                files.save(self.coq, coq_text(data))
-        return replace(found, file=" and ".join(map(str, self.wanted)))
+def _written(found: AuditResult, targets: ProofFiles) -> AuditResult:
+    """The result with the names of the files that its certificates were written to."""
+    with found.kept():
+        file = targets.save(found.certificates)
+    return replace(found, file=file)
 
 
 def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]]) -> AuditResult:

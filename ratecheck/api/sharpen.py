@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import bounds
 from bounds.statement import Statement
-from ratecheck import files
 from ratecheck.api.given import StatementLike
+from ratecheck.api.proof_files import ProofFiles
 from ratecheck.api.result import Result
 from ratecheck.auditing import sharpen as proofs
-from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.sharpen import SharperTheorem
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_end
@@ -28,7 +26,7 @@ class SharpenResult(Result):
     """A ``theorem`` whose constants are as small as its proof allows, with the lemmas that became sharper.
 
     ``search`` is what a search for violations of the sharper theorem found, None where there was none; ``file`` says
-    where the certificates were written.
+    where the proofs were written.
     """
 
     theorem: SharperTheorem
@@ -76,15 +74,16 @@ def sharpen(
     evaluations: int = 0,
     seed: int = 0,
     certificates: str | Path | None = None,
+    coq: str | Path | None = None,
 ) -> SharpenResult:
     """The theorem with the smallest constants for which its proof by implications still has certificates.
 
     The factors of its right side, and of the lemmas that implications derive, are made smaller one after the other, all
     of them holding together; with ``caps`` upper limits on step sizes are widened before that. Numbers are rounded up
     to simple fractions. With ``evaluations`` > 0 the sharper theorem is searched for violations, so that the gap to
-    the worst instance is seen. ``certificates`` is a file for all inequalities, which `recheck.py` checks. Takes from
-    seconds to minutes. Raises `InputError` for an unknown key, for a statement that no implication concludes or that
-    bounds an order, and for a file that cannot be written.
+    the worst instance is seen. ``certificates`` is a file for all inequalities, for `recheck.py`, ``coq`` one of lemmas
+    for Coq (``.v``). Takes from seconds to minutes. Raises `InputError` for an unknown key, for a statement that no
+    implication concludes or that bounds an order, and for a file that cannot be written.
 
     >>> import ratecheck as rc
     >>> found = rc.sharpen("pfl/lemma-3.6-recursion")
@@ -92,9 +91,7 @@ def sharpen(
     [('gradients', '2', '3/16'), ('noise', '2', '3/32')]
     """
     whole("evaluations", evaluations, 0)
-    place = None if certificates is None else Path(certificates)
-    if place is not None:
-        files.check_target(place)
+    targets, file = ProofFiles.of(certificates, coq), ""
     if isinstance(statement, str) and bounds.own.is_own(statement):
         raise InputError(f"{statement}: sharper constants come from implications, which only the catalogue's have")
     key = statement.key if isinstance(statement, Statement) else bounds.get(statement).key
@@ -104,11 +101,11 @@ def sharpen(
     if evaluations:
         with progress("searching"):
             search = falsify_to_the_end(found.theorem.sharper, Budget(evaluations), seed=seed)
-    if place is not None:
+    if targets.wanted:
         with progress("certificates") as report:
             found = proofs.certified(found, report)
         answers = [{"certificate": each, "reason": ""} for each in found.certificates]
         without = [{"id": name, "certificate": None, "reason": why} for name, why in found.uncertified]
         with SharpenResult(found, search).kept():
-            files.save(place, json.dumps(file_data([*answers, *without]), indent=1) + "\n")
-    return SharpenResult(found, search, "" if place is None else str(place))
+            file = targets.save([*answers, *without])
+    return SharpenResult(found, search, file)

@@ -14,6 +14,8 @@ import sympy as sp
 
 import bounds
 from bounds.ledger.implication import Implication, Obligation, ProofObligations, case, chosen_claim
+from bounds.ledger.implications import of
+from bounds.ledger.step import Scalar, Step
 from bounds.statement import Claim, Condition, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algebra.polynomial import System, pairs, systems
@@ -125,6 +127,28 @@ def check(
     # Where no certificate was found there is none to sharpen.
     constants = tuple(_constants(implication, statement, hints, premises)) if sharpest and how is not How.SOLVER else ()
     return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), None, (), constants)
+
+
+def obligation_steps(
+    implication: Implication,
+    conclusion: Statement | None = None,
+    premises: Mapping[str, Statement] = MappingProxyType({}),
+) -> Iterator[Step]:
+    """Every inequality that an implication comes down to, as a step ``KEY:N:M`` of a ledger.
+
+    It is the M-th of the N-th implication that concludes the statement KEY; see `check` for ``premises``.
+    """
+    statement = conclusion or bounds.get(implication.conclusion)
+    problem, number = case(implication, statement, premises), of(implication.conclusion).index(implication) + 1
+    for place, obligation in enumerate(problem.obligations, 1):
+        goal = obligation.goal
+        yield Step(
+            id=f"{implication.conclusion}:{number}:{place}",
+            location=implication.location,
+            claim=obligation.name,
+            of=implication.conclusion,
+            check=Scalar(left=goal.left, operator=goal.operator, right=goal.right, hypotheses=problem.hypotheses),
+        )
 
 
 def _prove(system: System, hints: list[Key], *, solver: bool) -> list[SubstitutionCertificate] | How | None:

@@ -1,11 +1,42 @@
-(* Written by ratecheck audit --coq. For Coq 8.16 or later: coqc FILE.v
-   Every lemma is a step of a proof: its hypotheses are those that its certificate uses. Claims are about points where
-   denominators are not 0. x_root stands for a root of x; a vector stands for any one of its coordinates, over which
-   both sides are summed. *)
-Require Import Reals Lra.
+(* Written by ratecheck. For Coq 8.16 or later: coqc FILE.v
+   Every lemma is a claim with both sides as they are written; its hypotheses are those of the claim. Claims are about
+   points where denominators are not 0 and where what stands under a root is not negative. *)
+Require Import Reals Lra Lia.
 Open Scope R_scope.
 
 Definition whole (x : R) : Prop := exists k : nat, x = INR (S k).
+
+(* The root of order n, 0 for what is negative. *)
+Definition root (n : nat) (x : R) : R := if Rle_dec x 0 then 0 else Rpower x (/ INR n).
+Lemma root_of_power n k y : (0 < n)%nat -> (0 < k)%nat -> 0 <= y -> root n (y ^ (n * k)) = y ^ k.
+Proof.
+  intros N K H; unfold root; destruct (Rle_dec (y ^ (n * k)) 0) as [Z | P].
+  - destruct H as [H | H]; [pose proof (pow_lt y (n * k) H); lra |].
+    rewrite <- H; symmetry; apply pow_i; exact K.
+  - destruct H as [H | H]; [| rewrite <- H, pow_i in P; [lra |]].
+    + rewrite Nat.mul_comm, pow_mult, <- (Rpower_pow n) by (apply pow_lt; exact H).
+      rewrite Rpower_mult, Rinv_r, Rpower_1; [reflexivity | apply pow_lt; exact H |].
+      apply not_0_INR, Nat.neq_sym, Nat.lt_neq; exact N.
+    + apply Nat.mul_pos_pos; assumption.
+Qed.
+Lemma power_of_root n x : (0 < n)%nat -> 0 <= x -> root n x ^ n = x.
+Proof.
+  intros N H; unfold root; destruct (Rle_dec x 0) as [Z | P].
+  - replace x with 0 by lra; apply pow_i; exact N.
+  - rewrite <- Rpower_pow by apply exp_pos; rewrite Rpower_mult, Rinv_l, Rpower_1; [reflexivity | lra |].
+    apply not_0_INR, Nat.neq_sym, Nat.lt_neq; exact N.
+Qed.
+Lemma root_nonnegative n x : 0 <= root n x.
+Proof. unfold root; destruct (Rle_dec x 0); [apply Rle_refl | apply Rlt_le, exp_pos]. Qed.
+Lemma root_positive n x : 0 < x -> 0 < root n x.
+Proof. intros H; unfold root; destruct (Rle_dec x 0); [lra | apply exp_pos]. Qed.
+Lemma has_root n x : (0 < n)%nat -> 0 <= x -> exists y, 0 <= y /\ x = y ^ n.
+Proof. intros N H; exists (root n x); split; [apply root_nonnegative | symmetry; apply power_of_root; assumption]. Qed.
+Lemma has_root_strict n x : (0 < n)%nat -> 0 < x -> exists y, 0 < y /\ x = y ^ n.
+Proof.
+  intros N H; exists (root n x); split; [apply root_positive; exact H |].
+  symmetry; apply power_of_root; [exact N | apply Rlt_le; exact H].
+Qed.
 
 Lemma from_le a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
 Lemma from_ge a b : a >= b -> 0 <= a - b. Proof. lra. Qed.
@@ -110,22 +141,89 @@ Proof.
   rewrite E, !S_INR; pose proof (pos_INR k); lra.
 Qed.
 
+(* Vectors of a real inner product space, and all that is supposed of it. *)
+Section InnerProductSpace.
+Variable V : Type.
+Variable vadd : V -> V -> V.
+Variable vscale : R -> V -> V.
+Variable inner : V -> V -> R.
+Hypothesis inner_symmetric : forall u v, inner u v = inner v u.
+Hypothesis inner_add : forall u v w, inner (vadd u v) w = inner u w + inner v w.
+Hypothesis inner_scale : forall a u v, inner (vscale a u) v = a * inner u v.
+Hypothesis inner_nonnegative : forall u, 0 <= inner u u.
+Notation "u [+] v" := (vadd u v) (at level 50, left associativity).
+Notation "a [*] u" := (vscale a u) (at level 40, left associativity).
+Notation "u [-] v" := (vadd u (vscale (- 1) v)) (at level 50, left associativity).
+
+Lemma inner_add_right u v w : inner w (u [+] v) = inner w u + inner w v.
+Proof. rewrite inner_symmetric, inner_add, (inner_symmetric u), (inner_symmetric v); reflexivity. Qed.
+Lemma inner_scale_right a u v : inner v (a [*] u) = a * inner v u.
+Proof. rewrite inner_symmetric, inner_scale, (inner_symmetric u); reflexivity. Qed.
+
+(* The squared norm of a combination of vectors, in inner products of these. *)
+Fixpoint combination (o : V) (l : list (R * V)) : V :=
+  match l with nil => 0 [*] o | cons (a, u) m => a [*] u [+] combination o m end.
+Fixpoint cross (u : V) (l : list (R * V)) : R :=
+  match l with nil => 0 | cons (a, v) m => a * inner u v + cross u m end.
+Fixpoint norm (l : list (R * V)) : R :=
+  match l with nil => 0 | cons (a, u) m => a * a * inner u u + 2 * a * cross u m + norm m end.
+Lemma inner_combination o u l : inner u (combination o l) = cross u l.
+Proof.
+  induction l as [| [a v] l I]; cbn [combination cross].
+  - rewrite inner_scale_right; ring.
+  - rewrite inner_add_right, inner_scale_right, I; reflexivity.
+Qed.
+Lemma norm_combination o l : inner (combination o l) (combination o l) = norm l.
+Proof.
+  induction l as [| [a u] l I].
+  - cbn [combination norm]; rewrite inner_scale; ring.
+  - change (inner (a [*] u [+] combination o l) (a [*] u [+] combination o l) =
+      a * a * inner u u + 2 * a * cross u l + norm l).
+    rewrite inner_add, !inner_add_right, !inner_scale, !inner_scale_right, I.
+    rewrite (inner_symmetric (combination o l) u), !inner_combination; ring.
+Qed.
+Lemma norm_nonnegative l : 0 <= norm l.
+Proof.
+  destruct l as [| [a u] l]; [apply Rle_refl |].
+  rewrite <- (norm_combination u); apply inner_nonnegative.
+Qed.
+
 (* Signs that are seen: no term is negative. *)
 Ltac seen :=
-  first [ assumption | apply Rlt_le; assumption | match goal with
+  first [ assumption | apply Rlt_le; assumption | lazymatch goal with
   | |- 0 <= ?a + ?b => apply Rplus_le_le_0_compat; seen
   | |- 0 <= ?a * ?a => apply Rle_0_sqr
   | |- 0 <= ?a * ?b => apply Rmult_le_pos; seen
+  | |- 0 <= ?a / ?b => apply Rmult_le_pos; [seen | apply Rlt_le, Rinv_0_lt_compat; seen]
   | |- 0 <= ?a ^ _ => apply pow_le; seen
   | |- 0 <= / _ => apply Rlt_le, Rinv_0_lt_compat; seen
+  | |- 0 <= norm _ => apply norm_nonnegative
+  | |- 0 <= inner ?u ?u => apply inner_nonnegative
+  | |- 0 <= root _ _ => apply root_nonnegative
   | |- 0 < ?a + ?b => first [apply Rplus_lt_le_0_compat; [seen | seen] | apply Rplus_le_lt_0_compat; [seen | seen]]
   | |- 0 < ?a * ?b => apply Rmult_lt_0_compat; seen
+  | |- 0 < ?a / ?b => apply Rmult_lt_0_compat; [seen | apply Rinv_0_lt_compat; seen]
   | |- 0 < ?a ^ _ => apply pow_lt; seen
   | |- 0 < / _ => apply Rinv_0_lt_compat; seen
-  end | clear; lra ].
+  | |- 0 < root _ _ => apply root_positive; seen
+  | |- 0 < exp _ => apply exp_pos
+  | |- 0 < Rpower _ _ => apply exp_pos
+  | |- 0 < PI => exact PI_RGT_0
+  | |- 0 <= exp _ => apply Rlt_le, exp_pos
+  | |- 0 <= Rpower _ _ => apply Rlt_le, exp_pos
+  | |- 0 <= PI => exact (Rlt_le _ _ PI_RGT_0)
+  | |- _ => clear; lra
+  end ].
 Ltac nonzero :=
-  first [ assumption | match goal with
+  first [ assumption | lazymatch goal with
   | |- ?a * ?b <> 0 => apply Rmult_integral_contrapositive_currified; nonzero
   | |- ?a ^ _ <> 0 => apply pow_nonzero; nonzero
-  end | apply not_zero; seen | clear; lra ].
-Ltac equal := first [ reflexivity | field; repeat split; nonzero ].
+  end | apply not_zero; seen | match goal with
+  | H : ?q <> 0 |- ?p <> 0 => let Z := fresh in intro Z; apply H; rewrite <- Z; ring
+  end ].
+Ltac divided := field; repeat split; nonzero.
+Ltac expanded := repeat first [rewrite inner_add | rewrite inner_scale].
+Ltac below_maximum :=
+  first [apply Rmax_l | apply Rmax_r | eapply Rle_trans; [| apply Rmax_r]; below_maximum].
+Ltac above_minimum :=
+  first [apply Rmin_l | apply Rmin_r | eapply Rle_trans; [apply Rmin_r |]; above_minimum].

@@ -22,8 +22,7 @@ import sympy as sp
 
 import bounds
 from bounds.ledger import implications as claimed
-from bounds.ledger.implication import Implication, case, chosen_claim
-from bounds.ledger.step import Scalar, Step
+from bounds.ledger.implication import Implication, chosen_claim
 from bounds.statement import Relation, Statement
 from ratecheck.auditing.certificates import certificate
 from ratecheck.auditing.claim_data import NotExpressibleError
@@ -33,6 +32,7 @@ from ratecheck.auditing.implications import (
     How,
     ImplicationVerdict,
     check,
+    obligation_steps,
     places_of_caps,
     places_of_terms,
     sharpest_constant,
@@ -123,7 +123,8 @@ def sharpen(key: str, *, caps: bool = False, report: Report | None = None) -> Sh
 
 def certified(found: SharperTheorem, report: Report | None = None) -> SharperTheorem:
     """The same with the certificates of all its implications."""
-    steps = list(_obligations(found))
+    links = [(link, each.sharper) for each in found.statements for link in each.implications]
+    steps = [step for link, sharper in links for step in obligation_steps(link, sharper, found.premises)]
     accepted: list[Mapping[str, Any]] = []
     uncertified: list[tuple[str, str]] = []
     for number, step in enumerate(steps, 1):
@@ -240,24 +241,3 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
         return Fraction(whole)
     below = whole - 1
     return below + 1 / _simplest(1 / (high - below), 1 / (low - below))
-
-
-# --- Certificates ---
-
-
-def _obligations(found: SharperTheorem) -> Iterator[Step]:
-    """Every inequality that the implications come down to, as a step of a ledger."""
-    for each in found.statements:
-        for number, link in enumerate(each.implications, 1):
-            problem = case(link, each.sharper, found.premises)
-            for place, obligation in enumerate(problem.obligations, 1):
-                goal = obligation.goal
-                yield Step(
-                    id=f"{each.printed.key}:{number}:{place}",
-                    location=link.location,
-                    claim=obligation.name,
-                    of=each.printed.key,
-                    check=Scalar(
-                        left=goal.left, operator=goal.operator, right=goal.right, hypotheses=problem.hypotheses
-                    ),
-                )

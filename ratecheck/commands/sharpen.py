@@ -18,8 +18,11 @@ from ratecheck.outcome import Outcome
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search.")
 @click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
+@click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
 @json_option
-def command(key: str, caps: bool, evaluations: int, seed: int, certificates: str | None, as_json: bool) -> int:
+def command(
+    key: str, caps: bool, evaluations: int, seed: int, certificates: str | None, coq: str | None, as_json: bool
+) -> int:
     """Find the smallest constants for which the proof of KEY, implication by implication, still has certificates.
 
     Printed are the factors that may be smaller, in the theorem and in the lemmas behind it, all of them together; then
@@ -27,7 +30,7 @@ def command(key: str, caps: bool, evaluations: int, seed: int, certificates: str
     itself has no certificate.
     """
     with printed_first(as_json=as_json):
-        found = sharpen(key, caps=caps, evaluations=evaluations, seed=seed, certificates=certificates)
+        found = sharpen(key, caps=caps, evaluations=evaluations, seed=seed, certificates=certificates, coq=coq)
     print_result(found, as_json=as_json)
     if found.search is not None and found.search.outcome is Outcome.VIOLATED:
         return FINDING

@@ -26,7 +26,7 @@ def certificate_text(answer: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def leaving_text(answers: Sequence[Mapping[str, Any]], file: str) -> str:
+def leaving_text(answers: Sequence[Mapping[str, Any]], file: str, what: str = "steps") -> str:
     """How many proved steps of each paper have a certificate in the file, and what the others lack."""
     lines = []
     papers = [each.get("file") or each["id"].partition("/")[0] for each in answers]
@@ -36,7 +36,7 @@ def leaving_text(answers: Sequence[Mapping[str, Any]], file: str) -> str:
         reasons = Counter(each["reason"] for each in own if each["reason"])
         without = "".join(f"; {number} without: {reason}" for reason, number in reasons.most_common())
         proved = count + reasons.total()
-        lines.append(f"{paper}: {count} of {proved} proved steps with a certificate in {file}{without}")
+        lines.append(f"{paper}: {count} of {proved} proved {what} with a certificate in {file}{without}")
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ def sharpen_text(found: SharperTheorem) -> str:
 
 
 def leaving_text(found: SharperTheorem, file: str) -> str:
-    """What was written for `recheck.py`, and what was not."""
+    """Which inequalities were written with a proof, and which were not."""
     many = len(found.certificates) + len(found.uncertified)
     text = f"  {len(found.certificates)} of {_count(many, 'inequality', 'inequalities')} written to {file}"
     return "\n".join([text, *(f"  without: {name}: {why}" for name, why in found.uncertified)])
