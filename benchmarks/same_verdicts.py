@@ -2,13 +2,17 @@
 
     python benchmarks/same_verdicts.py record BEFORE.json --tree OLD --python OLD/.venv/bin/python
     python benchmarks/same_verdicts.py record AFTER.json [--renamed RULES.toml]
-    python benchmarks/same_verdicts.py compare BEFORE.json AFTER.json [--renamed RULES.toml] [--words]
+    python benchmarks/same_verdicts.py compare BEFORE.json AFTER.json [--renamed RULES.toml] [--words] [--libraries]
 
 The set is `same_verdicts.txt`; the files that it names are in the folder `same_verdicts`. Every command is bounded by
 work and never by seconds, and runs in a process and a folder of its own, on one thread, without verdicts that an
 earlier run has kept. `compare` ends with 1 where an exit code, a number, a verdict or a key differs. Sentences may be
 put differently: they are counted, and printed with ``--words``. What a clock measured, under the
 key ``seconds``, is not compared.
+
+Other versions of libraries round otherwise. With ``--libraries`` numbers count as the same that differ by no more than
+a billionth of them, or by no more than the rounding error that is claimed beside them; and what a solver or a search in
+floats chose among equals, which is under the keys `_CHOSEN`, is not compared. Exit codes, keys and verdicts are.
 
 A file with rules says what is meant to differ; the rules that apply are counted in what `compare` prints::
 
@@ -56,6 +60,9 @@ HANGS = 1200
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # Keys whose values a clock measured.
 _CLOCK = ("seconds",)
+# With other libraries: keys of what was chosen among equals, of bounds of rounding, and how close numbers are.
+_CHOSEN = ("evidence", "instance", "gap", "error", "left_error", "right_error")
+_CLOSE = 1e-9
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 _FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", "MPLBACKEND": "Agg", "NO_COLOR": "1"}
 
@@ -78,6 +85,7 @@ def main() -> int:
     comparing.add_argument("after", type=Path)
     comparing.add_argument("--renamed", type=Path)
     comparing.add_argument("--words", action="store_true", help="print the sentences that differ")
+    comparing.add_argument("--libraries", action="store_true", help="the records are of other versions of libraries")
     working = verbs.add_parser("work")
     working.add_argument("plan", type=Path)
     asked = parser.parse_args()
@@ -86,7 +94,10 @@ def main() -> int:
     rules = tomllib.loads(asked.renamed.read_text()) if asked.renamed else {}
     if asked.verb == "record":
         return record(asked.out, asked.python, asked.tree.resolve(), rules, asked.set, asked.jobs)
-    return compare(json.loads(asked.before.read_text()), json.loads(asked.after.read_text()), rules, words=asked.words)
+    before, after = (json.loads(path.read_text()) for path in (asked.before, asked.after))
+    if asked.libraries:
+        before = _as_rounded(before, after)
+    return compare(before, after, rules, words=asked.words)
 
 
 def commands(path: Path = SET) -> list[str]:
@@ -248,6 +259,22 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], rules: Rules, *
     print("\n".join([*hard, *(soft if words else [])]))
     print(f"{len(before)} and {len(after)} commands; {len(hard)} differences, {len(soft)} in sentences only")
     return int(bool(hard))
+
+
+def _as_rounded(one: Any, other: Any, error: float = 0.0) -> Any:
+    """The one with what counts as the same with other libraries put as the other has it."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        claimed = [each.get(key) or 0.0 for each in (one, other) for key in _CHOSEN[3:]]
+        error = max([each for each in claimed if isinstance(each, float)], default=0.0)
+        return {
+            key: other[key] if key in _CHOSEN and key in other else _as_rounded(value, other.get(key), error)
+            for key, value in one.items()
+        }
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [_as_rounded(first, second, error) for first, second in zip(one, other, strict=True)]
+    if isinstance(one, float) and isinstance(other, float):
+        return other if abs(one - other) <= max(_CLOSE * max(abs(one), abs(other)), error) else one
+    return one
 
 
 Difference = tuple[str, object, object, bool]
