@@ -22,7 +22,7 @@ from ratecheck import recheck
 
 # What is drawn is small: claims that need more are passed over.
 WORK = 60_000
-MADE = ("identity", "squares", "young", "caps", "any", "small", "small", "small")
+MADE = ("identity", "squares", "young", "caps", "any", "quotient", "pairings", *["small"] * 6)
 
 
 def checker(*patches):
@@ -100,7 +100,7 @@ def attack(module, bases, axes, cases, *, stop=False, points=1000):
 
 def certificate(module, bases, drawn, tally):
     """A certificate without a digest, the digest before it was changed, and what it was made by."""
-    origin = "base" if bases and drawn.chance(0.5) else drawn.rng.choice(MADE)
+    origin = "base" if bases and drawn.chance(0.4) else drawn.rng.choice(MADE)
     data = copy.deepcopy(drawn.rng.choice(bases)) if origin == "base" else getattr(drawn, origin)()
     data.pop("digest", None)
     before, made, changes = digest(module, data), [origin], Changes(drawn)

@@ -37,12 +37,12 @@ class Judgement:
 class Points:
     """Values for the names of a claim, and its sides at them."""
 
-    def __init__(self, data, rng, count):
+    def __init__(self, data, rng, count, tight=()):
         self.data, self.rng, self.count = data, rng, count
         self.kinds = dict(data["variables"])
         self.declared = {*data["variables"], *data["vectors"]}
         self.free = self.drawn()
-        self.solved = self.plan([each for each in data["hypotheses"] if each["relation"] == "=="])
+        self.solved = self.plan([*(each for each in data["hypotheses"] if each["relation"] == "=="), *tight])
         self.others = [each for each in data["hypotheses"] if each["relation"] != "=="]
 
     def drawn(self):
@@ -87,7 +87,7 @@ class Points:
             choice = next((pair for pair in tried if self.affine(each, found, *pair)), None)
             if choice is not None:
                 found.append((each, *choice))
-            taken |= mentioned
+                taken |= mentioned
         return found
 
     def affine(self, equality, found, slot, turn):
@@ -112,10 +112,10 @@ class Points:
         vectors = {v: [Fraction(self.free[v, i][at]) for i in range(DIMENSIONS)] for v in self.data["vectors"]}
         for equality, slot, turn in self.solved if solved is None else solved:
             ends = [difference(equality, *put(numbers, vectors, slot, Fraction(k) ** turn), Exact()) for k in (1, 2)]
-            if ends[0] == ends[1]:
-                raise UndefinedError
-            found = Exact().divide(ends[0], Exact().add(ends[0], -ends[1]))
-            found = Exact().add(Fraction(1), found)
+            slope = Exact().add(ends[0], Exact().multiply(Fraction(-1), ends[1]))
+            # Both sides may be equal whatever the number is.
+            zero = Exact().sign(slope) == Exact().sign(ends[0]) == 0
+            found = Exact().add(Fraction(1), Fraction(0) if zero else Exact().divide(ends[0], slope))
             numbers, vectors = put(numbers, vectors, slot, found if turn == 1 else Exact().divide(Fraction(1), found))
         return numbers, vectors
 
@@ -229,9 +229,25 @@ def holds_at(points, at):
 
 
 def judge(data, seed, count=1000):
-    """The claim at so many points, among them some of all dimensions up to 3."""
+    """The claim at so many points, of dimension 1, 2 and 3; at some of them hypotheses are tight, or a strict claim."""
+    rng = np.random.default_rng(seed)
+    weak = [each for each in data["hypotheses"] if each["relation"] in (">=", "<=")]
+    rng.shuffle(weak)
+    strict = [data] if data["relation"] in ("<", ">") else weak
+    counted = exact = 0
+    for part, tight in ((count // 2, ()), (count // 4, weak[: len(weak) // 2 + 1]), (count // 4, strict)):
+        points = Points(data, rng, part, tight)
+        found = judged(points)
+        counted, exact = counted + found.counted, exact + found.exact
+        if found.wrong:
+            return Judgement(counted, exact, found.wrong)
+    return Judgement(counted, exact, None)
+
+
+def judged(points):
+    """The claim at points that were drawn; it is looked at exactly where intervals leave a doubt."""
+    data = points.data
     with np.errstate(all="ignore"):
-        points = Points(data, np.random.default_rng(seed), count)
         points.moved()
         found, (numbers, vectors, arithmetic) = points.judged(points.free)
         left, right = (value(data[side], numbers, vectors, arithmetic) for side in ("left", "right"))
@@ -241,7 +257,6 @@ def judge(data, seed, count=1000):
         out |= refuted
     # A sure violation is looked at first, then points in doubt.
     order = [*np.flatnonzero(broken & ~out)[:SAMPLE], *np.flatnonzero(~sure & ~broken & ~out)[:SAMPLE]]
-    # Where equalities were not solved, most points break them in a way that intervals see.
     exact = 0
     for at in order:
         holds = holds_at(points, at)
@@ -249,6 +264,6 @@ def judge(data, seed, count=1000):
         if holds is False:
             numbers, vectors = points.exactly(at)
             return Judgement(int(np.sum(~out)), exact, {**numbers, **vectors})
-        certain = broken[at] and all(sure_[at] for sure_, _ in found) and not points.solved
+        certain = broken[at] and all(surely[at] for surely, _ in found) and not points.solved
         assert not (certain and holds), "the two arithmetics disagree"
     return Judgement(int(np.sum(~out)), exact, None)

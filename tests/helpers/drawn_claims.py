@@ -98,7 +98,7 @@ class Drawn:
             "variables": {name: NUMBERS[name] for name in numbers},
             "vectors": vectors,
             "left": "0",
-            "relation": rng.choice((">=", ">=", "<=", ">", "<", "==")),
+            "relation": rng.choice((">=", "<=", ">", "<", ">", "==")),
             "right": "0",
             "hypotheses": [],
             "proofs": [],
@@ -200,7 +200,7 @@ class Drawn:
         """A short polynomial, some of whose numbers are roots, maxima or minima, with bounds of them."""
         rng, data = self.rng, self.blank()
         parts = [*data["variables"], *(["dot", v, w] for v in data["vectors"] for w in data["vectors"])]
-        first, other = rng.choice(parts), rng.choice([*parts, "1"])
+        first, other = rng.choice([*parts, *["K"] * ("K" in parts)]), rng.choice([*parts, "1"])
         more = [
             ["^", first, "1/2"],
             ["max", first, other],
@@ -210,13 +210,36 @@ class Drawn:
         ]
         parts = [first, first, other, other, rng.choice(more)]
         if self.chance(0.3):  # its sign changes at whole numbers
-            factors = [["+", first, ["*", "-1", rng.choice(("0", "1", "2", "3"))]] for _ in range(rng.randint(1, 3))]
-            data["left"] = ["*", *factors, *rng.sample(parts, rng.randint(0, 1))]
+            factors = [["+", first, ["*", "-1", rng.choice(("1", "2", "3", "0"))]] for _ in range(rng.randint(1, 3))]
+            data["left"] = ["*", *factors, *rng.sample(parts, self.chance(0.3))]
         else:
             sizes = ("1", "1", "2", "-1", "-1", "-2", "1/2")
             terms = [["*", rng.choice(sizes), *rng.sample(parts, rng.randint(0, 3))] for _ in range(rng.randint(1, 3))]
             data["left"] = ["+", *terms]
-        for _ in range(rng.choice((0, 0, 1, 1, 2))):
-            left, right = rng.choice(parts), rng.choice([*CONSTANTS, *parts])
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            left, right = rng.choice([first, *parts]), rng.choice([*CONSTANTS, *parts])
             data["hypotheses"].append({"left": left, "relation": rng.choice(RELATIONS), "right": right})
         return copy.deepcopy(data)
+
+    def quotient(self):
+        """A short claim with both sides divided by something that may be negative."""
+        data = self.small()
+        below = self.atom(data) if self.chance(0.5) else ["+", self.atom(data), self.atom(data)]
+        for side in ("left", "right"):
+            data[side] = ["/", data[side], below]
+        return data
+
+    def pairings(self):
+        """The same vectors in pairs, on either side others."""
+        rng, data = self.rng, self.blank()
+        data["vectors"] = ["u", "v", "w"]
+        drawn = rng.choice(("uuvv", "uuvv", "uuvvww", "uvvw", "uuuv"))
+        for side in ("left", "right"):
+            shuffled = rng.sample(drawn, len(drawn))
+            pairs = [["dot", a, b] for a, b in zip(shuffled[::2], shuffled[1::2], strict=True)]
+            data[side] = [
+                "*",
+                *pairs,
+                *rng.sample(sorted(data["variables"]), rng.randint(0, 1) * bool(data["variables"])),
+            ]
+        return data
