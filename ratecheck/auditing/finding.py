@@ -21,6 +21,8 @@ from ratecheck.auditing.sanity import QUESTIONS, SECONDS, Hygiene, examine, sati
 
 # Several times what the hardest step of the four papers takes.
 STEP_SECONDS = 60.0
+# What is said of a step then, which another machine, or the same one when it is less busy, may decide: it is not kept.
+OUT_OF_TIME = f"not decided in {STEP_SECONDS:g} seconds"
 
 
 class StepVerdict(Enum):
@@ -201,7 +203,7 @@ def _guarded(work: Any) -> Decision:
             found: Decision = work()
             return found
     except OutOfTime:
-        return Decision(answer=Answer.UNKNOWN, evidence=f"not decided in {STEP_SECONDS:g} seconds")
+        return Decision(answer=Answer.UNKNOWN, evidence=OUT_OF_TIME)
     except StepError:
         # A user's own step that cannot be examined as it is written.
         raise

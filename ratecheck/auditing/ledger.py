@@ -238,7 +238,7 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
     """
     from ratecheck.algebra.smt import SOLVER
     from ratecheck.auditing.certificates import exported
-    from ratecheck.auditing.finding import StepResult, examine_step
+    from ratecheck.auditing.finding import OUT_OF_TIME, StepResult, examine_step
     from ratecheck.auditing.mutation.analysis import test_step
 
     store = ResultStore(None if folder is None else Path(folder))
@@ -266,7 +266,10 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
                     **examine_step(step, room=work == "room").fields(),
                     "computed_from": _computed_from(module, position),
                 }
-            lasting = SOLVER.killed == killed
+            lasting = SOLVER.killed == killed and OUT_OF_TIME not in (
+                kept.get("evidence"),
+                kept.get("repaired_evidence"),
+            )
         if lasting and key is not None:
             store.put(key, kept)
     result: dict[str, Any] = kept
