@@ -130,7 +130,10 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     file = target(out or Path(f"{_plain(key)}-region.png"))
     found = plot_region(key, axes=axes, parameters=parse_values(assignments))
     if found.region is None:
-        print_remarks(found)
+        if as_json:
+            print_result(found, as_json=True)
+        else:
+            print_remarks(found)
         return 3
     _print_and_save(replace(found, file=file), as_json=as_json)
     return 0

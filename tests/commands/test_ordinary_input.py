@@ -376,3 +376,24 @@ def test_versions_are_compared_in_seconds(right, tmp_path, command, monkeypatch)
     begun = time.process_time()
     assert command("diff", "old.py", "new.py", "--no-audit") == 0
     assert time.process_time() - begun < 8
+
+
+def test_a_region_without_a_point_is_json_too(tmp_path, command, capsys, monkeypatch):
+    """Nothing is admissible: exit code 3, and data on standard output all the same."""
+    text = "own = theorem(right='2*F_0/(gamma_u*T)', step_rules={'gamma_u': '3/L'}, **common)\n"
+    (tmp_path / "mine.py").write_text(HEAD + text)
+    monkeypatch.chdir(tmp_path)
+    assert command("plot", "region", "mine.py:own", "L=1", "F_0=1", "n=2", "T=10", "--json") == 3
+    assert json.loads(capsys.readouterr().out)["points"] == {}
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinitely_many_local_steps_are_refused_quietly():
+    """A setting that leaves the range of floats: one line, and no warning of NumPy's."""
+    found = theorem(
+        "t", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"], left="G_u",
+        over="mean_of_rounds", right="2*F_0/(gamma_u*T)", conditions=["gamma_u <= 1/L"],
+        settings={"K": "exp(exp(T))", "m": "n", "eta_u": 1, "sigma_u": 0},
+    )  # fmt: skip
+    with pytest.raises(InputError, match="K="):
+        rc.verify(found, n=2, T=20)
