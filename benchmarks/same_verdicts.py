@@ -12,7 +12,8 @@ key ``seconds``, is not compared.
 
 Other versions of libraries round otherwise. With ``--libraries`` numbers count as the same that differ by no more than
 a billionth of them, or by no more than the rounding error that is claimed beside them; and what a solver or a search in
-floats chose among equals, which is under the keys `_CHOSEN`, is not compared. Exit codes, keys and verdicts are.
+floats chose among equals, under the keys `_CHOSEN` and, of `falsify`, `_FOUND`, is not compared. Exit codes, keys and
+verdicts are.
 
 A file with rules says what is meant to differ; the rules that apply are counted in what `compare` prints::
 
@@ -61,7 +62,10 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # Keys whose values a clock measured.
 _CLOCK = ("seconds",)
 # With other libraries: keys of what was chosen among equals, of bounds of rounding, and how close numbers are.
-_CHOSEN = ("evidence", "instance", "gap", "error", "left_error", "right_error")
+_ERRORS = ("error", "left_error", "right_error")
+_CHOSEN = ("evidence", "instance", "gap", *_ERRORS)
+# Where a search in floats ends, whose verdict is compared.
+_FOUND = ("worst", "values")
 _CLOSE = 1e-9
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 _FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", "MPLBACKEND": "Agg", "NO_COLOR": "1"}
@@ -96,7 +100,7 @@ def main() -> int:
         return record(asked.out, asked.python, asked.tree.resolve(), rules, asked.set, asked.jobs)
     before, after = (json.loads(path.read_text()) for path in (asked.before, asked.after))
     if asked.libraries:
-        before = _as_rounded(before, after)
+        before = {line: _as_rounded(each, after.get(line), line) for line, each in before.items()}
     return compare(before, after, rules, words=asked.words)
 
 
@@ -261,17 +265,18 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], rules: Rules, *
     return int(bool(hard))
 
 
-def _as_rounded(one: Any, other: Any, error: float = 0.0) -> Any:
+def _as_rounded(one: Any, other: Any, line: str, error: float = 0.0) -> Any:
     """The one with what counts as the same with other libraries put as the other has it."""
     if isinstance(one, dict) and isinstance(other, dict):
-        claimed = [each.get(key) or 0.0 for each in (one, other) for key in _CHOSEN[3:]]
+        chosen = (*_CHOSEN, *(_FOUND if line.startswith("falsify ") else ()))
+        claimed = [each.get(key) or 0.0 for each in (one, other) for key in _ERRORS]
         error = max([each for each in claimed if isinstance(each, float)], default=0.0)
         return {
-            key: other[key] if key in _CHOSEN and key in other else _as_rounded(value, other.get(key), error)
+            key: other[key] if key in chosen and key in other else _as_rounded(value, other.get(key), line, error)
             for key, value in one.items()
         }
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [_as_rounded(first, second, error) for first, second in zip(one, other, strict=True)]
+        return [_as_rounded(first, second, line, error) for first, second in zip(one, other, strict=True)]
     if isinstance(one, float) and isinstance(other, float):
         return other if abs(one - other) <= max(_CLOSE * max(abs(one), abs(other)), error) else one
     return one

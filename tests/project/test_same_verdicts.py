@@ -44,4 +44,16 @@ def test_what_counts_as_the_same(script, change, same, rounded):
     before, after = {"verify": ENTRY}, {"verify": copy.deepcopy(ENTRY)}
     change(after["verify"])
     assert (script.compare(before, after, {}, words=False) == 0) is same
-    assert (script.compare(script._as_rounded(before, after), after, {}, words=False) == 0) is rounded
+    assert (script.compare(_rounded(script, before, after), after, {}, words=False) == 0) is rounded
+
+
+def test_where_a_search_ends_is_not_compared(script):
+    """Of `falsify` alone, and its verdict is."""
+    one, other = ({**ENTRY, "out": {"verdict": "INCONCLUSIVE", "worst": {"T": T}}} for T in (7, 9))
+    for line, same in (("falsify key", True), ("verify key", False)):
+        before, after = {line: one}, {line: other}
+        assert (script.compare(_rounded(script, before, after), after, {}, words=False) == 0) is same
+
+
+def _rounded(script, before, after):
+    return {line: script._as_rounded(each, after[line], line) for line, each in before.items()}
