@@ -120,7 +120,9 @@ def _worst(lefts: Callable[[Array], Array], largest: float) -> tuple[float, floa
     grid = largest * np.logspace(-_DECADES, 0, _DECADES * _PER_DECADE + 1)
     best, value = largest, -math.inf
     for _ in range(_CLOSER):
-        found = lefts(grid)
+        # Where nothing limits the start it is infinite, and what a run leaves of it may have no value.
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = lefts(grid)
         at = int(np.nanargmax(found)) if np.isfinite(found).any() else 0
         if found[at] > value:
             best, value = float(grid[at]), float(found[at])

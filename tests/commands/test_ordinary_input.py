@@ -160,6 +160,17 @@ def test_a_setting_depends_on_no_step_size():
         )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_card_of_starts_without_a_limit_is_quiet():
+    """A bound that does not name the start lets it be as far as one likes: no warning of NumPy's."""
+    found = theorem(
+        "t", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"], left="G_u",
+        over="last_round", right="1 + log(log(T))", conditions=["gamma_u <= 1/L"],
+        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+    )  # fmt: skip
+    assert rc.rates(found, over="T").card.cells
+
+
 def test_a_right_side_with_the_round_has_no_exponent(mine, command, capsys, monkeypatch):
     """One line, and the other commands still answer."""
     monkeypatch.chdir(mine)
