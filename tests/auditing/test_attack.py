@@ -74,9 +74,6 @@ BROKEN = {
     "a term is positive whatever its hypotheses are": (" and all(above for _, above in used)\n", "\n"),
     "a substitution asks for no sign": (BOUND, "True"),
     "nor of the slope": (BOUND, BOUND.replace("sign(below, signs) > 1 and ", "")),
-    "nor of a relative bound": (BOUND, BOUND.replace(" and (not relative or sign(above, signs) > 1)", "")),
-    "nor of the number": (BOUND, BOUND.replace(" and (least or signs[x] in POSITIVE)", "")),
-    "the first case is dropped": (CASES, CASES.replace("zip(", "list(zip(").replace("):", "))[1:]:")),
     "the second case is dropped": (CASES, CASES.replace("zip(", "list(zip(").replace("):", "))[:1]:")),
     "the sign of denominators is ignored": (ODD, ""),
     "that of the multiplier": ('need(sign(multiplier, signs) > 1, "the multiplier may be 0")', ""),
@@ -87,12 +84,21 @@ BROKEN = {
         "even = True",
     ),
     "inner products are nonnegative": ('"nonnegative" if key[0] == key[1] else "real"', '"nonnegative"'),
-    "norms are positive": ('"nonnegative" if key[0] == key[1]', '"positive" if key[0] == key[1]'),
     "a hypothesis may be 0 and void": ("times(MINUS, poly), not above)", "times(MINUS, poly), False)"),
-    "powers without a meaning": ('need(fits, f"a meaningless power of {name}")', ""),
+    "minima are maxima": ('">=" if operation == "max" else "<="', '">="'),
 }
 RARE = {
-    "minima are maxima": ('">=" if operation == "max" else "<="', '">="'),
+    "the first case is dropped": (CASES, CASES.replace("zip(", "list(zip(").replace("):", "))[1:]:")),
+    "a substitution does not ask for the sign of a relative bound": (
+        BOUND,
+        BOUND.replace(" and (not relative or sign(above, signs) > 1)", ""),
+    ),
+    "a substitution does not ask for that of the number": (
+        BOUND,
+        BOUND.replace(" and (least or signs[x] in POSITIVE)", ""),
+    ),
+    "norms are positive": ('"nonnegative" if key[0] == key[1]', '"positive" if key[0] == key[1]'),
+    "powers without a meaning": ('need(fits, f"a meaningless power of {name}")', ""),
     "there is no 2": ("Fraction(-2)}), False)}", "Fraction(-3)}), False)}"),
     "roots are replaced by 1": ("need(fits and all((e - low) % 1 == 0 for e in powers),", "need(fits,"),
 }

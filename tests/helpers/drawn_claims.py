@@ -212,6 +212,7 @@ class Drawn:
         if self.chance(0.3):  # its sign changes at whole numbers
             factors = [["+", first, ["*", "-1", rng.choice(("1", "2", "3", "0"))]] for _ in range(rng.randint(1, 3))]
             data["left"] = ["*", *factors, *rng.sample(parts, self.chance(0.3))]
+            data["relation"] = rng.choice((">=", data["relation"]))
         else:
             sizes = ("1", "1", "2", "-1", "-1", "-2", "1/2")
             terms = [["*", rng.choice(sizes), *rng.sample(parts, rng.randint(0, 3))] for _ in range(rng.randint(1, 3))]
