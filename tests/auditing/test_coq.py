@@ -1,5 +1,6 @@
 """Certificates as lemmas of Coq: which claims leave, that they are stated in full, and that Coq accepts them."""
 
+import json
 import os
 import random
 import re
@@ -38,6 +39,7 @@ MORE = {
     "denominators": Scalar(left=1 / (1 / x - y), operator="==", right=x / (1 - x * y)),
     "roots as divisors": Scalar(left=x / sp.sqrt(x * y + y), operator="<=", right=x / sp.sqrt(x * y)),
     "polarisation": Gram(left=dot(u + v, x * w) * 4, operator="==", right=x * (square(u + v + w) - square(u + v - w))),
+    "order of names": Gram(left=2 * dot(*vectors("N N2")), operator="<=", right=sum(map(square, vectors("N N2")))),
     "coefficients": Gram(left=2 * dot(u - v / y, w), operator="<=", right=square(u * y - v) / y**2 + square(w)),
 }
 
@@ -228,7 +230,8 @@ def lemmas_alone(text, folder):
 @pytest.mark.usefixtures("coqc")
 def test_coq_accepts_claims_of_all_kinds(found, tmp_path):
     """Every rule of the checker, and names that are Coq's own."""
-    text = coq.coq_text({"steps": [*found.values(), claim_of(WORDS.split())]})
+    words = WORDS.split()
+    text = coq.coq_text({"steps": [*found.values(), *(claim_of(words[k : k + 10]) for k in range(0, len(words), 10))]})
     assert "is not written" not in text
     ok, said = lemmas_alone(text, tmp_path)
     assert ok, said
@@ -286,3 +289,30 @@ def test_coq_accepts_every_certificate_of_a_paper(paper, tmp_path):
     assert "is not written" not in text
     ok, said = lemmas_alone(text, tmp_path)
     assert ok, said
+
+
+def test_implications_leave_as_steps_do(tmp_path):
+    """What a statement comes down to, as printed and with its sharper constants: the same ids, other claims."""
+    key, files = "pfl/lemma-3.6-recursion", [tmp_path / name for name in ("a.json", "a.v", "b.json", "b.v")]
+    printed = rc.implications(key, certificates=files[0], coq=files[1])
+    sharper = rc.sharpen(key, certificates=files[2], coq=files[3])
+    assert printed.file == f"{files[0]} and {files[1]}"
+    assert f"proved inequalities with a certificate in {printed.file}" in str(printed)
+    assert sharper.file == f"{files[2]} and {files[3]}"
+    kept = [json.loads(path.read_text())["steps"] for path in files[::2]]
+    assert kept[0]
+    for steps, path in zip(kept, files[1::2], strict=True):
+        for each in steps:
+            recheck.step(each)
+            assert re.fullmatch(rf"{key}:\d+:\d+", each["id"])
+        text = path.read_text()
+        assert text.count("(* " + key) == len(steps)
+        assert "is not written" not in text
+    assert {each["digest"] for each in kept[0]} != {each["digest"] for each in kept[1]}
+
+
+@pytest.mark.parametrize("work", [rc.implications, rc.sharpen])
+def test_a_name_that_coq_cannot_read_is_refused_there_too(tmp_path, work):
+    """Before anything is proved."""
+    with pytest.raises(rc.InputError, match="Coq reads files such as"):
+        work("pfl/corollary-3.8", coq=tmp_path / "a-b.v")
