@@ -88,7 +88,9 @@ def implications(
     with progress("writing certificates") as report:
         proofs = _shared(_proofs, [(each,) for each in proved], report)
     found = tuple(each for several in proofs for each in several)
-    return ImplicationsResult(answers, found, targets.save(found))
+    result = ImplicationsResult(answers, found)
+    with result.kept():
+        return dataclasses.replace(result, file=targets.save(found))
 
 
 def _checked(wanted: Sequence[Implication], *, sharpest: bool) -> list[CheckedImplication]:

@@ -6,7 +6,7 @@ import click
 
 from ratecheck.api.implications import implications
 from ratecheck.auditing.implications import ImplicationVerdict
-from ratecheck.commands.arguments import json_option, print_result
+from ratecheck.commands.arguments import json_option, print_result, printed_first
 
 
 @click.command(name="implications")
@@ -23,6 +23,7 @@ def command(scope: str | None, sharpest: bool, certificates: str | None, coq: st
     constants are printed -> sharpest that the same argument gives; "<=" where no counterexample to a smaller one was
     found.
     """
-    found = implications(scope, sharpest=sharpest, certificates=certificates, coq=coq)
+    with printed_first(as_json=as_json):
+        found = implications(scope, sharpest=sharpest, certificates=certificates, coq=coq)
     print_result(found, as_json=as_json)
     return {ImplicationVerdict.FALSE: 1, ImplicationVerdict.UNKNOWN: 3, None: 0}[found.verdict]

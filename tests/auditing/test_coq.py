@@ -291,24 +291,39 @@ def test_coq_accepts_every_certificate_of_a_paper(paper, tmp_path):
     assert ok, said
 
 
+def leaving(path, of):
+    """The certificates in a file, after a look at whether they and the lemmas beside it are about a statement."""
+    steps, text = json.loads(path.read_text())["steps"], path.with_suffix(".v").read_text()
+    for each in steps:
+        recheck.step(each)
+        assert re.fullmatch(rf"{of}:\d+:\d+", each["id"])
+    assert len(re.findall(rf"^\(\* {of}:\d+:\d+ ", text, re.MULTILINE)) == len(steps) > 0
+    assert "is not written" not in text
+    return steps
+
+
 def test_implications_leave_as_steps_do(tmp_path):
-    """What a statement comes down to, as printed and with its sharper constants: the same ids, other claims."""
-    key, files = "pfl/lemma-3.6-recursion", [tmp_path / name for name in ("a.json", "a.v", "b.json", "b.v")]
-    printed = rc.implications(key, certificates=files[0], coq=files[1])
-    sharper = rc.sharpen(key, certificates=files[2], coq=files[3])
-    assert printed.file == f"{files[0]} and {files[1]}"
-    assert f"proved inequalities with a certificate in {printed.file}" in str(printed)
-    assert sharper.file == f"{files[2]} and {files[3]}"
-    kept = [json.loads(path.read_text())["steps"] for path in files[::2]]
-    assert kept[0]
-    for steps, path in zip(kept, files[1::2], strict=True):
-        for each in steps:
-            recheck.step(each)
-            assert re.fullmatch(rf"{key}:\d+:\d+", each["id"])
-        text = path.read_text()
-        assert text.count("(* " + key) == len(steps)
-        assert "is not written" not in text
-    assert {each["digest"] for each in kept[0]} != {each["digest"] for each in kept[1]}
+    """What a statement comes down to, for both checkers."""
+    found = rc.implications("pfl/lemma-3.5", certificates=tmp_path / "a.json", coq=tmp_path / "a.v")
+    assert found.file == f"{tmp_path / 'a.json'} and {tmp_path / 'a.v'}"
+    assert f"proved inequalities with a certificate in {found.file}" in str(found)
+    assert leaving(tmp_path / "a.json", "pfl/lemma-3.5") == [each["certificate"] for each in found.certificates]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("coqc")
+def test_sharper_theorems_leave_as_steps_do(tmp_path):
+    """The same ids as for what is printed, and other claims; Coq accepts both."""
+    key, files = "pfl/lemma-3.6-recursion", [tmp_path / name for name in ("a.json", "b.json")]
+    rc.implications(key, certificates=files[0], coq=files[0].with_suffix(".v"))
+    found = rc.sharpen(key, certificates=files[1], coq=files[1].with_suffix(".v"))
+    assert found.file == f"{files[1]} and {files[1].with_suffix('.v')}"
+    printed, sharper = ({each["id"]: each["digest"] for each in leaving(path, "pfl/lemma-.*")} for path in files)
+    assert printed.keys() & sharper.keys()
+    assert all(printed[name] != sharper[name] for name in printed.keys() & sharper.keys())
+    for path in files:
+        ok, said = lemmas_alone(path.with_suffix(".v").read_text(), tmp_path)
+        assert ok, said
 
 
 @pytest.mark.parametrize("work", [rc.implications, rc.sharpen])
