@@ -240,6 +240,16 @@ def test_any_latex_of_a_symbol(latex, tmp_path, command, monkeypatch):
     assert latex in page.replace("&amp;", "&") or "<math" in page
 
 
+def test_a_curve_that_is_zero_throughout(tmp_path, command):
+    """On a logarithmic axis there is nothing of it: the figure is drawn, and the claims stand."""
+    from fuzz import STUDY
+
+    (tmp_path / "study.toml").write_text(STUDY.replace("d = 4", "d = [1, 2]"))
+    words = ("run", str(tmp_path / "study.toml"), "--quick", "--only", "own", "--out", str(tmp_path / "out"))
+    assert command(*words) in (0, 3)
+    assert (tmp_path / "out" / "own.png").stat().st_size > 1000
+
+
 # --- stores ---
 
 

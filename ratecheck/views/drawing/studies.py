@@ -182,6 +182,10 @@ def _panel(ax: Axes, place: Axes, panel: _Panel, findings: Findings, outcome: St
             _mean(ax, curve, look, unit, findings)
         else:
             _curve(ax, curve, look, unit, last if steady else None, findings, outcome)
+    for line in ax.get_lines():
+        # A curve that is 0 throughout has no place for markers on a logarithmic axis, and matplotlib needs one.
+        if not (np.asarray(line.get_ydata(), dtype=float) > 0).any():
+            line.set_markevery(None)
     ends = {f"{curve.runs} {curve.name}": unit * curve.T for unit, curve in zip(units, figure.curves, strict=True)}
     colours = {f"{c.runs} {c.name}": look["color"] for look, c in zip(looks, figure.curves, strict=True)}
     _bounds(ax, panel.lines, ends, colours, findings)
