@@ -51,7 +51,7 @@ class Tally:
 def accepts(module, data):
     """Whether a checker accepts a certificate."""
     try:
-        module.step(data)
+        module.step(data, WORK)
     except REJECTED:
         return False
     return True
