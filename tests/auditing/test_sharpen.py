@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from test_certificates import changed, numbers
 
 import bounds
 import ratecheck as rc
@@ -64,10 +65,10 @@ def test_certificates_are_accepted_and_a_changed_one_is_not(tmp_path, cli):
     assert (len(kept["steps"]), kept["without_certificate"]) == (8, [])
     said = subprocess.run([sys.executable, recheck.__file__, file], capture_output=True, text=True, check=False)
     assert said.stdout == "8 certificates are accepted\n"
-    step = next(each for each in kept["steps"] if each["claim"] == "right side")
-    term = step["right"][0][0][0]
-    term[0][0] = str(Fraction(term[0][0]) * Fraction(99, 100))
-    file.write_text(json.dumps({**kept, "steps": [step]}))
+    step = next(each for each in kept["steps"] if list(numbers(each)))
+    path = next(path for path in numbers(step) if path[0] in ("left", "right"))
+    step = changed(step, path, lambda text: str(Fraction(text) * Fraction(99, 100)))
+    file.write_text(json.dumps({**kept, "steps": [{**step, "digest": recheck.digest(step)}]}))
     assert subprocess.run([sys.executable, recheck.__file__, file], capture_output=True, check=False).returncode == 1
 
 
