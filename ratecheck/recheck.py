@@ -279,7 +279,7 @@ class Claim:
             return name
         if operation == "^":
             base, order = self.quotient(parts[0]), number(parts[1]).denominator
-            need(base[0].keys() != {()} or base[1] or base[0][()] > 0, "a root of a negative number")
+            need(self.sign((times(MINUS, base[0]), base[1])) < 2, "a root of a negative number")
             self.signs[name] = "positive" if self.sign(base) > 1 else "nonnegative"
             self.know(name, self.goals((power(one(name), order), {}), "==", base))
         elif operation in ("max", "min"):
@@ -289,7 +289,10 @@ class Claim:
             for turn, value in enumerate(values):
                 self.know(f"{name}{turn}", self.goals((one(name), {}), ">=" if operation == "max" else "<=", value))
         else:  # of which no more than a sign is known
-            base = self.quotient(parts[0]) if operation == "power" else (ONE, {})
+            values = [] if operation == "constant" else [self.quotient(x) for x in parts[operation == "function" :]]
+            defined = operation != "log" or self.sign((times(MINUS, values[0][0]), values[0][1])) == 0
+            need(defined, "a logarithm of no positive number")
+            base = values[0] if operation == "power" else (ONE, {})
             positive = operation in ("power", "exp", "constant")
             self.signs[name] = ("real", "nonnegative", "positive")[self.sign(base) if positive else 0]
         return name
@@ -545,7 +548,7 @@ def checked(
             need(all(isinstance(x, str) for x in fields(each, "id reason").values()), "a reason is no text")
         for turn, each in enumerate(listed(file["steps"], "steps"), 1):
             where = f"step {turn}"
-            where = each["id"][:80]
+            where = ascii(each["id"])[1:-1][:80]
             allowed = min(left, WORK)
             step(each, allowed)
             left -= allowed - LEFT[0]
