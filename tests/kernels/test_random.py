@@ -196,7 +196,8 @@ def test_an_edited_callee_in_another_file_is_never_served_from_the_cache(tmp_pat
     kernels_folder = Path(compilation.__file__).parent
     shutil.copytree(kernels_folder, package / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").write_text("")
-    shutil.copy(kernels_folder.parent / "caching.py", package)
+    for needed in ("caching.py", "errors.py"):
+        shutil.copy(kernels_folder.parent / needed, package)
     (package / "kernels" / "caller.py").write_text(CALLER)
     first, number, hits = ask(tmp_path)
     assert (number, hits) == ((1 << 28 | 5) + 1, 0)
