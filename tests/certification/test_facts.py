@@ -15,7 +15,7 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.exact_constants import participations
-from ratecheck.certification.uncertified import lacking, unmet
+from ratecheck.certification.uncertified import asked, lacking, unmet
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace, Uniform
@@ -292,10 +292,10 @@ def test_the_catalogue_s_assumptions_are_met_by_its_default_problems():
         if statement.order_only or foreign(statement):
             continue
         rounds = statement.vocabulary.run.get("rounds")
-        asked = completed(statement, None, {} if rounds is None else {rounds: 4.0})
-        setting = resolve(statement, asked.problem, None, asked.values, QUICK)
-        assert unmet(statement, asked.problem, setting.pattern) is None, statement.key
-        assert lacking(statement, on_trace(setting, setting.traces()[0]).case) == (), statement.key
+        whole = completed(statement, None, {} if rounds is None else {rounds: 4.0})
+        setting = resolve(statement, whole.problem, None, whole.values, QUICK)
+        assert unmet(statement, whole.problem, setting.pattern) is None, statement.key
+        assert lacking(asked(statement, on_trace(setting, setting.traces()[0]).case)) == (), statement.key
 
 
 # --- Numbers beyond what is handled ---
