@@ -106,12 +106,14 @@ def bump(**declared):
 
 
 def test_declared_constants_are_marked():
-    """A right one is taken, and said to be declared."""
+    """A right one is taken, and said to be declared; not so one that is proved: |f''| <= 2 - 1/5 here."""
     found = bump(L=1.81)
     assert found.outcome is rc.Outcome.HOLDS
-    assert found.constants["L"].certificate is Certificate.DECLARED
-    assert "L=1.81 declared" in str(found)
-    assert "HOLDS on this problem, if L=1.81 is as declared" in str(found)
+    assert found.constants["F_0"].certificate is Certificate.DECLARED
+    assert "F_0=0.1 declared" in str(found)
+    assert "HOLDS on this problem, if F_0=0.1 is as declared  " in str(found)
+    assert found.constants["L"].certificate is Certificate.UPPER_BOUND
+    assert "L=1.81 upper bound (declared, and proved: " in str(found)
 
 
 @pytest.mark.parametrize(
