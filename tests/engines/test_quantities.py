@@ -276,11 +276,16 @@ def test_lemmas(key, trace):
         participation = TRACES[trace](n)
         given = given_for(statement)
         if isinstance(participation, Trace):
-            given = {**given, ("s" if "s" in given else "S"): float(n)}
+            given = {**given, ("s" if "s" in given else "S"): float(participation.size or n)}
         elif participation is not None:
             given = {k: v for k, v in given.items() if k not in ("S", "s")}
         verdict = verify(statement, problem, given, EXACT, participation=participation)
-        if verdict.outcome is Outcome.NOT_APPLICABLE:
+        if isinstance(participation, Trace) and participation.size is None and "s" in statement.parameters:
+            # The right side names s, and here no number is how many take part in every round (even if eps_max=0).
+            (reason,) = verdict.reasons
+            assert reason.endswith("differs from round to round")
+            assert verdict.outcome is Outcome.NOT_APPLICABLE
+        elif verdict.outcome is Outcome.NOT_APPLICABLE:
             assert any(check.holds is False for check in verdict.conditions), verdict.reasons
         else:
             assert verdict.outcome is (Outcome.VIOLATED if key in PRINTED_FALSE else Outcome.HOLDS), verdict
