@@ -264,16 +264,16 @@ def check_measurable(statement: Statement) -> None:
     """Raise `InputError` unless the statement has one value and is about the mean over the rounds of a run."""
     if _measurable(statement):
         return
-    vocabulary = statement.vocabulary
-    names = [name for name in names_in(statement.claims[0].bound) if vocabulary[name].role is Role.MEASURED]
-    if names and not statement.order_only:
+    claim, vocabulary = statement.claims[0], statement.vocabulary
+    if not statement.order_only and claim.metric.over is Over.MEAN_OF_ROUNDS:
+        names = [name for name in names_in(claim.bound) if vocabulary[name].role is Role.MEASURED]
         raise InputError(
             f"the right side of {statement.key} contains {', '.join(sorted(names))}, which differs from round to "
             "round: it has no exponent of its own; 'ratecheck verify' compares both sides"
         )
     reason = "is known only up to a constant"
     if not statement.order_only:
-        reason = f"is about {statement.claims[0].metric.over.value}"
+        reason = f"is about {claim.metric.over.value}"
     known = [other for paper in bounds.PAPERS for other in bounds.statements(paper)]
     others = [other for other in known if _measurable(other) and not foreign(other)]
     others.sort(key=lambda other: other.algorithm != statement.algorithm)

@@ -31,7 +31,12 @@ def edges(statement: Statement, values: Mapping[str, float]) -> tuple[str, ...]:
         found = [each for each in found if each != f"{n}=1"]
     if m in free and values.get(n, 1) > 1 and values[m] == values[n]:
         found.append(f"{m}={n}")
+    # Of a bound with quantities of the run, such as the round t, the values alone say only which constants are 0.
+    known = names_in(bound) <= values.keys()
     for name in (*disturbing, *(name for name in open_ones if facts.get(name) in _STARTS)):
+        if not known:
+            found += [f"{name}=0"] if values[name] == 0 else []
+            continue
         whole, without = (number(bound, {**values, name: value}) for value in (values[name], 0.0))
         if abs(whole - without) <= _NONE * abs(whole):
             found.append(f"{name}=0" if values[name] == 0 else f"next to no {name}")

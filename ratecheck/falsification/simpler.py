@@ -294,7 +294,7 @@ def _without_round(instance: Instance, t: int, rounds: str) -> Instance:
 def _of_clients(instance: Instance, n: int) -> Instance:
     """With fewer equal clients, all of which take part; of several types as many of each in proportion."""
     sizes = {instance.statement.vocabulary.run.get(role, "") for role in ("participants", "clients")}
-    counts = instance.problem.multiplicities
+    counts = arrays(instance).get("counts")
     if counts is not None:
         fewer = np.maximum(np.round(counts * (n / counts.sum())), 1)
         n = int(fewer.sum())
