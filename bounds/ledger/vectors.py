@@ -144,6 +144,10 @@ class InnerProduct(sp.Symbol):
     def _eval_subs(self, old: sp.Expr, new: sp.Expr) -> sp.Expr:
         return self.expanded.subs(old, new)
 
+    def xreplace(self, rule: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+        """With other symbols in place of those of what it is expanded."""
+        return self._xreplace(rule)[0]
+
     def _xreplace(self, rule: Mapping[sp.Expr, sp.Expr]) -> tuple[sp.Expr, bool]:
         if self in rule:
             return rule[self], True

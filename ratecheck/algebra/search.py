@@ -34,7 +34,7 @@ from ratecheck.algebra.substitution import (
 # A way to use up hypotheses is worth the algebra only if the goal is nonnegative at that many random points.
 _SAMPLES, _ROUNDING = 200, 1e-9
 # Ways looked at and ways expanded in the search for one part: counted, so that no answer depends on the machine's load.
-_LOOKED_AT, _EXPANDED = 1000, 40
+_LOOKED_AT, _EXPANDED = 2000, 80
 # Counterexamples: points drawn, those tried exactly, the share of zeros, and the logarithm that stands for 0.
 _DRAWS, _DRAWS_KEPT, _ZEROS, _ZERO = 4000, 12, 0.5, -300.0
 

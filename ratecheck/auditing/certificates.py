@@ -152,7 +152,10 @@ def find(state: Any, depth: int = _DEPTH) -> dict[str, Any] | None:
     if void is not None or depth == 0:
         return void
     system = _System.of(state)
-    found = system.combined(pairs=False) or system.squared() or system.split(depth) or system.combined()
+    found = system.combined(pairs=False)
+    if found is None and len(goal) <= _TWO:
+        found = system.squared() or system.split(depth)
+    found = found or system.combined()
     if found is not None:
         return found
     numbers = [key[0] for key in _mentioned(state) if len(key) == 1]

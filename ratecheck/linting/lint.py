@@ -21,7 +21,7 @@ CHECKS: dict[str, Callable[[Statement, Draws, int], Found]] = {
     instances.RUN: instances.check,
 }
 # Instances of the search by default: a second or two.
-EVALUATIONS = 40
+EVALUATIONS = 60
 
 
 def lint(statement: Statement, address: str = "", evaluations: int = EVALUATIONS) -> Report:

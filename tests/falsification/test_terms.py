@@ -98,7 +98,7 @@ def test_what_was_found_of_each_term_is_printed():
     assert "  terms   noise: sigma_u: left / right 0.0" in text
     assert "at n=" in text
     text = falsified_text(falsify(bounds.get("pfl/lemma-3.1"), Budget(5)))
-    assert "  terms   not looked at one by one: the right side of pfl/lemma-3.1 contains T_1u" in text
+    assert "  terms   not looked at one by one: pfl/lemma-3.1 is about every round" in text
 
 
 def test_a_right_side_that_is_written_as_one_sum_has_a_niche_for_every_summand():

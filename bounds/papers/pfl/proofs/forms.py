@@ -36,6 +36,7 @@ from bounds.ledger.families import (
 )
 from bounds.ledger.step import Gram, Identity, Scalar, above, below, equal, equations
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.written import written
 
 n, m, K, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.L, s.gamma, s.eta_u, s.eta_v
 su, sv = s.sigma_u**2, s.sigma_v**2
@@ -263,7 +264,7 @@ def mean_of_variates() -> Identity:
 def own_errors() -> Identity:
     """E||sum_ik 1_i (c_i - d_i)||^2 = E||sum_ik W_ik||^2 with c_i - d_i = (1/K) sum_k omega_ik."""
     apart = 1 / K * Omega
-    return Identity(left=sampled(K * apart, K * apart), right=sampled(Omega, Omega))
+    return Identity(left=K**2 * written(sampled(apart, apart)), right=sampled(Omega, Omega))
 
 
 def errors_of_sample() -> Gram:
