@@ -272,6 +272,8 @@ class _Lemma(Terms):
             return
         text, fact, operation = self.term(own), self.new("f"), own[0]
         new, sort, facts = self.new("y"), self.claim.signs[name], []
+        for each in {"^": own[1:2], "max": own[1:], "min": own[1:]}.get(operation, []):
+            yield from self._part_sign(each)
         if operation == "^":
             order = int(own[2].partition("/")[2])
             yield f"  assert ({fact} : {text} ^ {order} = {self.term(own[1])})"
@@ -292,6 +294,16 @@ class _Lemma(Terms):
         self.variables[name,] = Variable(new, signed=sort == "real")
         for key, fact, (left, relation, right) in facts:
             defining.append((key, fact, self._compared({"left": left, "relation": relation, "right": right})))
+
+    def _part_sign(self, node: Any) -> Iterator[str]:
+        """The sign of what a root or a maximum is taken of, where the checker sees it."""
+        if sign := self.claim.sign(self.claim.quotient(node)):
+            text, strict = self.term(node), sign > 1
+            compared = self._compared({"left": node, "relation": ">" if strict else ">=", "right": "0"})
+            poly = self._scope({}, {}).poly(compared.goals[0][0])
+            yield f"  assert ({self.new('s')} : 0 {'<' if strict else '<='} {text})."
+            yield f"  {{ first [seen | apply (unscaled{_strictly(strict)} ({text}) {poly} {compared.factor});"
+            yield f"    [seen | {compared.equal(poly)} | seen]]. }}"
 
     def _sign_of_value(self, node: Any, sort: str) -> str:
         if node[0] == "max":
