@@ -211,9 +211,6 @@ class Claim:
                 self.facts[x] = (plus(one(x), MINUS), False)
         self.declared = set(variables)
 
-    def read(self, data: Any) -> Any:
-        return read(data, self.signs, self.vectors)
-
     def quotient(self, node: Any) -> Any:  # (p, {q: e}) for p divided by all q^e
         if isinstance(node, str):
             value = Fraction(1) if node in self.declared else number(node)

@@ -6,7 +6,7 @@ is the SymPy expression, which may be that of the other side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,14 +87,20 @@ def at(expr: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Written:
     operation = {sp.Add: "+", sp.Mul: "*", sp.Max: "max", sp.Min: "min"}.get(expr.func)
     if operation is None:
         raise TypeError(f"{expr.func.__name__} is not written out")
-    ordered = (
-        expr.as_ordered_terms()
-        if expr.is_Add
-        else expr.as_ordered_factors()
-        if expr.is_Mul
-        else sorted(expr.args, key=sp.default_sort_key)
-    )
-    return Written(operation, tuple(at(each, values) for each in ordered))
+    return Written(operation, tuple(at(each, values) for each in ordered(expr)))
+
+
+def ordered(expr: sp.Expr) -> Sequence[sp.Expr]:
+    """The parts of an expression in the order in which SymPy prints them, which is the same in every process."""
+    if expr.is_Add:
+        found: Sequence[sp.Expr] = expr.as_ordered_terms()
+    elif expr.is_Mul:
+        found = expr.as_ordered_factors()
+    elif isinstance(expr, (sp.Max, sp.Min)):  # whose arguments are a set
+        found = sorted(expr.args, key=sp.default_sort_key)
+    else:
+        found = expr.args
+    return found
 
 
 def value(side: Any) -> Any:

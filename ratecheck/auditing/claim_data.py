@@ -13,7 +13,7 @@ import sympy as sp
 
 from bounds.ledger.step import Check, Enumerated, Identity, Step
 from bounds.ledger.vectors import InnerProduct, Vector, factors
-from bounds.ledger.written import Written
+from bounds.ledger.written import Written, ordered
 from ratecheck import recheck
 
 _FUNCTIONS = {"log": ["log"], "exp": ["exp"], "Max": ["max"], "Min": ["min"]}
@@ -46,25 +46,24 @@ def claim_data(step: Step, check: Check, names: Names | None = None) -> dict[str
     return {**found, "digest": recheck.digest(found)}
 
 
-def digest(step: Step) -> str:
-    """The digest of a step's claim; "" where it is checked on instances alone or has no form as data."""
-    try:
-        return str(claim_data(step, step.check)["digest"])
-    except NotExpressibleError:
-        return ""
+def identified(step: Step) -> tuple[str, str]:
+    """The digest of a step's claim, and why the claim says nothing that is not given, or "".
 
-
-def repeated(step: Step) -> str:
-    """Why a claim says nothing that is not given: both sides are the same, or it is one of its hypotheses; or ""."""
+    The digest is "" where the claim is checked on instances alone or has no form as data. A claim says nothing where
+    both of its sides are the same, or where it is one of its hypotheses.
+    """
     try:
         data = claim_data(step, step.check)
+    except NotExpressibleError:
+        return "", ""
+    try:
         recheck.LEFT[0] = recheck.WORK
         recheck.stated(data)
     except recheck.RepeatedError as error:
-        return str(error)
-    except (NotExpressibleError, ArithmeticError):
-        return ""
-    return ""
+        return str(data["digest"]), str(error)
+    except ArithmeticError:
+        pass  # whoever writes its certificate says why
+    return str(data["digest"]), ""
 
 
 def _comparison(names: Names, left: Any, operator: str, right: Any) -> dict[str, Any]:
@@ -94,12 +93,9 @@ class Names:
             if side.operation == "value":
                 return self.tree(side.parts[0])
             if side.operation == "^":
-                base, e = self.tree(side.parts[0]), side.parts[1]
-                if not e.is_Integer:
-                    self._own(
-                        ["^", base, f"1/{e.q}"], sp.Symbol(f"({side.parts[0].value})^(1/{e.q})", nonnegative=True)
-                    )
-                return ["^", base, str(e)]
+                # SymPy would split or cancel the root of this value.
+                root = sp.Symbol(f"({side.parts[0].value})^(1/{side.parts[1].q})", nonnegative=True)
+                return self._raised(self.tree(side.parts[0]), side.parts[1], root)
             node = [side.operation, *map(self.tree, side.parts)]
             return self._own(node, side.value) if side.operation in ("max", "min") else node
         return self._expression(sp.sympify(side))
@@ -126,7 +122,7 @@ class Names:
         if expr.is_Rational:
             return str(expr)
         if expr.is_Add:
-            return ["+", *map(self._expression, expr.as_ordered_terms())]
+            return ["+", *map(self._expression, ordered(expr))]
         if expr.is_Mul:
             return self._product(expr)
         return self._power(expr) if expr.is_Pow else self._function(expr)
@@ -136,17 +132,20 @@ class Names:
             return self._own(["power", *map(self._expression, expr.args)], expr)
         if expr.exp < 0:
             return ["/", "1", self._expression(1 / expr)]
-        base = self._expression(expr.base)
-        if not expr.exp.is_Integer:
-            self._own(["^", base, f"1/{expr.exp.q}"], expr.base ** sp.Rational(1, expr.exp.q))
-        return ["^", base, str(expr.exp)]
+        return self._raised(self._expression(expr.base), expr.exp, expr.base ** sp.Rational(1, expr.exp.q))
+
+    def _raised(self, base: Any, e: sp.Rational, root: sp.Expr) -> list[Any]:
+        """A power, whose root, if it has one, is a number of its own."""
+        if not e.is_Integer:
+            self._own(["^", base, f"1/{e.q}"], root)
+        return ["^", base, str(e)]
 
     def _function(self, expr: sp.Expr) -> Any:
         if expr in _CONSTANTS:
             return self._own(["constant", _CONSTANTS[expr]], expr)
         if isinstance(expr, (sp.Max, sp.Min)) or expr.is_Function:
             name = type(expr).__name__
-            return self._own([*_FUNCTIONS.get(name, ["function", name]), *map(self._expression, _ordered(expr))], expr)
+            return self._own([*_FUNCTIONS.get(name, ["function", name]), *map(self._expression, ordered(expr))], expr)
         raise NotExpressibleError(f"{type(expr).__name__} is not expressed")
 
     def _symbol(self, symbol: sp.Symbol) -> Any:
@@ -170,7 +169,7 @@ class Names:
         number, rest = expr.as_coeff_Mul()
         above: list[sp.Expr] = []
         below: list[sp.Expr] = []
-        for factor in rest.as_ordered_factors():
+        for factor in ordered(rest) if rest.is_Mul else (rest,):
             base, e = factor.as_base_exp()
             (below if e.is_Rational and e < 0 else above).append(base ** (-e) if e.is_Rational and e < 0 else factor)
         minus = ["-1"] if number.p < 0 else []
@@ -182,11 +181,3 @@ class Names:
 
 def _multiplied(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else ["*", *parts]
-
-
-def _ordered(expr: sp.Expr) -> Sequence[sp.Expr]:
-    """Arguments in an order that does not depend on the process: those of a maximum are a set."""
-    if isinstance(expr, (sp.Max, sp.Min)):
-        return sorted(expr.args, key=sp.default_sort_key)
-    arguments: Sequence[sp.Expr] = expr.args
-    return arguments

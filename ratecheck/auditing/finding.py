@@ -13,7 +13,7 @@ from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Scope, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.claim_data import digest, repeated
+from ratecheck.auditing.claim_data import identified
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation.probe import Probe
@@ -141,7 +141,7 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
     Together that takes several times as long as the verdict.
     """
     started = time.process_time()
-    why = repeated(step)
+    digest, why = identified(step)
     if why and step.scope.covers:
         step = dataclasses.replace(step, scope=Scope.MORE_ASSUMED, narrower=why)
     probe = Probe(step.check)
@@ -177,7 +177,7 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
         scope=step.scope,
         narrower=step.narrower,
         seconds=round(time.process_time() - started, 3),
-        digest=digest(step),
+        digest=digest,
     )
 
 

@@ -12,7 +12,7 @@ from bounds.ledger.vectors import dot, factors, square, vectors
 from bounds.ledger.written import at, sqrt, written
 from ratecheck import recheck
 from ratecheck.auditing.certificates import certificate
-from ratecheck.auditing.claim_data import NotExpressibleError, claim_data, repeated
+from ratecheck.auditing.claim_data import NotExpressibleError, claim_data, identified
 from ratecheck.auditing.finding import StepVerdict, examine_step
 
 PAPERS = ("pfl", "fedsum", "flame", "simfbo")
@@ -70,7 +70,7 @@ def test_sides_are_those_that_were_written(check, text):
 )
 def test_a_claim_that_says_nothing_is_not_proved(check, why):
     """Its step is checked in a special case, and says why; nothing leaves."""
-    assert repeated(step(check)) == why
+    assert identified(step(check))[1] == why
     found = examine_step(step(check))
     assert found.verdict is (StepVerdict.CHECKED if why else StepVerdict.PROVED)
     assert found.narrower == why
@@ -161,6 +161,6 @@ def test_the_data_say_what_the_ledger_says(paper):
 def test_no_ledger_has_a_line_that_says_nothing(paper):
     """But for lines that say themselves that what they need is what they claim."""
     for each in bounds.ledger.steps(paper):
-        why = repeated(each)
+        _, why = identified(each)
         assert "same" not in why, each.id
         assert not why or not examine_step(each).scope.covers, each.id

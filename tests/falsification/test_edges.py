@@ -1,6 +1,7 @@
 """An equality with one client, in one round, without noise is no tightness; the shape is that of the run."""
 
 import pytest
+from sampled_clients import sampled
 
 import bounds
 from bounds.theorem import theorem
@@ -10,21 +11,6 @@ from ratecheck.views.falsify import falsified_text
 
 SAMPLED = {"n": 8.0, "m": 2.0, "K": 1.0, "T": 50.0, "L": 1.0, "sigma_u": 1.0, "b": 1.0, "F_0": 1.0, "gamma_u": 0.5,
            "eta_u": 1.0}  # fmt: skip
-
-
-def sampled(sampling="L*gamma_u*b**2/m"):
-    """One step of m of n clients per round; with a square of m it is wrong."""
-    return theorem(
-        key="mine/sampled",
-        title="SGD with sampled clients",
-        algorithm="fedavg",
-        assumptions=["smoothness", "noise", "dissimilarity", "uniform_sampling", "no_personal"],
-        left="G_u",
-        over="mean_of_rounds",
-        right={"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/m", "sampling": sampling},
-        conditions=["gamma_u <= 1/L"],
-        settings={"K": 1, "eta_u": 1},
-    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +28,7 @@ def sampled(sampling="L*gamma_u*b**2/m"):
 )
 def test_what_is_at_its_edge(changed, expected):
     """K is fixed by the statement, so that 1 is no edge."""
-    assert edges(sampled(), {**SAMPLED, **changed}) == expected
+    assert edges(sampled(sampling="L*gamma_u*b**2/m"), {**SAMPLED, **changed}) == expected
 
 
 def test_copies_of_one_client_are_no_edge():
@@ -55,7 +41,9 @@ def test_copies_of_one_client_are_no_edge():
 def test_a_wrong_statement_is_not_called_tight():
     """Quadratics of one client reach the bound, whatever it says of sampling."""
     text = falsified_text(
-        falsify(sampled("L*gamma_u*b**2/m**2"), Budget(evaluations=40, by_term=False, functions=False, noise=0))
+        falsify(
+            sampled(sampling="L*gamma_u*b**2/m**2"), Budget(evaluations=40, by_term=False, functions=False, noise=0)
+        )
     )
     assert "  tight" not in text
     line = next(each for each in text.splitlines() if each.startswith("  edge"))
