@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ratecheck.outcome import Outcome
 
 if TYPE_CHECKING:
+    from ratecheck.exponents.card import Card
     from ratecheck.studies.claims import Findings
 
 # 0 holds or done; 1 violated, or another finding; 2 usage or input; 3 inconclusive or not applicable; 4 a mistake of
@@ -22,6 +23,11 @@ OF_VERDICT = {
 }
 # A search that finds nothing is done; one that leaves open what it found is not.
 OF_SEARCH = {Outcome.VIOLATED: FINDING, Outcome.INCONCLUSIVE: DONE, Outcome.NOT_APPLICABLE: OPEN}
+
+
+def of_card(card: Card) -> int:
+    """The exit code of a rate card: a finding where `verify` confirms it, open where nothing does."""
+    return FINDING if card.exceeded else OPEN if card.open else DONE
 
 
 def of_claims(findings: Findings) -> int:

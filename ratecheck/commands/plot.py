@@ -23,7 +23,7 @@ from ratecheck.commands.arguments import (
     threads_option,
     values_argument,
 )
-from ratecheck.commands.exit_codes import DONE, FINDING
+from ratecheck.commands.exit_codes import DONE, of_card
 from ratecheck.exponents.sweep import COSTLY, DEFAULTS
 
 
@@ -99,7 +99,7 @@ def sides(
     is varied then.
 
     The step sizes that it admits are drawn by 'plot region KEY', its rate card (see 'rates') by --rates; exit code 1
-    where that has a cell that is EXCEEDED.
+    where that has a cell that is EXCEEDED, else 3 where one is OPEN.
     """
     file = target(out or Path(f"{_plain(key)}{'-rates' if rates else ''}.png"))
     found: DrawnResult = plot(  # type: ignore[call-overload]  # which of both is decided here
@@ -107,7 +107,7 @@ def sides(
         rates=rates, over=over, parameters=parse_values(assignments),
     )  # fmt: skip
     _print_and_save(replace(found, file=file), as_json=as_json)
-    return FINDING if isinstance(found, RatesResult) and found.exceeded else DONE
+    return of_card(found.card) if isinstance(found, RatesResult) else DONE
 
 
 @command.command(name=_REGION)

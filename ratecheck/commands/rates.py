@@ -11,7 +11,7 @@ from ratecheck import files
 from ratecheck.api.rates import rates
 from ratecheck.commands import instances
 from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option
-from ratecheck.commands.exit_codes import DONE, FINDING
+from ratecheck.commands.exit_codes import of_card
 
 
 @click.command(name="rates")
@@ -49,9 +49,10 @@ def command(
 
     For each term and parameter the settings are chosen so that the term is nearly all of the bound. Its exponent stands
     beside that of the largest left side over hard instances: ATTAINED where both agree, LOOSE where the worst case
-    found falls behind, EXCEEDED where it passes the bound, NOT REACHED where the conditions leave no such settings. An
+    found falls behind, EXCEEDED where it passes the bound and 'verify' says so too, OPEN where it passes the bound and
+    nothing confirms it, NOT REACHED where the conditions leave no such settings. An
     instance that passes the bound is saved, by default as KEY-violated.json, and "ratecheck verify --instance FILE"
-    asks it again. Exit code 1 where a cell is EXCEEDED.
+    asks it again. Exit code 1 where a cell is EXCEEDED, else 3 where one is OPEN.
 
     'scaling' is about one given problem; 'plot --rates' draws the card.
     """
@@ -62,4 +63,4 @@ def command(
     print_result(found, as_json=as_json)
     address = instances.own((key,)).get(found.card.statement.key, "")
     instances.save(found.instance, path, address, violates=True)
-    return FINDING if found.exceeded else DONE
+    return of_card(found.card)

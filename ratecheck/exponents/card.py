@@ -184,8 +184,13 @@ class Card:
 
     @property
     def exceeded(self) -> bool:
-        """Whether the worst case passes the bound anywhere."""
+        """Whether the worst case passes the bound anywhere, and `verify` says so too."""
         return any(cell.finding is Finding.EXCEEDED for cell in self.cells)
+
+    @property
+    def open(self) -> bool:
+        """Whether the worst case passes the bound somewhere, and `verify` says so nowhere."""
+        return not self.exceeded and any(cell.finding is Finding.OPEN for cell in self.cells)
 
     @property
     def rows(self) -> tuple[TermRow, ...]:
@@ -373,7 +378,7 @@ def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed
             break
         cells.append(_judged(statement, bound, regime, seed))
         finding, attained = cells[-1].finding, [cell for cell in cells if cell.finding is Finding.ATTAINED]
-        if finding is Finding.EXCEEDED and not attained:
+        if finding.passes and not attained:
             return cells[-1]
         if finding is Finding.ATTAINED and _bent(cells[-1]) <= TOLERANCE:
             return cells[-1]
@@ -637,6 +642,7 @@ def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> RateCell
     sides = f"{violation.left:.4g} > {violation.bound:.4g}"
     reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
-    if not violation.confirmed:
-        reason += f"; {violation.unasked}"
-    return RateCell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)
+    if violation.confirmed:
+        return RateCell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)
+    reason += f"; not confirmed, since {violation.unasked}"
+    return RateCell(row, parameter, Finding.OPEN, reason, regime, followed, violation=violation)

@@ -11,4 +11,10 @@ class Finding(enum.Enum):
     ATTAINED = "ATTAINED"
     LOOSE = "LOOSE"
     EXCEEDED = "EXCEEDED"
+    OPEN = "OPEN"
     NOT_REACHED = "NOT REACHED"
+
+    @property
+    def passes(self) -> bool:
+        """Whether a left side above the bound was computed, confirmed by `verify` or not."""
+        return self in (Finding.EXCEEDED, Finding.OPEN)

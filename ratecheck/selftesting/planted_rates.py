@@ -1,8 +1,8 @@
 """Wrong exponents, planted to see whether the rate card finds them: terms times ``x^(-1/4)`` and ``x^(1/4)``.
 
-Where the card of the true statement says ATTAINED, a term that falls too fast has to be EXCEEDED, and one that falls
-too slowly LOOSE by that power. Where it is loose by x^p already, it becomes loose by x^(p -+ 1/4); and what no setting
-inside the conditions reaches stays NOT REACHED.
+Where the card of the true statement says ATTAINED, a term that falls too fast has to be EXCEEDED, or OPEN where `verify`
+takes no run of these sizes, and one that falls too slowly LOOSE by that power. Where it is loose by x^p already, it
+becomes loose by x^(p -+ 1/4); and what no setting inside the conditions reaches stays NOT REACHED.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PlantedRate:
     @property
     def caught(self) -> bool:
         """Whether it is: with an instance where the left side is above the wrong bound alone, or with the power."""
-        if self.found.finding is not self.wanted:
+        if self.found.finding is not self.wanted and not (self.found.finding.passes and self.wanted.passes):
             return False
         if self.wanted is Finding.EXCEEDED:
             violation = self.found.violation

@@ -43,7 +43,7 @@ def rates_text(card: Card) -> str:
 def overall(card: Card) -> str:
     """How many cells say what, the worst first."""
     counts = Counter(cell.finding for cell in card.cells)
-    order = (Finding.EXCEEDED, Finding.LOOSE, Finding.NOT_REACHED, Finding.ATTAINED)
+    order = (Finding.EXCEEDED, Finding.OPEN, Finding.LOOSE, Finding.NOT_REACHED, Finding.ATTAINED)
     return ", ".join(f"{counts[finding]} {finding.value}" for finding in order if counts[finding])
 
 
@@ -164,6 +164,7 @@ def rates_fields(card: Card, curves: Sequence[Curves] = ()) -> dict[str, Any]:
         "title": card.statement.title,
         "card": overall(card),
         "exceeded": card.exceeded,
+        "open": card.open,
         "seed": card.seed,
         "level": LEVEL,
         "tolerance": TOLERANCE,

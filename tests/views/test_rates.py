@@ -11,6 +11,7 @@ import pytest
 from fake_card import BASE, GAP, X, card, curves
 
 import ratecheck as rc
+from ratecheck.commands.exit_codes import of_card
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.local_steps import LocalSteps
@@ -92,6 +93,19 @@ def test_the_result():
     assert (bad.exceeded, good.exceeded, good.instance) == (True, False, None)
     assert bad.instance.problem.n == 4
     assert repr(bad) == "<RatesResult pfl/theorem-3.7: 1 EXCEEDED, 1 LOOSE, 1 NOT REACHED, 1 ATTAINED>"
+
+
+@pytest.mark.parametrize(
+    ("findings", "code"),
+    [((), 0), ((Finding.OPEN,), 3), ((Finding.EXCEEDED,), 1), ((Finding.OPEN, Finding.EXCEEDED), 1)],
+)
+def test_exit_codes(findings, code):
+    """What passes the bound and is confirmed by nothing is open, unless something else is confirmed."""
+    made = card(exceeded=False)
+    more = tuple(replace(made.cells[0], finding=each) for each in findings)
+    made = replace(made, cells=made.cells + more)
+    assert of_card(made) == code
+    assert (made.exceeded, made.open) == (code == 1, code == 3)
 
 
 # --- The picture ---
