@@ -1,6 +1,6 @@
 """Wrong exponents, planted to see whether the rate card finds them: terms times ``x^(-1/4)`` and ``x^(1/4)``.
 
-Where the card of the true statement says ATTAINED, a term that falls too fast has to be EXCEEDED, or OPEN where `verify`
+Where the card of the true statement says ATTAINED, a term that falls too fast has to be EXCEEDED, OPEN where `verify`
 takes no run of these sizes, and one that falls too slowly LOOSE by that power. Where it is loose by x^p already, it
 becomes loose by x^(p -+ 1/4); and what no setting inside the conditions reaches stays NOT REACHED.
 """
