@@ -18,7 +18,7 @@ from ratecheck.api.given import StatementLike
 from ratecheck.api.proof_files import ProofFiles
 from ratecheck.api.result import Result
 from ratecheck.auditing.certificates import certificate
-from ratecheck.auditing.claim_data import NotExpressibleError
+from ratecheck.auditing.claim_data import NotExpressibleError, identified
 from ratecheck.auditing.implications import CheckedImplication, ImplicationVerdict, check, obligation_steps
 from ratecheck.execution import share
 from ratecheck.views.certificates import leaving_text
@@ -44,6 +44,11 @@ class ImplicationsResult(Result):
         verdicts = {answer.verdict for answer in self.answers}
         return next((v for v in (ImplicationVerdict.FALSE, ImplicationVerdict.UNKNOWN) if v in verdicts), None)
 
+    @property
+    def proved(self) -> tuple[Implication, ...]:
+        """Those that are proved."""
+        return tuple(each.implication for each in self.answers if each.verdict is ImplicationVerdict.PROVED)
+
     def __str__(self) -> str:
         written = [leaving_text(self.certificates, self.file, "inequalities")] if self.file else []
         return "\n".join([*map(implication_text, self.answers), *written])
@@ -52,7 +57,11 @@ class ImplicationsResult(Result):
         return f"{len(self.answers)} implications{'' if self.verdict is None else f', {self.verdict.value} among them'}"
 
     def _fields(self) -> dict[str, Any]:
-        return {"implications": [implication_fields(answer) for answer in self.answers]}
+        steps = [step for each in self.proved for step in obligation_steps(each)]
+        return {
+            "implications": [implication_fields(answer) for answer in self.answers],
+            "steps": [{"id": step.id, "digest": identified(step)[0]} for step in steps],
+        }
 
 
 def implications(
@@ -81,14 +90,13 @@ def implications(
         bounds.statements(wanted)  # says which papers there are
     papers = (wanted,) if wanted in bounds.PAPERS else bounds.PAPERS
     chosen = of(wanted) if wanted and single else [each for paper in papers for each in of_paper(paper)]
-    answers = tuple(_checked(chosen, sharpest=sharpest or single))
+    result = ImplicationsResult(tuple(_checked(chosen, sharpest=sharpest or single)))
     if not targets.wanted:
-        return ImplicationsResult(answers)
-    proved = [each.implication for each in answers if each.verdict is ImplicationVerdict.PROVED]
+        return result
     with progress("writing certificates") as report:
-        proofs = _shared(_proofs, [(each,) for each in proved], report)
+        proofs = _shared(_proofs, [(each,) for each in result.proved], report)
     found = tuple(each for several in proofs for each in several)
-    result = ImplicationsResult(answers, found)
+    result = dataclasses.replace(result, certificates=found)
     with result.kept():
         return dataclasses.replace(result, file=targets.save(found))
 

@@ -313,6 +313,11 @@ def test_implications_leave_as_steps_do(tmp_path):
     assert found.file == f"{tmp_path / 'a.json'} and {tmp_path / 'a.v'}"
     assert f"proved inequalities with a certificate in {found.file}" in str(found)
     assert leaving(tmp_path / "a.json", "pfl/lemma-3.5") == [each["certificate"] for each in found.certificates]
+    (tmp_path / "audit.json").write_text(json.dumps(found.to_dict()))
+    assert recheck.main([str(tmp_path / "a.json"), str(tmp_path / "audit.json")]) == 0
+    other = rc.implications("pfl/corollary-3.8").to_dict()
+    (tmp_path / "audit.json").write_text(json.dumps(other))
+    assert recheck.main([str(tmp_path / "a.json"), str(tmp_path / "audit.json")]) == 1
 
 
 @pytest.mark.long
