@@ -8,7 +8,7 @@ The set is `same_verdicts.txt`; the files that it names are in the folder `same_
 work and never by seconds, and runs in a process and a folder of its own, on one thread, without verdicts that an
 earlier run has kept. `compare` ends with 1 where an exit code, a number, a verdict or a key differs. Sentences may be
 put differently: they are counted, and printed with ``--words``. What a clock measured, under the
-key ``seconds``, is not compared.
+key ``seconds``, is not compared, nor is the hash of code and libraries under ``checker``.
 
 Other versions of libraries round otherwise. With ``--libraries`` numbers count as the same that differ by no more than
 a billionth of them, or by no more than the rounding error that is claimed beside them; and what a solver or a search in
@@ -59,8 +59,8 @@ BRINGS = HERE / "same_verdicts"
 # Wall-clock seconds after which a command counts as hanging; none comes near.
 HANGS = 1200
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-# Keys whose values a clock measured.
-_CLOCK = ("seconds",)
+# Keys whose values a clock measured, or that name the code and the libraries.
+_PASSING = ("seconds", "checker")
 # With other libraries: keys of what was chosen among equals, of bounds of rounding, and how close numbers are.
 _ERRORS = ("error", "left_error", "right_error")
 _CHOSEN = ("evidence", "instance", "gap", *_ERRORS)
@@ -330,7 +330,7 @@ def _differences(
     """Where two pieces of JSON differ; the last entry tells whether in a sentence."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys((*one, *other)):
-            if key in one and key in other and key not in _CLOCK:
+            if key in one and key in other and key not in _PASSING:
                 yield from _differences(f"{place}.{key}", one[key], other[key], command, rules, fired)
             elif (key in one) != (key in other) and not _only(
                 key, "before" if key in one else "after", command, rules, fired

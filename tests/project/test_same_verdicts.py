@@ -47,6 +47,14 @@ def test_what_counts_as_the_same(script, change, same, rounded):
     assert (script.compare(_rounded(script, before, after), after, {}, words=False) == 0) is rounded
 
 
+def test_the_hash_of_code_and_libraries_is_not_compared(script):
+    """It says which these are; the hash of what the ledger says is compared."""
+    hashes = {"input": "1", "checker": "2"}
+    for key, same in (("checker", True), ("input", False)):
+        one, other = ({**ENTRY, "out": {"computed_from": each}} for each in (hashes, {**hashes, key: "3"}))
+        assert (script.compare({"audit": one}, {"audit": other}, {}, words=False) == 0) is same
+
+
 def test_where_a_search_ends_is_not_compared(script):
     """Of `falsify` alone, and its verdict is."""
     one, other = ({**ENTRY, "out": {"verdict": "INCONCLUSIVE", "worst": {"T": T}}} for T in (7, 9))
