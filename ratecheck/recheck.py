@@ -13,6 +13,7 @@ a polynomial too, and whether it is strict.
 import hashlib
 import json
 import math
+import os
 import re
 import sys
 from fractions import Fraction
@@ -155,7 +156,7 @@ def read(data: Any, signs: Any, vectors: Any) -> Any:  # terms [coefficient, {nu
 
 
 # How many parts an operation has, least and most.
-PARTS = {"+": (2, 0), "*": (2, 0), "/": (2, 2), "^": (2, 2), "dot": (2, 2), "max": (1, 0), "min": (1, 0)}
+PARTS = {"+": (2, 0), "*": (2, 0), "/": (2, 2), "^": (2, 2), "dot": (2, 2), "max": (2, 0), "min": (2, 0)}
 PARTS |= {"exp": (1, 1), "log": (1, 1), "power": (2, 2), "constant": (1, 1), "function": (2, 0)}
 
 
@@ -189,6 +190,8 @@ def formed(node: Any, names: Any, vectors: Any, deep: int = 0, *, vector: bool =
     if operation == "^":
         number(parts[1], HIGHEST)
         parts = parts[:1]
+    if operation == "power":
+        need(parts[1] in names or not isinstance(parts[1], str), "a power whose exponent is a number is ^")
     for each, own in zip(parts, kinds, strict=False):
         formed(each, names, vectors, deep + 1, vector=own)
 
@@ -245,7 +248,7 @@ class Claim:
     def total(self, *quotients: Any) -> Any:
         common: Any = {}
         for _, below in quotients:
-            spend(1 + len(below))
+            spend(1 + weight(below))
             common |= {q: max(e, common.get(q, e)) for q, e in below.items()}
         return plus(*(times(p, *missing(common, below)) for p, below in quotients)), common
 
@@ -258,8 +261,8 @@ class Claim:
         return times({(): 1 / c}, *missing(below, {})), {frozen(one(*x)): e for x, e in monomial}
 
     def raised(self, node: Any, e: Fraction) -> Any:
-        base = self.quotient(node)
         if e.denominator == 1:
+            base = self.quotient(node)
             if e < 0:
                 base = self.inverse(base)
             return power(base[0], abs(int(e))), {q: k * abs(int(e)) for q, k in base[1].items()}
@@ -271,6 +274,7 @@ class Claim:
 
     def named(self, node: Any) -> str:  # a number of its own, with what defines it among the facts
         operation, parts, name = node[0], node[1:], shown(node)
+        spend(len(name) // 8)
         need(name not in self.declared, f"the name {name!r} is that of an expression")
         if name in self.signs:
             return name
@@ -328,14 +332,16 @@ class Claim:
 
 
 def product(*quotients: Any) -> Any:
-    below: Any = {}
-    for _, each in quotients:
-        below = plus(below, each)
-    return times(*(p for p, _ in quotients)), below
+    spend(sum(weight(each) for _, each in quotients))
+    return times(*(p for p, _ in quotients)), plus(*(each for _, each in quotients))
+
+
+def weight(below: Any) -> int:  # of the terms in a denominator, which are what it is looked up by
+    return sum(map(len, below))
 
 
 def missing(common: Any, below: Any) -> Any:  # what brings a denominator to the common one
-    spend(len(common))
+    spend(weight(common))
     for q, e in common.items():
         lack = e - below.get(q, 0)
         if lack and len(q) == 1:  # one number x, to any power
@@ -378,6 +384,8 @@ def shown(node: Any, outer: int = 0) -> str:
 
 
 def replace(state: Any, x: str, above: Any, below: Any, new: str) -> Any:  # above/below, of the kind new, for x
+    spend(len(state[1]))
+
     def put(poly: Any) -> Any:  # times powers of x and below
         powers = [dict(m).get((x,), 0) for m in poly]
         low, high = min([0, *powers]), max([0, *powers])
@@ -481,21 +489,25 @@ def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
     left, right = claim.sides(data)
     for turn, each in enumerate(hypotheses, 1):
         above, below = claim.sides(each)
-        for sides, relation in (((above, below), each["relation"]), ((below, above), OPPOSITE[each["relation"]])):
-            given = data["relation"] in IMPLIED[relation] and repeats(claim, sides, (left, right))
+        relations = (each["relation"], OPPOSITE[each["relation"]])
+        for sides, (same, turned) in (((above, below), relations), ((below, above), relations[::-1])):
+            ratio = multiple(claim, sides, (left, right))
+            given = ratio and data["relation"] in IMPLIED[same if ratio > 0 else turned]
             need(not given, f"the claim is hypothesis {turn}", RepeatedError)
         claim.know(str(turn), claim.goals(above, each["relation"], below))
     return claim, claim.goals(left, data["relation"], right)
 
 
-def repeats(claim: Claim, given: Any, sides: Any) -> bool:  # the same sides, or difference, but for one positive number
+def multiple(
+    claim: Claim, given: Any, sides: Any
+) -> Fraction:  # which of the given sides, or difference, 0: of neither
     pairs = [*zip(given, sides, strict=True)]
-    if not (sides[0][0] and sides[1][0]):  # a - b >= 0 is a >= b
+    if not all(each[0] for each in (*given, *sides)):  # a - b >= 0 is a >= b
         pairs = [tuple(claim.total(left, product((MINUS, {}), right)) for left, right in (given, sides))]
     if any(known[1] != new[1] or known[0].keys() != new[0].keys() for known, new in pairs):
-        return False
+        return Fraction(0)
     ratios = {new[0][m] / c for known, new in pairs for m, c in known[0].items()}
-    return len(ratios) == 1 and min(ratios) > 0
+    return ratios.pop() if len(ratios) == 1 else Fraction(0)
 
 
 def step(data: Any, work: int = WORK) -> None:
@@ -541,7 +553,7 @@ def checked(
 ) -> Any:  # what to say, line by line; last of all why not
     left, seen, where = WORK + PER_BYTE * size, set(), "the file"
     try:
-        for each in file.get("without_certificate", []):
+        for each in listed(file.get("without_certificate", []), "reasons"):
             need(all(isinstance(x, str) for x in fields(each, "id reason").values()), "a reason is no text")
         for turn, each in enumerate(listed(file["steps"], "steps"), 1):
             where = f"step {turn}"
@@ -560,7 +572,7 @@ def checked(
     yield f"{len(seen)} certificates are accepted", 0
 
 
-def main(arguments: list[str]) -> int:
+def answer(arguments: list[str]) -> int:
     paths, code = [each for each in arguments if each != "--claims"], 2
     try:
         need(len(paths) in (1, 2), "python recheck.py FILE.json [AUDIT.json] [--claims]")
@@ -573,12 +585,20 @@ def main(arguments: list[str]) -> int:
         if len(paths) > 1:
             audit = json.loads(Path(paths[1]).read_text("utf-8"), object_pairs_hook=once)
             audited = {(each["id"], each["digest"]) for each in audit["steps"]}
-        for said, code in checked(file, audited, len(content), claims="--claims" in arguments):  # noqa: B007
-            print("\n".join(ascii(part)[1:-1] for part in said.split("\n")))
-    except BrokenPipeError:  # whoever reads the claims has seen enough
-        return 2
     except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError) as error:
         print(ascii(f"{' '.join(paths)} is not read: {error}")[1:-1][:300])
+        return 2
+    for said, code in checked(file, audited, len(content), claims="--claims" in arguments):  # noqa: B007
+        print("\n".join(ascii(part)[1:-1] for part in said.split("\n")))
+    return code
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        code = answer(arguments)
+        sys.stdout.flush()
+    except OSError:  # what is said is read by nobody, or there is no room for it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     return code
 

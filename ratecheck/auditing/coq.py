@@ -207,7 +207,7 @@ class _Lemma(Terms):
         known, called = self.claim.facts, dict[str, str]()
         for x, name in wholes.items():
             least = f"(pose proof (whole_least {self.variables[x,].name} {name}); lra)"
-            yield f"  assert (p_{name} : 0 < {self.variables[x,].name}) by {least}."
+            yield f"  assert ({self.new(f'p_{name}')} : 0 < {self.variables[x,].name}) by {least}."
         yield from self._roots_of_numbers()
         defining: list[tuple[str, str, _Compared]] = []
         done: set[Any] = set()
@@ -289,7 +289,8 @@ class _Lemma(Terms):
         if sort != "real":
             yield f"  assert ({self.new('s')} : 0 {'<' if sort == 'positive' else '<='} {text})."
             yield f"  {{ {self._sign_of_value(own, sort)}. }}"
-        yield f"  remember ({text}) as {new} eqn:E_{new} in *; clear E_{new}."
+        equation = self.new(f"E_{new}")
+        yield f"  remember ({text}) as {new} eqn:{equation} in *; clear {equation}."
         self.named[name] = new
         self.variables[name,] = Variable(new, signed=sort == "real")
         for key, fact, (left, relation, right) in facts:
@@ -537,16 +538,17 @@ class _Lemma(Terms):
         at = variable.text if sign == "whole" else variable.name
         first, second = recheck.cases(scope.state, x)
         equation, other, turned = self.new("e"), self.new("s"), self.new("e")
+        given = ""
         if sign != "real":
-            given = f"whole {at}" if sign == "whole" else f"0 <= {at}"
-            yield f"{pad}assert ({equation}_given : {given}) by seen."
-        yield f"{pad}destruct ({sign}_cases {at}{f' {equation}_given' * (sign != 'real')}) as [{equation} | {other}]."
+            given = self.new(f"{equation}_given")
+            yield f"{pad}assert ({given} : {f'whole {at}' if sign == 'whole' else f'0 <= {at}'}) by seen."
+        yield f"{pad}destruct ({sign}_cases {at} {given}) as [{equation} | {other}]."
         new = Variable(self.new(variable.name))
         value = {"nonnegative": "0", "whole": "1", "real": f"(- {new.name})"}[sign]
         yield f"{pad}{{"
         inner = scope.inner()
         if sign == "real":
-            yield f"{inner.indent}remember (- {at}) as {new.name} eqn:{equation}_name."
+            yield f"{inner.indent}remember (- {at}) as {new.name} eqn:{self.new(f'{equation}_name')}."
             yield f"{inner.indent}assert ({turned} : {at} * 1 = {value}) by (subst; ring)."
         else:
             yield f"{inner.indent}assert ({turned} : {variable.text} * 1 = {value}) by (rewrite {equation}; ring)."

@@ -103,8 +103,8 @@ class Terms:
     """What the names of a claim are called, and its expressions as they are written."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data, self.taken = data, taken_names()
-        self.claim, _ = recheck.stated(data)
+        self.data, self.taken = _told_apart(data), taken_names()
+        self.claim, _ = recheck.stated(self.data)
         self.functions: dict[tuple[str, int], str] = {}
         self.vectors = {v: self.called(v) for v in data["vectors"]}
         self.variables: dict[Any, Variable] = {}
@@ -204,6 +204,28 @@ class Terms:
                 positive = each[2] if isinstance(each, list) and each[:2] == ["*", "-1"] else None
                 text += f" [+] {self.vector(each, 2)}" if positive is None else f" [-] {self.vector(positive, 2)}"
         return f"({text})" if own < outer else text
+
+
+def _told_apart(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A claim in which what is one number for the checker, such as sqrt(1 + (x + y)), is written in one way."""
+    first: dict[str, Any] = {}
+
+    def one_way(node: Any) -> Any:
+        if isinstance(node, str):
+            return node
+        operation, *parts = node
+        if operation == "^":
+            base, order = one_way(parts[0]), Fraction(parts[1]).denominator
+            if order > 1:
+                (base,) = first.setdefault(recheck.shown(["^", base, f"1/{order}"]), [base])
+            return ["^", base, parts[1]]
+        found = [operation, *map(one_way, parts)]
+        return found if operation in ("+", "*", "/", "dot") else first.setdefault(recheck.shown(found), found)
+
+    def comparison(each: Mapping[str, Any]) -> dict[str, Any]:
+        return {**each, "left": one_way(each["left"]), "right": one_way(each["right"])}
+
+    return {**comparison(data), "hypotheses": [comparison(each) for each in data["hypotheses"]]}
 
 
 def _opposite(node: Any) -> Any:

@@ -2,7 +2,9 @@
 
 import copy
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import claim_points
 import pytest
@@ -197,6 +199,8 @@ SCHEMA = {
     "more of a quotient": certificate(["exp", ["/", "x", "2"]], "==", ["exp", ["/", "x", "2", "more", {"a": []}]]),
     "more of a constant": certificate(["constant", "pi"], "==", ["constant", "pi", "3"], variables={}),
     "an operation": certificate(["-", "x", "x"], "==", "0"),
+    "the maximum of one": certificate(["max", "x"], "==", ["+", "x", "0"]),
+    "a power whose exponent is a number": certificate(["power", "x", "2"], "==", ["+", ["power", "x", "2"], "0"]),
     "an empty expression": certificate([], "==", "0"),
     "a number and a vector of one name": certificate(
         ["dot", "x", "x"], ">=", "0", terms({"factor": [term(1)], "norm": [[[term(1)], "x"]]}), vectors="x"
@@ -296,6 +300,8 @@ def test_no_object_has_fields_that_the_schema_does_not_name(tmp_path, capsys):
         assert "'note'" in said
     assert answer(tmp_path, capsys, EVERY, note="believe me")[0] == 2
     assert answer(tmp_path, capsys, EVERY, without_certificate=[{"id": "own/b", "reason": "", "note": ""}])[0] != 0
+    for other in ("", {}):
+        assert answer(tmp_path, capsys, EVERY, without_certificate=other)[0] != 0
     assert answer(tmp_path, capsys, EVERY, without_certificate=[{"id": "own/b", "reason": 1}])[0] != 0
 
 
@@ -387,6 +393,10 @@ REPEATED = {
     "from a strict one": ("x", "<=", "y", ("x", "<", "y")),
     "from an equality": ("x", "<=", "y", ("x", "==", "y")),
     "the second": (SUM, ">=", "0", ("x", ">=", "1"), (SUM, ">=", "0")),
+    "times -1": (["*", "-1", "x"], ">=", ["*", "-1", "y"], ("x", "<=", "y")),
+    "an equality, times -1": (["*", "-1", "x"], "==", ["*", "-1", "y"], ("x", "==", "y")),
+    "from what is on one side": ("x", ">=", "y", (["+", "x", ["*", "-1", "y"]], ">=", "0")),
+    "from a sum on one side": ("x", ">=", ["*", "-1", "y"], ("0", "<=", SUM)),
     "on one side": (["+", "x", ["*", "-1", "y"]], ">=", "0", ("x", ">=", "y")),
     "in another order": (SUM, ">=", "0", (["+", "y", "x"], ">=", "0")),
 }
@@ -424,6 +434,24 @@ def test_an_identity_of_what_is_printed_is_a_certificate():
         rejected(recheck, certificate(["^", ["+", "x", "1"], "2"], "==", ["+", ["^", "x", "2"], ["*", "2", "x"], "1"]))
         == ""
     )
+
+
+# --- What is said ---
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+def test_what_cannot_be_said_is_no_rejection(tmp_path, buffered):
+    """A full disk ends with 2 and without a traceback, and so does a reader that has gone."""
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps({"schema": 2, "steps": [square()]}))
+    command = [sys.executable, *([] if buffered else ["-u"]), recheck.__file__, path, "--claims"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (2, b"")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as begun:
+        begun.stdout.close()
+        assert begun.stderr.read() == b""
+    assert begun.returncode == 2
 
 
 # --- Work ---
@@ -496,10 +524,31 @@ WORK = {
     "a power of a trinomial": certificate(["^", ["+", "x", "y", big(3)], "12"], ">=", "0", variables=BOTH),
     "a power of a binomial": certificate(["^", ["+", "1", "x"], "1000"], ">=", "0"),
 }
-DEEP = "x"
+DEEP, ROOTS = "x", ["function", "f", *["1"] * 20_000]
 for _ in range(200):
     DEEP = ["+", "1", DEEP]
+for _ in range(55):
+    ROOTS = ["^", ROOTS, "1/2"]
 WORK["a deep expression"] = certificate(DEEP, ">=", "0")
+WORK["roots of roots of a long function"] = certificate(ROOTS, ">=", "0")
+DIVISOR = ["+", *(["^", name, f"{k}/997"] for name in "xy" for k in range(1, 900))]
+WORK["a long divisor in many products"] = certificate(
+    ["*", "1", *(["*", "1", ["/", "1", DIVISOR]] for _ in range(3)), ["/", "1", DIVISOR]],
+    ">=",
+    "0",
+    variables={"x": "positive", "y": "positive"},
+)
+CASES = terms()
+for _ in range(150):
+    CASES = {"by": "cases", "variable": "x", "cases": [CASES, terms()]}
+WORK["cases with many facts"] = certificate(
+    "0",
+    "<=",
+    ["+", "x", "0"],
+    terms({"factor": [term(1, {"x": "1"})]}, *[{"factor": [], "proof": CASES}] * 5),
+    variables={"x": "nonnegative"},
+    given=[("0", "<=", "0")] * 500,
+)
 
 
 @pytest.mark.parametrize("name", WORK)

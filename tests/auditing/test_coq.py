@@ -24,12 +24,24 @@ x, y = sp.symbols("x y", positive=True)
 r, s = sp.symbols("r s", real=True)
 c = sp.Symbol("c", nonnegative=True)
 # Names of Coq's own, and those that the proofs use.
-N, R, match = sp.symbols("N R match", positive=True)
+N, R, match, p_w_K, E_y, e_given, e_name = sp.symbols("N R match p_w_K E_y e_given e_name", positive=True)
+K = sp.Symbol("K", positive=True, integer=True)
 u, v, w = vectors("u v w")
 f = sp.Function("f")
 
 MORE = {
     "names": Scalar(left=2 * N * R, operator="<=", right=N**2 + R**2 * match, hypotheses=(above(match, 1),)),
+    "names of the proofs": Scalar(
+        left=E_y * sp.sqrt(x) + p_w_K * e_given,
+        operator="<=",
+        right=E_y * y + K * p_w_K * e_given + e_name * c,
+        hypotheses=(below(sp.sqrt(x), y),),
+    ),
+    "a root in two ways": Scalar(
+        left=(written(1) + (written(x) + y)) ** sp.Rational(1, 2),
+        operator="<=",
+        right=2 * ((written(1) + x) + y) ** sp.Rational(1, 2),
+    ),
     "signs": Scalar(left=r * s * x, operator="<=", right=x * y * (r**2 + s**2), hypotheses=(above(y, 1),)),
     "roots": Scalar(left=sp.sqrt(x) * c, operator="<=", right=c * y, hypotheses=(below(sp.sqrt(x), y),)),
     "strict": Scalar(left=1 / y, operator="<", right=1 / x, hypotheses=(positive(y - x),)),
