@@ -19,12 +19,11 @@ from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.settings.measured import PREVIOUS, is_round, written_out
 from ratecheck.verification.negative_bounds import nonnegative
+from ratecheck.verification.proof import EQUAL
 from ratecheck.verification.verdict import Comparison
 
 Records = Mapping[str, Array]
 
-# Two sides that are claimed to be equal count as that if they agree to this relative accuracy.
-_EQUAL = 1e-6
 # Conditions on step sizes are checked, and constants certified, up to this share of them.
 _STEPS, _CONSTANTS = 1e-12, 1e-13
 # What is squared below here is lost: a measured quantity is known no better.
@@ -141,8 +140,10 @@ def judged(comparison: Comparison, claim: Claim) -> tuple[Outcome, str]:
     equal = claim.relation is Relation.EQUAL
     if (abs(gap) if equal else gap) > error:
         return Outcome.VIOLATED, ""
-    size = max(abs(comparison.left), abs(comparison.right), comparison.size)
-    if error <= max(_EQUAL * size, _LOST) if equal else gap <= -error:
+    # What is 0 is compared with what it is a difference of.
+    parts = comparison.size if 0 in (claim.metric.expr, claim.bound) else 0.0
+    size = max(abs(comparison.left), abs(comparison.right), parts)
+    if error <= max(EQUAL * size, _LOST) if equal else gap <= -error:
         return Outcome.HOLDS, ""
     apart = "are equal" if gap == 0 else f"differ by {abs(gap):.2g}"
     return Outcome.INCONCLUSIVE, f"{claim.name}: the sides {apart}, with a rounding error of up to {error:.2g}"

