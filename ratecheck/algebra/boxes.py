@@ -131,9 +131,12 @@ class Boxes:
         if exponent < 0:
             return self.power(-exponent).inverse()
         if exponent.q != 1:
-            if exponent.q not in _ROOTS:
+            order, root, bad = exponent.q, self, self.low < 0
+            for prime, function in _ROOTS.items():
+                while order % prime == 0:
+                    order, root = order // prime, root.monotone(function, 0.0)
+            if order != 1:
                 raise TypeError(f"no rule for a power of {exponent}")
-            root, bad = self.monotone(_ROOTS[exponent.q], 0.0), self.low < 0
             found = root.power(sp.Integer(exponent.p))
             return Boxes(np.where(bad, -np.inf, found.low), np.where(bad, np.inf, found.high))
         if exponent.p == 1:

@@ -500,7 +500,8 @@ def _lefts(family: _Family, h: Array, slope: float) -> tuple[Array, Array]:
     left = family.left(family.modes(h, slope), 0.0, noise) if noise or slope else np.zeros_like(h)
     starts = _starts(statement, values, h, slope) if family.starts else np.zeros_like(h)
     if starts.any():
-        left = left + family.left(family.modes(h, 0.0), 1.0, 0.0) * starts**2
+        with np.errstate(over="ignore"):
+            left = left + family.left(family.modes(h, 0.0), 1.0, 0.0) * starts**2
     return left, starts
 
 

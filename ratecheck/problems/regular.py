@@ -72,7 +72,8 @@ def _positive(expr: sp.Expr, variables: Sequence[sp.Symbol]) -> bool:
 
 def unknown(f: sp.Expr) -> str:
     """What is said of a function that there is no rule for."""
-    return f"{brief(f)} is not understood: known are sums, products, rational powers and {', '.join(KNOWN)}"
+    known = f"sums, products, powers whose roots have orders made of 2 and 3, and {', '.join(KNOWN)}"
+    return f"{brief(f)} is not understood: known are {known}"
 
 
 def brief(expr: sp.Expr) -> str:

@@ -60,6 +60,8 @@ _GRADIENT, _OUTCOME = 300, 50
 # What step sizes of one participation cost; sets of participants beyond which no run is followed.
 _STEP_SIZES, _MOST_TERMS = 4e4, 256
 _EXACTLY = Options(engine="exact")
+# What a constant that stands for the true one may differ by, relative to it.
+_NEXT = Fraction(1, 10**13)
 
 # A run in exact numbers.
 Run = RigorousRun | PiecewiseRun | MeanFieldRun
@@ -381,14 +383,18 @@ class _Exactly:
         if "alpha" in self.setting.parameters and "alpha" in vocabulary.aliases:
             targets = vocabulary.aliases["alpha"].targets.items()
             known |= {target: choose(self._weights()) for target, choose in targets if target in names}  # type: ignore[arg-type]
-        known |= self._constants(statement, trace)
-        found = exact_values(statement, known)
-        return found.values, found.notes
+        constants, moved = self._constants(statement, trace)
+        found = exact_values(statement, {**known, **constants})
+        return found.values, (*moved, *found.notes)
 
-    def _constants(self, statement: Statement, trace: Participation) -> Numbers:
-        """The constants of a statement, each proved to be as weak as the true one."""
+    def _constants(self, statement: Statement, trace: Participation) -> tuple[Numbers, list[str]]:
+        """The constants of a statement, each proved to be as weak as the true one, and which were moved for that.
+
+        A float next to the true one stands for it, as one next to a step size does.
+        """
         proved = self._proved(trace)
         found: dict[str, Number] = {}
+        moved = []
         for name, fact in certifiable(statement).items():
             certified = proved.fact(fact)
             if certified is None:
@@ -399,10 +405,14 @@ class _Exactly:
             if claimed is None or fact in NOISE:
                 found[name] = certified
                 continue
-            found[name] = Fraction(claimed)
-            if not proved.admits(fact, Fraction(claimed)):
-                raise ForeignError(f"{name}={claimed!r} is not {_bounds(name, certified)}")
-        return found
+            found[name] = value = Fraction(claimed)
+            if not proved.admits(fact, value):
+                true = Enclosure.of(certified).middle
+                if abs(value - true) > _NEXT * abs(true):
+                    raise ForeignError(f"{name}={claimed!r} is not {_bounds(name, certified)}")
+                found[name] = certified
+                moved.append(f"{name}={claimed!r} is moved to that of the problem, {float(true)!r}")
+        return found, moved
 
 
 def _terms(trace: Participation) -> float:

@@ -17,6 +17,8 @@ from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Certificate, Population, Quadratic
 from ratecheck.verification import proof as proofs
+from ratecheck.verification import rigorous
+from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
 from ratecheck.views.numbers import sides
@@ -303,3 +305,15 @@ def test_an_equality_whose_sides_vanish_in_long_runs_stays_open():
     coupled = Quadratic([np.full((9, 9), 0.05) + np.diag(np.linspace(0.2, 0.5, 9))], [np.ones(9)], 9)
     verdict = verify(gap("gamma_u**2*G_u - 4*gamma_u*gap", **claim), coupled, {"T": 2000.0})
     assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+# --- Constants that are rounded ---
+
+
+@pytest.mark.parametrize(("F_0", "outcome"), [(1.0, Outcome.VIOLATED), (1 - 1e-9, Outcome.NOT_APPLICABLE)])
+def test_a_constant_next_to_the_true_one_stands_for_it(F_0, outcome):
+    """Of the float next to the root of 2 half the square is 1.0000000000000002."""
+    bowl, start = Quadratic([[[1.0]]], [[0.0]], 1), {"x0": np.array([2**0.5])}
+    found = rigorous.prove(Instance(gap("F_0/100"), bowl, None, {"T": 3.0, "F_0": F_0}, start))
+    assert found.outcome is outcome
+    assert found.notes == ("F_0=1.0 is moved to that of the problem, 1.0000000000000002",) * (F_0 == 1)
