@@ -59,6 +59,8 @@ _STRAIGHT = 30.0
 _LARGE, _LESS = 0.05, 0.15
 # Step sizes there: a fixed one that is to go with 10^16 local steps is smaller than any that is usual.
 _FAR_STEPS = (-20.0, 0.0)
+# How large those without units are.
+_OUTER = 6.0
 # Constants that the units of f and x decide: what is to be won at the start, and the smoothness.
 UNITS = ("L", "F_0", "lagrangian_gap", "distance2_0")
 # The mean square of the first gradients where it is to be small, in units of L times what is to be won.
@@ -486,9 +488,10 @@ def _span(
     if fact in _OF_DELAYS:
         return _OF_DELAYS[fact]
     if quantity.role is Role.STEP_SIZE or (quantity.role is Role.SETTING and quantity.f_degree > 0):
-        # A penalty has the units of a smoothness constant.
-        usual = _FAR_STEPS if reach is _FAR else _STEPS
-        return _PENALTIES if quantity.f_degree > 0 else usual
+        least, most = _FAR_STEPS if reach is _FAR else _STEPS
+        # In units of 1/L a step size is at most about 1; without units, as of a server, it may make up for small ones. A
+        # penalty has the units of L.
+        return _PENALTIES if quantity.f_degree > 0 else (least, most if quantity.f_degree else _OUTER)
     if name == row.scale or (fact in UNITS and name == parameter):
         return _SCALES
     if name == parameter:

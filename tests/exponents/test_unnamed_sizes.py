@@ -120,3 +120,25 @@ def test_delays_that_no_formula_names_are_searched(delay):
     assert found.finding.passes
     rounds = [hard.values["T"] for hard in found.worst.instances]
     assert all(x > hard.values["tau_max"] for x, hard in zip(rounds, found.worst.instances, strict=True))
+
+
+@pytest.mark.parametrize(("power", "finding"), [("m", Finding.ATTAINED), ("m**2", Finding.EXCEEDED)])
+def test_a_server_step_that_is_large_makes_up_for_small_local_ones(power, finding):
+    """Terms with gamma_u^2 vanish beside those with gamma_u*eta_u, which then decide the bound."""
+    statement = theorem(
+        key="mine/two-sided",
+        title="FedAvg with two step sizes",
+        algorithm="fedavg",
+        assumptions=["smoothness", "noise", "dissimilarity", "uniform_sampling", "no_personal"],
+        left="G_u",
+        over="mean_of_rounds",
+        right={
+            "gap": "16*F_0/(gamma_u*eta_u*K*T)",
+            "noise": f"16*L*gamma_u*eta_u*sigma_u**2/{power}",
+            "local noise": "40*L**2*gamma_u**2*K*sigma_u**2",
+            "drift": "40*L**2*gamma_u**2*K**2*b**2",
+            "sampling": "64*L*gamma_u*eta_u*K*b**2*(n-m)/(m*max(n-1,1))",
+        },
+        conditions=["gamma_u*L*K*eta_u <= 1/16", "eta_u >= 1"],
+    )
+    assert cell(statement, "noise: sigma_u", "m").finding is finding
