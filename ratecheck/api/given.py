@@ -21,7 +21,7 @@ Parameter: TypeAlias = float | str | Sequence[float]
 Parameters: TypeAlias = Mapping[str, Parameter]
 
 # Parameters of problems that are words rather than numbers.
-WORDS = ("how",)
+WORDS = ("how", "part")
 
 
 def one(statement: StatementLike) -> Statement:

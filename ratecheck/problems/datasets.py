@@ -194,7 +194,7 @@ def split(
     Raises :class:`InputError` where ``n`` is not within 1..M, ``how`` is none of these, ``alpha`` is not positive and
     finite, or the seed is not a nonnegative integer.
     """
-    n = whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
+    n, seed = _clients(n, table), whole("seed", seed, 0)
     size = len(table.labels) // n
     order = _generator(seed).permutation(len(table.labels))[: n * size].astype(np.int64)
     classes = table.labels if table.groups is None else table.groups
@@ -213,7 +213,9 @@ def split(
     return list(order.reshape(n, size))
 
 
-def dealt(table: DataTable, n: int, how: str = "label", seed: int = 0, part: str = "all") -> tuple[Array, Array]:
+def dealt(
+    table: DataTable, n: int, how: str = "label", seed: int = 0, part: str = "all", alpha: float = 0.5
+) -> tuple[Array, Array]:
     """Features (n, N, d) and labels (n, N) of the clients to whom `split` deals the rows of ``table``.
 
     With ``how="quality"`` the features of client i have Gaussian noise, of ``i/(n-1)`` times the standard deviation of
@@ -225,18 +227,22 @@ def dealt(table: DataTable, n: int, how: str = "label", seed: int = 0, part: str
     """
     if part not in PARTS:
         raise InputError(f"part={part!r}: needed {', '.join(map(repr, PARTS[:-1]))} or {PARTS[-1]!r}")
+    n, seed = _clients(n, table), whole("seed", seed, 0)
     if part == "all" or how != "quantity":
-        rows = np.stack(split(table, n, how, seed))  # type: ignore[arg-type]  # `how` is checked there
+        rows = np.stack(split(table, n, how, seed, alpha))  # type: ignore[arg-type]  # `how` is checked there
         if part != "all":
             rows = _held_out(rows, table, seed, part)
     else:
-        n = whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
         rows = _quantity_part(table, n, seed, part)
     features = table.features[rows]
     if how == "quality":
         noise = np.random.default_rng([seed, 3, PARTS.index(part)]).standard_normal(features.shape)
         features = features + table.features.std() * np.linspace(0.0, 1.0, n)[:, None, None] * noise
     return features, table.labels[rows]
+
+
+def _clients(n: Any, table: DataTable) -> int:
+    return whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
 
 
 def _held_out(rows: Indices, table: DataTable, seed: int, part: str) -> Indices:
@@ -306,7 +312,7 @@ def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha:
             f'alpha={concentration:g} breaks "alpha > 0"; as alpha falls, each client takes one class until it is used '
             "up, and so does alpha=1e-6"
         )
-    generator = np.random.default_rng([whole("seed", seed, 0), 1])
+    generator = np.random.default_rng([seed, 1])
     pools = [order[classes == k] for k in range(int(classes.max()) + 1)]
     taken = np.zeros(len(pools), dtype=np.int64)
     clients = []
