@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,8 @@ from ratecheck.studies.schema import (
 )
 from ratecheck.studies.study import ADMISSIBLE, ClaimKind, Curve, Effect, Figure, Study, StudyClaim, pairs
 
+# Of what the powers of claims may be: within it they are numbers, and so are their inverses.
+_LARGEST_LOGARITHM = math.log(1e300)
 # A study is about no statement, so it takes the symbols that the papers build on; its file may give another.
 _LATEX = {quantity.name: quantity.latex for quantity in COMMON}
 
@@ -305,6 +308,10 @@ def _check_values(claim: StudyClaim, study: Study, where: str) -> None:
                 raise InputError(f"{where}: {key}: figure {name!r} has no curve {shown(wrong[0])}; {known}")
         if claim.power and any(isinstance(value, str) or value <= 0 for value in values):
             raise InputError(f"{where}: power: figure {name!r} varies what has no powers")
+        if claim.power and (
+            wrong := [value for value in values if not abs(claim.power * math.log(value)) < _LARGEST_LOGARITHM]
+        ):
+            raise InputError(f"{where}: power: {wrong[0]:g}^{claim.power:g} is beyond the range of numbers")
         if not pairs(replace(claim, over=(name,)), study):
             why = "only one curve" if claim.than is None else f"no value in common with figure {claim.than!r}"
             raise InputError(f"{where}: figure: nothing to compare: figure {name!r} has {why}")
