@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -164,7 +165,8 @@ class _Curves:
 
     def figure(self) -> Figure:
         """The figure, with the metric of the study."""
-        curves = tuple(self._curve(k, value) for k, value in enumerate(self.table.values))
+        texts = _texts(self.table.values)
+        curves = tuple(self._curve(k, value, texts[k]) for k, value in enumerate(self.table.values))
         if len({curve.name for curve in curves}) < len(curves):
             raise InputError(f"{self.where}: values: one is given twice")
         admissible, replicates = self.table.admissible, max(curve.replicates for curve in curves)
@@ -179,9 +181,9 @@ class _Curves:
             admissible=0 if admissible is None else admissible.replicates or replicates,
         )
 
-    def _curve(self, k: int, value: Any) -> Curve:
+    def _curve(self, k: int, value: Any, text: str) -> Curve:
         run, problem = self._pick(k, value)
-        vary, text = self.table.vary, value if isinstance(value, str) else f"{value:g}"
+        vary = self.table.vary
         return Curve(
             figure=self.table.name,
             runs=self.table.name,
@@ -245,6 +247,13 @@ class _Curves:
         if vary == "algorithm":
             return METHODS[value].title
         return value if vary in ("participation", "K") else f"{vary}: {value}"
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    """What the varied values are called: rounded to six digits, unless others round to the same."""
+    short = [value if isinstance(value, str) else f"{value:g}" for value in values]
+    alike = Counter(dict(zip(values, short, strict=True)).values())
+    return [str(value) if alike[text] > 1 else text for value, text in zip(values, short, strict=True)]
 
 
 def _step_sizes(run: RunSetting, where: str) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ratecheck.errors import InputError, did_you_mean
+from ratecheck.errors import InputError, did_you_mean, unread
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _BARE = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -50,7 +50,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
-        raise InputError(f"{path} is not TOML: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path} is not TOML: {unread(error)}") from None
     # Dotted keys nest without recursion; what follows a value into its depth does not.
     level: list[Any] = [found]
     for _ in range(_DEEPEST):

@@ -240,6 +240,16 @@ def test_errors_name_file_and_key(tmp_path, old, new, said):
     assert "\n" not in message
 
 
+def test_values_that_round_to_the_same_are_told_apart(tmp_path):
+    """By all their digits; what others do not round to keeps its name, which enters the seed."""
+    study = load(written(tmp_path, TINY.replace("[0.1, 1, 10]", "[0.1234567, 0.1234568, 0.125]")))
+    curves = study.figure("spread").curves
+    assert [curve.name.partition("=")[2] for curve in curves] == ["0.1234567", "0.1234568", "0.125"]
+    for twice in ("[1, 2, 1.0]", '["1", 1]', "[0.1234567, 0.1234567]"):
+        with pytest.raises(InputError, match="values: one is given twice"):
+            load(written(tmp_path, TINY.replace("[0.1, 1, 10]", twice)))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
