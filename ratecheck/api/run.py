@@ -12,6 +12,7 @@ from typing import Any, overload
 from ratecheck import files
 from ratecheck.api.result import Result
 from ratecheck.execution import Executor, scheduled
+from ratecheck.files import UnsavedError
 from ratecheck.studies import ClaimResult, Findings, RunStore, Study, judge, load, run_study
 from ratecheck.studies.admissible import with_admissible
 from ratecheck.studies.execute import ShardRun, StudyResult, run_shard
@@ -61,12 +62,17 @@ class RunResult(Result):
         return {**fields(self.findings), "figures": [str(path) for path in self.figures]}
 
     def drawn(self) -> RunResult:
-        """The same with its figures, which are written to the folder, as is claims.json where they are all wanted."""
+        """The same with its figures, which are written to the folder, as is claims.json where they are all wanted.
+
+        Raises `UnsavedError`, an `InputError`, where a file cannot be written, or a cell could not be.
+        """
         with progress(f"drawing {self.findings.study.name}"), self.kept():
             figures = draw(self.findings, self.records, self.folder, together=self.complete)
         found = replace(self, figures=tuple(figures))
         if self.complete:
             files.save(self.folder / "claims.json", json.dumps(found.to_dict(), indent=2) + "\n")
+        with found.kept():
+            _check_saved(self.records.unsaved)
         return found
 
 
@@ -124,7 +130,10 @@ def measured(
         store = RunStore(folder / "cells")
         if mine is not None:
             done = run_shard(study, store, mine, threads=threads, progress=report, executor=executor)
-            return ShardResult(done, folder, remarks=_damaged(done.damaged, store))
+            found = ShardResult(done, folder, remarks=_damaged(done.damaged, store))
+            with found.kept():
+                _check_saved(done.unsaved)
+            return found
         records = run_study(study, store, threads=threads, progress=report, executor=executor)
     with progress(f"judging {study.name}"):
         findings = judge(study, records.records)
@@ -141,6 +150,12 @@ def _workers(scheduler: str | None, threads: int | None) -> Iterator[Executor | 
         return
     with scheduled(scheduler, "threads", threads) as found:
         yield found
+
+
+def _check_saved(unsaved: str) -> None:
+    """Raise `UnsavedError` where a cell could not be written."""
+    if unsaved:
+        raise UnsavedError(unsaved)
 
 
 def _damaged(paths: Sequence[Path], store: RunStore) -> tuple[str, ...]:
