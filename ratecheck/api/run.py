@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, overload
 
 from ratecheck import files
+from ratecheck.api.given import place_of, several
 from ratecheck.api.result import Result
 from ratecheck.execution import Executor, scheduled
 from ratecheck.files import UnsavedError
+from ratecheck.inputs import whole
 from ratecheck.studies import ClaimResult, Findings, RunStore, Study, judge, load, run_study
 from ratecheck.studies.admissible import with_admissible
 from ratecheck.studies.execute import ShardRun, StudyResult, run_shard
@@ -117,15 +119,21 @@ def measured(
 ) -> RunResult | ShardResult:
     """The result of `run` before its figures are drawn."""
     mine = None if shard is None else Shard.read(shard)
-    whole = load(Path(study_file), (theorems,) if isinstance(theorems, str | Path) else tuple(theorems))
-    study = _chosen(whole, (only,) if isinstance(only, str) else tuple(only), replicates, quick)
+    replicates = (
+        None if replicates is None else whole("replicates", replicates, 2, why="one run has no confidence bound")
+    )
+    threads = None if threads is None else whole("threads", threads, 1)
+    place = None if out is None else place_of("out", out)
+    complete = load(place_of("study_file", study_file), several("theorems", theorems, (str, Path)))
+    names = several("only", only)
+    study = _chosen(complete, names, replicates, quick)
     wanted = {figure.name for figure in study.figures}
-    left_out = tuple(figure.name for figure in whole.figures if figure.name not in wanted)
+    left_out = tuple(figure.name for figure in complete.figures if figure.name not in wanted)
     check_labels(study)
     if any(figure.admissible for figure in study.figures):
         with progress(f"admissible step sizes of {study.name}"):
             study = with_admissible(study)
-    folder = Path("results") / (study.name + ("-quick" if quick else "")) if out is None else Path(out)
+    folder = Path("results") / (study.name + ("-quick" if quick else "")) if place is None else place
     with _workers(scheduler, threads) as executor, progress(f"running {study.name}") as report:
         store = RunStore(folder / "cells")
         if mine is not None:
@@ -139,7 +147,7 @@ def measured(
         findings = judge(study, records.records)
     remark = f"{records.computed} cells computed, {records.reused} found in {folder / 'cells'}"
     said = (remark, *_damaged(records.damaged, store))
-    return RunResult(findings, records, folder, complete=not only, left_out=left_out, remarks=said)
+    return RunResult(findings, records, folder, complete=not names, left_out=left_out, remarks=said)
 
 
 @contextmanager
@@ -221,4 +229,4 @@ def run(
 def _chosen(study: Study, only: tuple[str, ...], replicates: int | None, quick: bool) -> Study:
     study = study.only(only) if only else study
     study = study.shortened() if quick else study
-    return study.with_replicates(replicates) if replicates else study
+    return study.with_replicates(replicates) if replicates is not None else study

@@ -27,6 +27,9 @@ from ratecheck.studies.shard import Shard
 from ratecheck.studies.store import Records, RunStore, cell_key, code_version, merged
 from ratecheck.studies.study import MEASURES, Curve, Study
 
+# Numbers of a recorded quantity in one cell: 16 GiB.
+_LARGEST = 2**31
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -148,6 +151,11 @@ def cells_of(study: Study) -> list[Cell]:
         try:
             more = _more(study, curve)
             setup = setup_of(curve, more)
+            if curve.replicates * curve.T > _LARGEST:
+                raise InputError(
+                    f"replicates={curve.replicates} of T={curve.T} rounds: {curve.replicates * curve.T:.3g} numbers of "
+                    f"each recorded quantity, at most {_LARGEST:.3g} are handled"
+                )
         except InputError as error:
             raise InputError(f"{study.path}: figure {curve.figure!r}, {curve.name}: {error}") from None
         seed, test = curve_seed(study, curve), tested_on(curve) if study.measures_models(curve) else None
