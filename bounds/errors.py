@@ -30,6 +30,13 @@ def printable(text: str) -> str:
     )
 
 
+def unread(error: ValueError) -> str:
+    """Why a text is no TOML or no JSON, in one line."""
+    said = " ".join(str(error).split())
+    # Python's advice is about its own settings.
+    return "it has a whole number of thousands of digits" if "set_int_max_str_digits" in said else said
+
+
 class InputError(ValueError):
     """The input cannot be used: the message says which value, why, and what is admissible, as `printable` text."""
 

@@ -24,6 +24,20 @@ def as_float(name: str, value: object) -> float:
         raise InputError(f"{name}={value!r}: it has to be a number") from None
 
 
+def decimal(text: str) -> float:
+    """The number that a text stands for; raises `ValueError`, also for what nothing but Python takes for a number.
+
+    >>> decimal("1e3")
+    1000.0
+    >>> decimal("1_0")
+    Traceback (most recent call last):
+    ValueError: no number: '1_0'
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(f"no number: {text!r}")
+    return float(text)
+
+
 def exact(number: float | sp.Float) -> sp.Rational:
     """The fraction that a decimal number stands for: the shortest one that is this float and no other.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.assumption import Assumption
-from bounds.errors import InputError, did_you_mean
+from bounds.errors import InputError, did_you_mean, unread
 from bounds.statement import Over, Relation, Statement
 from bounds.symbols import Domain, Role
 from bounds.theorem import AVERAGED_ITERATE, UNNAMED, FieldError, OwnSymbol, symbol, theorem
@@ -128,7 +128,7 @@ def read(path: str) -> dict[str, Statement]:
     except RecursionError:
         raise InputError(f"{path} cannot be read: lists in lists, hundreds deep; a statement has three") from None
     except ValueError as error:
-        raise InputError(f"{path} is no JSON: {error}") from None
+        raise InputError(f"{path} is no JSON: {unread(error)}") from None
     several = data if isinstance(data, list) else [data]
     if not several:
         raise InputError(f"{path} has no statement in it")

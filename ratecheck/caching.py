@@ -8,6 +8,7 @@ may write is not used.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -138,13 +139,28 @@ class Store:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def opened(path: Path) -> IO[bytes]:
+    """A regular file, open for reading; raises `OSError` for any other, which may have no end, or nothing to read."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115  # the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return file
+
+
+def bytes_of(path: Path) -> bytes:
+    """All that a regular file holds; raises `OSError` as `opened` does."""
+    with opened(path) as file:
+        return file.read()
+
+
 def read(path: Path) -> bytes | None:
     """What `write` put there; None for anything else."""
     try:
-        head, _, content = path.read_bytes().partition(b"\n")
+        head, _, entry = bytes_of(path).partition(b"\n")
     except OSError:
         return None
-    return content if head == _head(content) else None
+    return entry if head == _head(entry) else None
 
 
 def write(path: Path, content: bytes, *, private: bool = False) -> bool:

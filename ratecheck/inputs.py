@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.numbers import decimal
 from ratecheck.errors import InputError
 
 
@@ -30,7 +31,7 @@ def described(text: str) -> str:
     A text that is no number is not repeated: a file that others name may be one that they cannot read themselves.
     """
     try:
-        float(text)
+        decimal(text)
     except ValueError:
         return "no number" if text else "empty"
     return repr(text if len(text) <= 20 else text[:20] + "...")
@@ -50,6 +51,9 @@ def check_size(numbers: float, **parameters: int) -> None:
 def real(name: str, value: Any) -> float:
     """``value`` as a finite ``float``; otherwise an `InputError` that names it."""
     try:
+        # What Python turns into a number and is none.
+        if isinstance(value, bool | np.bool_ | str | bytes):
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}={value!r}: needed a number") from None

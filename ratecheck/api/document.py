@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ratecheck import files
+from ratecheck.api.given import place_of
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.views.document import html, markdown
@@ -57,7 +58,7 @@ class DocumentResult(Result):
 
 def check_out(path: str | Path) -> Path:
     """Where a document goes; raises `InputError` where none can be written: known before minutes of computation."""
-    place = Path(path)
+    place = place_of("path", path)
     if place.suffix not in _FORMS:
         raise InputError(f"{place} cannot be written: the ending has to be one of {', '.join(_FORMS)}")
     files.check_target(place)

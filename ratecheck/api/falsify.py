@@ -10,7 +10,16 @@ from typing import Any, Literal, overload
 import bounds
 from bounds.statement import Statement
 from ratecheck import ending, files
-from ratecheck.api.given import Parameter, Parameters, StatementLike, addresses, known_elsewhere, select, warning
+from ratecheck.api.given import (
+    Parameter,
+    Parameters,
+    StatementLike,
+    addresses,
+    known_elsewhere,
+    place_of,
+    select,
+    warning,
+)
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
@@ -228,7 +237,7 @@ def falsify(
     'INCONCLUSIVE'
     """
     chosen = select(statements)
-    path = None if out is None else Path(out)
+    path = None if out is None else place_of("out", out)
     check_out(path, chosen)
     if pep:
         return _enclosed(chosen, parameters, named, seed)

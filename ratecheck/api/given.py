@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +22,7 @@ Parameter: TypeAlias = float | str | Sequence[float]
 Parameters: TypeAlias = Mapping[str, Parameter]
 
 # Parameters of problems that are words rather than numbers.
-WORDS = ("how",)
+WORDS = ("how", "part")
 
 
 def one(statement: StatementLike) -> Statement:
@@ -128,6 +129,21 @@ def names(text: str | Sequence[str]) -> tuple[str, ...]:
         raise InputError(f"{text!r} is not a list of names such as K,T")
     if twice := [word for k, word in enumerate(found) if word in found[:k]]:
         raise InputError(f"{text!r} names {twice[0]} twice")
+    return found
+
+
+def place_of(name: str, value: object) -> Path:
+    """A file or folder that is meant; raises `InputError` for what is no path."""
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(f"{name}={value!r}: needed a path")
+    return Path(value)
+
+
+def several(name: str, value: object, kinds: tuple[type, ...] = (str,)) -> tuple[Any, ...]:
+    """One text or several, or what is of another of the ``kinds``, as a tuple; raises `InputError` for what is none."""
+    found = (value,) if isinstance(value, kinds) or not isinstance(value, Iterable) else tuple(value)
+    if wrong := [each for each in found if not isinstance(each, kinds)]:
+        raise InputError(f"{name}={wrong[0]!r}: needed a text, or several")
     return found
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecheck import files
+from ratecheck.api.given import place_of
 from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.coq import coq_text
 from ratecheck.errors import InputError
@@ -25,7 +26,10 @@ class ProofFiles:
     @classmethod
     def of(cls, certificates: str | Path | None, coq: str | Path | None) -> ProofFiles:
         """Raises `InputError` where they cannot be written, before anything is examined."""
-        found = cls(*(None if given is None else Path(given) for given in (certificates, coq)))
+        found = cls(
+            None if certificates is None else place_of("certificates", certificates),
+            None if coq is None else place_of("coq", coq),
+        )
         if found.coq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", found.coq.name, re.ASCII):
             # The name of a file is that of a module of Coq.
             raise InputError(f"{found.coq}: Coq reads files such as proofs.v: letters, digits and _, ending in .v")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.statement import Statement
 from ratecheck import files
-from ratecheck.api.given import StatementLike, known_elsewhere, names, one, warning
+from ratecheck.api.given import StatementLike, known_elsewhere, names, one, place_of, warning
 from ratecheck.api.result import DrawnResult
 from ratecheck.errors import InputError
 from ratecheck.execution import executor
@@ -110,10 +110,10 @@ def rates(
     ['ATTAINED', 'ATTAINED', 'ATTAINED']
     """
     found = one(statement)
-    path = None if out is None else Path(out)
+    path = None if out is None else place_of("out", out)
     if path is not None:
         files.check_target(path)
-    given = [each if isinstance(each, Instance) else load(Path(each), found) for each in instances]
+    given = [each if isinstance(each, Instance) else load(place_of("instance", each), found) for each in instances]
     made = made_card(found, over, seed, workers, scheduler, given)
     result = RatesResult(made, remarks=warning(found))
     if path is not None and result.instance is not None:

@@ -75,5 +75,7 @@ def report(
         theorems=theorems,
     )  # fmt: skip
     assert isinstance(found, RunResult)
-    made = ReportResult(report_fields(found.findings, found.left_out), found, remarks=found.remarks)
+    # The report stands without the store.
+    remarks = (*found.remarks, found.records.unsaved) if found.records.unsaved else found.remarks
+    made = ReportResult(report_fields(found.findings, found.left_out), found, remarks=remarks)
     return made if place is None else made.save(place)

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ratecheck.api.given import place_of
 from ratecheck.files import UnsavedError
 from ratecheck.views.drawing import style
 from ratecheck.views.progress import progress
@@ -87,7 +88,7 @@ class DrawnResult(Result):
 
         Returns the result with that ``file``. Raises `InputError` where the file cannot be written.
         """
-        found = self if path is None else dataclasses.replace(self, file=Path(path))
+        found = self if path is None else dataclasses.replace(self, file=place_of("path", path))
         if found.file is not None:
             with progress("drawing"), found.kept():
                 style.save(self.figure, found.file)
@@ -101,8 +102,9 @@ def target(path: str | Path | None) -> Path | None:
     """Where a picture goes; raises `InputError` where none can be written: known before minutes of computation."""
     if path is None:
         return None
-    style.check_target(Path(path))
-    return Path(path)
+    place = place_of("out", path)
+    style.check_target(place)
+    return place
 
 
 def _plain(data: Any) -> Any:

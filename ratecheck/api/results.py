@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ratecheck.api.given import place_of, several
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.studies import RunStore
@@ -51,7 +52,7 @@ class ResultsResult(Result):
 
     def save(self, path: str | Path) -> ResultsResult:
         """Write the table, CSV or Parquet by its ending; raises `InputError` where that fails."""
-        export(Path(path), self.rows, self.columns)
+        export(place_of("path", path), self.rows, self.columns)
         return replace(self, remarks=(*self.remarks, f"{len(self.rows)} rows in {path}"))
 
 
@@ -70,8 +71,11 @@ def results(
     CSV or Parquet file. Raises `InputError` for a folder without results and for an unknown column.
     """
     if out is not None:
-        check_export(Path(out))
-    folders = _folders(Path(store))
+        check_export(place_of("out", out))
+    if not (where is None or isinstance(where, Mapping)):
+        raise InputError(f"where={where!r}: needed values by the names of columns, such as {{'K': 5}}")
+    wanted = () if columns is None else several("columns", columns)
+    folders = _folders(place_of("store", store))
     rows: list[Row] = []
     damaged: list[Path] = []
     with progress(f"reading {store}") as report:
@@ -82,7 +86,7 @@ def results(
             report(number / len(folders))
     rows.sort(key=_place)
     known = tuple(dict.fromkeys(name for row in rows for name in row))
-    wanted = tuple(_column(name, known) for name in ((columns,) if isinstance(columns, str) else columns or ()))
+    wanted = tuple(_column(name, known) for name in wanted)
     conditions = {_column(name, known): values for name, values in (where or {}).items()}
     chosen = tuple(row for row in rows if all(_meets(row.get(name), value) for name, value in conditions.items()))
     found = ResultsResult(

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any, overload
 
 from ratecheck import files
+from ratecheck.api.given import place_of, several
 from ratecheck.api.result import Result
 from ratecheck.execution import Executor, scheduled
+from ratecheck.files import UnsavedError
+from ratecheck.inputs import whole
 from ratecheck.studies import ClaimResult, Findings, RunStore, Study, judge, load, run_study
 from ratecheck.studies.admissible import with_admissible
 from ratecheck.studies.execute import ShardRun, StudyResult, run_shard
@@ -61,12 +64,17 @@ class RunResult(Result):
         return {**fields(self.findings), "figures": [str(path) for path in self.figures]}
 
     def drawn(self) -> RunResult:
-        """The same with its figures, which are written to the folder, as is claims.json where they are all wanted."""
+        """The same with its figures, which are written to the folder, as is claims.json where they are all wanted.
+
+        Raises `UnsavedError`, an `InputError`, where a file cannot be written, or a cell could not be.
+        """
         with progress(f"drawing {self.findings.study.name}"), self.kept():
             figures = draw(self.findings, self.records, self.folder, together=self.complete)
         found = replace(self, figures=tuple(figures))
         if self.complete:
             files.save(self.folder / "claims.json", json.dumps(found.to_dict(), indent=2) + "\n")
+        with found.kept():
+            _check_saved(self.records.unsaved)
         return found
 
 
@@ -111,26 +119,35 @@ def measured(
 ) -> RunResult | ShardResult:
     """The result of `run` before its figures are drawn."""
     mine = None if shard is None else Shard.read(shard)
-    whole = load(Path(study_file), (theorems,) if isinstance(theorems, str | Path) else tuple(theorems))
-    study = _chosen(whole, (only,) if isinstance(only, str) else tuple(only), replicates, quick)
+    replicates = (
+        None if replicates is None else whole("replicates", replicates, 2, why="one run has no confidence bound")
+    )
+    threads = None if threads is None else whole("threads", threads, 1)
+    place = None if out is None else place_of("out", out)
+    complete = load(place_of("study_file", study_file), several("theorems", theorems, (str, Path)))
+    names = several("only", only)
+    study = _chosen(complete, names, replicates, quick)
     wanted = {figure.name for figure in study.figures}
-    left_out = tuple(figure.name for figure in whole.figures if figure.name not in wanted)
+    left_out = tuple(figure.name for figure in complete.figures if figure.name not in wanted)
     check_labels(study)
     if any(figure.admissible for figure in study.figures):
         with progress(f"admissible step sizes of {study.name}"):
             study = with_admissible(study)
-    folder = Path("results") / (study.name + ("-quick" if quick else "")) if out is None else Path(out)
+    folder = Path("results") / (study.name + ("-quick" if quick else "")) if place is None else place
     with _workers(scheduler, threads) as executor, progress(f"running {study.name}") as report:
         store = RunStore(folder / "cells")
         if mine is not None:
             done = run_shard(study, store, mine, threads=threads, progress=report, executor=executor)
-            return ShardResult(done, folder, remarks=_damaged(done.damaged, store))
+            found = ShardResult(done, folder, remarks=_damaged(done.damaged, store))
+            with found.kept():
+                _check_saved(done.unsaved)
+            return found
         records = run_study(study, store, threads=threads, progress=report, executor=executor)
     with progress(f"judging {study.name}"):
         findings = judge(study, records.records)
     remark = f"{records.computed} cells computed, {records.reused} found in {folder / 'cells'}"
     said = (remark, *_damaged(records.damaged, store))
-    return RunResult(findings, records, folder, complete=not only, left_out=left_out, remarks=said)
+    return RunResult(findings, records, folder, complete=not names, left_out=left_out, remarks=said)
 
 
 @contextmanager
@@ -141,6 +158,12 @@ def _workers(scheduler: str | None, threads: int | None) -> Iterator[Executor | 
         return
     with scheduled(scheduler, "threads", threads) as found:
         yield found
+
+
+def _check_saved(unsaved: str) -> None:
+    """Raise `UnsavedError` where a cell could not be written."""
+    if unsaved:
+        raise UnsavedError(unsaved)
 
 
 def _damaged(paths: Sequence[Path], store: RunStore) -> tuple[str, ...]:
@@ -206,4 +229,4 @@ def run(
 def _chosen(study: Study, only: tuple[str, ...], replicates: int | None, quick: bool) -> Study:
     study = study.only(only) if only else study
     study = study.shortened() if quick else study
-    return study.with_replicates(replicates) if replicates else study
+    return study.with_replicates(replicates) if replicates is not None else study

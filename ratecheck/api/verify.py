@@ -9,7 +9,7 @@ from typing import Any
 
 from bounds.statement import Statement
 from ratecheck.aliases import Progress
-from ratecheck.api.given import Parameter, Parameters, StatementLike, select, unused, whole_paper
+from ratecheck.api.given import Parameter, Parameters, StatementLike, place_of, select, unused, whole_paper
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
@@ -223,7 +223,7 @@ def _again(
     if isinstance(saved, Instance):
         found, name = (saved if statement is None else replace(saved, statement=statement)), "the instance"
     else:
-        found, name = instances.load(Path(saved), statement), str(saved)
+        found, name = instances.load(place_of("instance", saved), statement), str(saved)
     with progress(f"verifying {found.statement.key}") as report:
         verdict = found.verdict(options, name=name, progress=report)
         verdict = with_shift(verdict, lambda each: replace(found, statement=each).verdict(options))

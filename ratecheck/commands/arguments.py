@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bounds.numbers import decimal
 from ratecheck.api.given import WORDS
 from ratecheck.errors import InputError, printable
 from ratecheck.files import UnsavedError
@@ -86,13 +87,11 @@ def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
 def _number(assignment: str, text: str) -> float:
     over, _, under = text.partition("/")
     try:
-        value = float(over) / (float(under) if "/" in text else 1.0) if text.isascii() else None
+        value = decimal(over) / (decimal(under) if "/" in text else 1.0)
     except ValueError:
-        value = None
+        raise InputError(f"{assignment}: {text!r} is not a number") from None
     except ZeroDivisionError:
         raise InputError(f"{assignment}: {text!r} divides by zero") from None
-    if value is None:
-        raise InputError(f"{assignment}: {text!r} is not a number")
     if not math.isfinite(value):
         raise InputError(f"{assignment}: it has to be a finite number")
     return value

@@ -54,16 +54,18 @@ def command(
     of the cells; the same command without --shard gathers them. Exit code 0 where every claim is CONFIRMED or, by
     --quick, SKIPPED, 1 where one is REFUTED or MIXED, else 3; 0 for a shard.
     """
-    found = measured(
-        study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
-        shard=shard, theorems=theorems,
-    )  # fmt: skip
+    with printed_first(as_json=as_json):
+        found = measured(
+            study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
+            shard=shard, theorems=theorems,
+        )  # fmt: skip
     if isinstance(found, ShardResult):
         print_result(found, as_json=as_json)
         return DONE
     # What was found is on the screen before a file can fail.
     if not as_json:
         say(str(found))
+        print_remarks(found)
         found = found.drawn()
     else:
         with printed_first(as_json=True):
@@ -72,5 +74,4 @@ def command(
         print_result(found, as_json=True)
     else:
         say(found.drawn_text)
-        print_remarks(found)
     return of_claims(found.findings)

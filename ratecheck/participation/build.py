@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bounds.assumption import Assumption
+from bounds.numbers import decimal
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, classes
 from ratecheck.inputs import real
@@ -94,13 +95,13 @@ def fields(pattern: Participation) -> dict[str, Any]:
 def read(data: Mapping[str, Any]) -> Participation:
     """The inverse of `fields`; raises `InputError` for what is no pattern."""
     kind = data["kind"]
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"a participation of the kind {kind!r} is not known")
     return KINDS[kind].read(data)
 
 
 def _number(text: str, part: str) -> float:
     try:
-        return real(text, float(part))
+        return real(text, decimal(part))
     except ValueError:
         raise InputError(f"participation {text!r}: {part!r} is not a number") from None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ratecheck.caching import bytes_of, opened
 from ratecheck.errors import InputError
 from ratecheck.inputs import described
 from ratecheck.participation.pattern import Matrix
@@ -38,7 +39,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
 
 def _csv(file: Path, shown: str) -> Matrix:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = bytes_of(file).decode("utf-8-sig")
     except ValueError:
         raise InputError(f"{shown}: is not a text file") from None
     lines = text.rstrip().splitlines()
@@ -60,7 +61,7 @@ def _csv(file: Path, shown: str) -> Matrix:
 def _npz(file: Path, shown: str) -> Matrix:
     try:
         # Opened here: NumPy leaves a file open that turns out to be no archive.
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
+        with opened(file) as stored, np.load(stored, allow_pickle=False) as arrays:
             name = arrays.files[0] if len(arrays.files) == 1 else "matrix"
             array = np.asarray(arrays[name])
     except KeyError:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from bounds.assumption import Assumption
 from ratecheck.aliases import Array
+from ratecheck.caching import bytes_of
 from ratecheck.errors import InputError
 from ratecheck.inputs import described, floats, real, whole
 from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
@@ -108,7 +109,9 @@ class Graph(Participation):
         lines: list[str] = []
         try:
             # Read here: what looks like an address NumPy would fetch, and leave in this folder.
-            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+            lines = bytes_of(Path(path)).decode("utf-8-sig").splitlines()
+            if not any(line.partition("#")[0].strip() for line in lines):
+                raise InputError("needed a .csv file with the mixing matrix: it holds no rows")
             return cls(np.loadtxt(lines, delimiter=",", ndmin=2), mixes=mixes)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,9 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
 from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
 from ratecheck.participation.repetition import Repetition
+
+# Entries (rounds x clients) of a schedule that is made from numbers.
+_LARGEST = 10**8
 
 
 class Periodic(Participation):
@@ -45,8 +49,9 @@ class Periodic(Participation):
 
         tau_max is period - 1 where n >= period, and after period - 1 rounds. Raises `InputError` for a period below 1.
         """
-        p = whole("period", period, 1)
-        return cls(np.arange(p)[:, None] == np.arange(whole("n", n, 1)) % p)
+        n = whole("n", n, 1)
+        p = whole("period", period, 1, max(_LARGEST // n, 1), f"at most {_LARGEST:g} entries for {n} clients")
+        return cls(np.arange(p)[:, None] == np.arange(n) % p)
 
     @classmethod
     def every(cls, periods: Sequence[int], offsets: Sequence[int] | None = None) -> Self:
@@ -63,7 +68,13 @@ class Periodic(Participation):
             whole(f"offsets[{i}]", s, 0, p - 1, "offset < period")
             for i, (s, p) in enumerate(zip(starts, steps, strict=True))
         ]
-        rounds = np.arange(np.lcm.reduce(steps))[:, None]
+        period, most = math.lcm(*steps), _LARGEST // len(steps)
+        if period > most:
+            raise InputError(
+                f"periods: their least common multiple is more than {most} rounds, at most {_LARGEST:g} entries for "
+                f"{len(steps)} clients"
+            )
+        rounds = np.arange(period)[:, None]
         return cls(rounds % np.array(steps) == np.array(starts))
 
     def fields(self) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class BilevelRidge(Bilevel):
         ridge: float = 0.1,
         how: str = "label",
         seed: int = 0,
+        alpha: float = 0.5,
     ) -> Bilevel:
         """The problem on ``table`` dealt to ``n`` clients by :func:`ratecheck.problems.datasets.split`.
 
@@ -54,7 +55,7 @@ class BilevelRidge(Bilevel):
         the two levels has no feature, a client has fewer than two rows, or ``ridge`` is not positive, and as ``split``
         does.
         """
-        rows = np.stack(split(table, n, how, seed))  # type: ignore[arg-type]  # `how` is checked there
+        rows = np.stack(split(table, n, how, seed, alpha))  # type: ignore[arg-type]  # `how` is checked there
         d = table.features.shape[1]
         d_x = whole("upper", d // 2 if upper is None else upper, 1, d - 1, "each level needs a feature")
         ridge = positive("ridge", ridge)

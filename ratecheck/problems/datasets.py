@@ -8,20 +8,24 @@ scikit-learn, :func:`libsvm` reads a file that the user names, :func:`synthetic`
 from __future__ import annotations
 
 import bz2
+import codecs
+import contextlib
 import gzip
 import importlib
 import math
 import operator
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.numbers import decimal
 from ratecheck.aliases import Array
+from ratecheck.caching import opened
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, real, whole
 
@@ -122,7 +126,8 @@ def libsvm(path: str | os.PathLike[str]) -> DataTable:
         raise InputError(f"path={path!r}: needed the path of a LIBSVM file") from None
     shown = _one_line(file)
     try:
-        matrix, raw = datasets.load_svmlight_file(str(file))
+        with _decompressed(file) as lines:
+            matrix, raw = datasets.load_svmlight_file(_Lines(lines))
         rows, columns = matrix.shape
         if rows == 0:
             raise InputError(f"{shown}: the file holds no data; needed lines such as '+1 1:0.5 3:-2'")
@@ -194,7 +199,7 @@ def split(
     Raises :class:`InputError` where ``n`` is not within 1..M, ``how`` is none of these, ``alpha`` is not positive and
     finite, or the seed is not a nonnegative integer.
     """
-    n = whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
+    n, seed = _clients(n, table), whole("seed", seed, 0)
     size = len(table.labels) // n
     order = _generator(seed).permutation(len(table.labels))[: n * size].astype(np.int64)
     classes = table.labels if table.groups is None else table.groups
@@ -213,7 +218,9 @@ def split(
     return list(order.reshape(n, size))
 
 
-def dealt(table: DataTable, n: int, how: str = "label", seed: int = 0, part: str = "all") -> tuple[Array, Array]:
+def dealt(
+    table: DataTable, n: int, how: str = "label", seed: int = 0, part: str = "all", alpha: float = 0.5
+) -> tuple[Array, Array]:
     """Features (n, N, d) and labels (n, N) of the clients to whom `split` deals the rows of ``table``.
 
     With ``how="quality"`` the features of client i have Gaussian noise, of ``i/(n-1)`` times the standard deviation of
@@ -225,18 +232,22 @@ def dealt(table: DataTable, n: int, how: str = "label", seed: int = 0, part: str
     """
     if part not in PARTS:
         raise InputError(f"part={part!r}: needed {', '.join(map(repr, PARTS[:-1]))} or {PARTS[-1]!r}")
+    n, seed = _clients(n, table), whole("seed", seed, 0)
     if part == "all" or how != "quantity":
-        rows = np.stack(split(table, n, how, seed))  # type: ignore[arg-type]  # `how` is checked there
+        rows = np.stack(split(table, n, how, seed, alpha))  # type: ignore[arg-type]  # `how` is checked there
         if part != "all":
             rows = _held_out(rows, table, seed, part)
     else:
-        n = whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
         rows = _quantity_part(table, n, seed, part)
     features = table.features[rows]
     if how == "quality":
         noise = np.random.default_rng([seed, 3, PARTS.index(part)]).standard_normal(features.shape)
         features = features + table.features.std() * np.linspace(0.0, 1.0, n)[:, None, None] * noise
     return features, table.labels[rows]
+
+
+def _clients(n: Any, table: DataTable) -> int:
+    return whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
 
 
 def _held_out(rows: Indices, table: DataTable, seed: int, part: str) -> Indices:
@@ -306,7 +317,7 @@ def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha:
             f'alpha={concentration:g} breaks "alpha > 0"; as alpha falls, each client takes one class until it is used '
             "up, and so does alpha=1e-6"
         )
-    generator = np.random.default_rng([whole("seed", seed, 0), 1])
+    generator = np.random.default_rng([seed, 1])
     pools = [order[classes == k] for k in range(int(classes.max()) + 1)]
     taken = np.zeros(len(pools), dtype=np.int64)
     clients = []
@@ -371,12 +382,32 @@ def _binary_labels(file: str, raw: Array) -> Array:
     return np.where(raw == values[1], 1.0, -1.0)
 
 
+@contextlib.contextmanager
+def _decompressed(file: Path) -> Iterator[IO[bytes]]:
+    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, contextlib.nullcontext)
+    with opened(file) as raw, unpack(raw) as text:
+        yield text
+
+
+class _Lines:
+    """The lines of a LIBSVM file, as its reader takes them, without the mark that some editors put before a text."""
+
+    def __init__(self, file: IO[bytes], *, strict: bool = True) -> None:
+        self.read, self._file, self._strict = file.read, file, strict
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, line in enumerate(self._file):
+            # The reader takes 1_0 for 10, which no other does.
+            if self._strict and b"_" in line.partition(b"#")[0]:
+                raise ValueError
+            yield line if number else line.removeprefix(codecs.BOM_UTF8)
+
+
 def _first_bad_line(file: Path, error: Exception) -> str:
     """Where the text stops being LIBSVM, and why; what stands there is repeated only where it is a number."""
-    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
     try:
-        with opened(file, "rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with _decompressed(file) as lines:
+            for number, line in enumerate(_Lines(lines, strict=False), start=1):
                 if fault := _fault(line.decode("utf-8", errors="replace")):
                     return f"line {number} does not parse: {fault}"
     except Exception as damage:  # noqa: BLE001  # of the file, whatever it holds
@@ -389,14 +420,15 @@ def _fault(line: str) -> str:
     label, *pairs = line.partition("#")[0].split() or ["0"]
     previous, place = -1, "its label"
     try:
-        float(label)
+        decimal(label)
         for number, pair in enumerate(pairs, start=1):
             place = f"its entry {number}"
             name, value = pair.split(":")
             if name == "qid":
                 continue
+            for text in (name, value):
+                decimal(text)
             index = int(name)
-            float(value)
             if not 0 <= index < _INDICES:
                 return f'{place} has the index {index}, which breaks "0 <= index < {_INDICES}"'
             if index == previous:

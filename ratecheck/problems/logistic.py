@@ -92,14 +92,15 @@ class Logistic(SingleLevel):
         seed: int = 0,
         batch: int | None = None,
         part: str = "all",
+        alpha: float = 0.5,
     ) -> Logistic:
         """The problem on ``table`` dealt to ``n`` clients by :func:`ratecheck.problems.datasets.dealt`.
 
         ``shared`` is the number of leading features that are shared: half of them (rounded down) by default. ``part``
-        is "all", "train" or "test": a fifth of a client's rows may be held out. Raises :class:`InputError` as the
-        constructor and ``dealt`` do.
+        is "all", "train" or "test": a fifth of a client's rows may be held out. ``alpha`` is the concentration of
+        ``how="dirichlet"``. Raises :class:`InputError` as the constructor and ``dealt`` do.
         """
-        features, labels = dealt(table, n, how, seed, part)
+        features, labels = dealt(table, n, how, seed, part, alpha)
         d_u = table.features.shape[1] // 2 if shared is None else shared
         return cls(features, labels, shared=d_u, rho=rho, batch=batch)
 

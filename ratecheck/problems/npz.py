@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ratecheck.aliases import Array
+from ratecheck.caching import opened
 from ratecheck.errors import InputError
 
 
@@ -19,12 +20,13 @@ def npz_arrays(path: Path, needed: Sequence[str], others: Sequence[str] = ()) ->
     listed = ", ".join([*needed, *others])
     try:
         # Opened here: NumPy leaves a file open that turns out to be no archive.
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
+        with opened(path) as file, np.load(file, allow_pickle=False) as stored:
             arrays = {key: np.asarray(stored[key]) for key in (*needed, *others) if key in stored.files}
     except FileNotFoundError:
         raise InputError(f"no file {path}: such a problem file is an .npz with {listed}") from None
     except Exception as error:  # noqa: BLE001  # a damaged archive fails in many ways
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = error.strerror if isinstance(error, OSError) else ""
+        reason = reason or str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path} cannot be read as an .npz file: {reason}") from None
     if missing := {*needed} - arrays.keys():
         raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs {listed}")

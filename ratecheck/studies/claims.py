@@ -282,7 +282,8 @@ def _with_rounding(
 def _quantity(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> Array:
     """What the claim compares, per replicate; less is better."""
     by_kind = {ClaimKind.MEAN: summary.means, ClaimKind.UNREST: summary.unrest, ClaimKind.LOWEST: summary.lowest}
-    return by_kind.get(claim.kind, summary.samples) / _power(claim, curve)
+    with np.errstate(over="ignore"):
+        return by_kind.get(claim.kind, summary.samples) / _power(claim, curve)
 
 
 def _power(claim: StudyClaim, curve: Curve) -> float:

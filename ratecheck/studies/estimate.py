@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ratecheck.aliases import Array
@@ -98,7 +99,7 @@ def summarise(
 
     ``rounding`` (replicates, T) is what the metric may be off by: intervals contain what that does to them.
     """
-    if rounding is not None and np.isfinite(metric).all():
+    if rounding is not None and _in_range(metric, rounding).all():
         known = partial(summarise, window=window, tolerance=tolerance, levels=levels, error=error, targets=targets)
         least = np.where(metric >= 0, np.maximum(metric - rounding, 0.0), metric - rounding)
         found, low, high = map(known, (metric, least, metric + rounding))
@@ -107,7 +108,7 @@ def summarise(
     # An even number of rounds, so that the halves are equal; all of them where there are too few.
     half = min(max(round(window * T / 2), 1), max(T // 2, 1))
     first = T - 2 * half if T > 1 else 0
-    diverged = int(np.count_nonzero(~np.isfinite(metric).all(axis=1)))
+    diverged = int(np.count_nonzero(~_in_range(metric, 0.0 if rounding is None else rounding)))
     if diverged:
         nothing, nan = ConfidenceInterval(math.nan, math.nan, math.nan), np.full(len(metric), math.nan)
         never = dict.fromkeys(levels, nan)
@@ -145,6 +146,12 @@ def _rounded(
     )
 
 
+def _in_range(metric: Array, rounding: Array | float) -> NDArray[np.bool_]:
+    """Which replicates have sums over their rounds, and so means, within the range of numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.isfinite((metric + rounding).sum(axis=1)))
+
+
 def first_at(metric: Array, target: float) -> Array:
     """The first round with ``metric <= target``, (replicates,); NaN for never."""
     below = metric <= target
@@ -179,8 +186,9 @@ def passage(metric: Array, level: float) -> Array:
 
 def mean_interval(values: Array, error: float) -> ConfidenceInterval:
     """Student's interval for a mean."""
+    values, exponent = scaled(values)
     mean, radius = float(np.mean(values)), _quantile(len(values), error) * _standard_error(values)
-    return ConfidenceInterval(mean, mean - radius, mean + radius)
+    return _times(ConfidenceInterval(mean, mean - radius, mean + radius), exponent)
 
 
 def ratio_interval(a: Array, b: Array, error: float, *, paired: bool = False) -> ConfidenceInterval:
@@ -188,8 +196,9 @@ def ratio_interval(a: Array, b: Array, error: float, *, paired: bool = False) ->
 
     Unpaired samples take the smaller number of degrees of freedom, which is on the safe side of Welch's.
     """
+    (a, up), (b, down) = scaled(a), scaled(b)
     mean_a, mean_b = float(np.mean(a)), float(np.mean(b))
-    if mean_b <= 0:
+    if mean_b <= 0 or not math.isfinite(mean_a) or not math.isfinite(mean_b):
         return ConfidenceInterval(math.nan, 0.0, math.inf)
     t = _quantile(min(len(a), len(b)), error)
     var_a, var_b = (t * _standard_error(a)) ** 2, (t * _standard_error(b)) ** 2
@@ -197,9 +206,26 @@ def ratio_interval(a: Array, b: Array, error: float, *, paired: bool = False) ->
     # The ratios r with (mean_a - r*mean_b)^2 <= var_a - 2*r*both + r^2*var_b.
     square, cross, constant = mean_b**2 - var_b, mean_a * mean_b - both, mean_a**2 - var_a
     if not square > 0 or math.isinf(constant):
-        return ConfidenceInterval(mean_a / mean_b, 0.0, math.inf)
-    root = math.sqrt(max(cross**2 - square * constant, 0.0))
-    return ConfidenceInterval(mean_a / mean_b, max((cross - root) / square, 0.0), (cross + root) / square)
+        low, high = 0.0, math.inf
+    else:
+        root = math.sqrt(max(cross**2 - square * constant, 0.0))
+        low, high = max((cross - root) / square, 0.0), (cross + root) / square
+    return _times(ConfidenceInterval(mean_a / mean_b, low, high), up - down)
+
+
+def scaled(values: Array) -> tuple[Array, NDArray[np.int32]]:
+    """Columns of values of at most 1, whose squares are numbers, and exponents of the powers of two taken out of them.
+
+    Nothing is rounded but what is far below the largest of its column.
+    """
+    exponents = np.frexp(np.abs(values).max(axis=0))[1]
+    return np.ldexp(values, -exponents), exponents
+
+
+def _times(interval: ConfidenceInterval, exponent: NDArray[np.int32]) -> ConfidenceInterval:
+    with np.errstate(over="ignore"):
+        ends = np.ldexp([interval.value, interval.low, interval.high], exponent)
+    return ConfidenceInterval(*ends.tolist())
 
 
 def _standard_error(values: Array) -> float:

@@ -18,6 +18,7 @@ from ratecheck.aliases import Progress
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.execution import Executor, Threads
+from ratecheck.files import UnsavedError
 from ratecheck.problems import Problem
 from ratecheck.studies.instance import setup_of, tested_on, weights_of
 from ratecheck.studies.part import Part
@@ -25,6 +26,9 @@ from ratecheck.studies.remote import computed, simulated
 from ratecheck.studies.shard import Shard
 from ratecheck.studies.store import Records, RunStore, cell_key, code_version, merged
 from ratecheck.studies.study import MEASURES, Curve, Study
+
+# Numbers of a recorded quantity in one cell: 16 GiB.
+_LARGEST = 2**31
 
 
 @dataclass(frozen=True)
@@ -51,20 +55,22 @@ class Cell:
 class StudyResult:
     """Records of every curve by its title, how many cells were computed here, and how many found in the store.
 
-    ``damaged`` are the files that were not as they had been written, and were computed again.
+    ``damaged`` are the files that were not as they had been written, and were computed again; ``unsaved`` says why a
+    cell could not be written, where one could not.
     """
 
     records: dict[str, Records]
     computed: int
     reused: int
     damaged: tuple[Path, ...] = ()
+    unsaved: str = ""
 
 
 @dataclass(frozen=True)
 class ShardRun:
     """What one shard of a study did: its ``curves`` by title, cells computed here and found; ``stored`` of ``total``.
 
-    The last two count the cells of the whole study.
+    The last two count the cells of the whole study. ``unsaved`` as in `StudyResult`.
     """
 
     study: Study
@@ -75,6 +81,7 @@ class ShardRun:
     stored: int
     total: int
     damaged: tuple[Path, ...] = ()
+    unsaved: str = ""
 
 
 def run_study(
@@ -101,7 +108,7 @@ def run_study(
         if found is None or _lacking(cell, found):
             raise InputError(f"cell {cell.key} in {store.folder} vanished while the study ran; run it again")
         records[cell.curve.title] = found
-    return StudyResult(records, sweep.computed, len(have) - sweep.computed, tuple(store.damaged))
+    return StudyResult(records, sweep.computed, len(have) - sweep.computed, tuple(store.damaged), sweep.unsaved)
 
 
 def run_shard(
@@ -126,8 +133,9 @@ def run_shard(
     stored = sum(store.count(cell.key) >= cell.curve.replicates for cell in every)
     titles = tuple(cell.curve.title for cell in cells if cell.key in mine)
     return ShardRun(
-        study, shard, titles, sweep.computed, len(mine) - sweep.computed, stored, len(every), tuple(store.damaged)
-    )
+        study, shard, titles, sweep.computed, len(mine) - sweep.computed, stored, len(every), tuple(store.damaged),
+        sweep.unsaved,
+    )  # fmt: skip
 
 
 def _missing(cells: Sequence[Cell], have: Mapping[str, Records | None]) -> list[Cell]:
@@ -143,6 +151,11 @@ def cells_of(study: Study) -> list[Cell]:
         try:
             more = _more(study, curve)
             setup = setup_of(curve, more)
+            if curve.replicates * curve.T > _LARGEST:
+                raise InputError(
+                    f"replicates={curve.replicates} of T={curve.T} rounds: {curve.replicates * curve.T:.3g} numbers of "
+                    f"each recorded quantity, at most {_LARGEST:.3g} are handled"
+                )
         except InputError as error:
             raise InputError(f"{study.path}: figure {curve.figure!r}, {curve.name}: {error}") from None
         seed, test = curve_seed(study, curve), tested_on(curve) if study.measures_models(curve) else None
@@ -195,7 +208,7 @@ class _Sweep:
         self._queue, self._store, self._progress = deque(cells), store, progress
         self._total, self._finished = sum(cell.cost for cell in cells), 0.0
         self._at_work: dict[int, _AtWork] = {}
-        self.computed, self.records = 0, dict[str, Records]()
+        self.computed, self.records, self.unsaved = 0, dict[str, Records](), ""
 
     def run(self, executor: Executor) -> None:
         """Run the cells; on an error or interrupt, the others stop within a few rounds."""
@@ -265,11 +278,19 @@ class _Sweep:
     def _done(self, number: int, records: Records) -> None:
         """Store what a worker computed."""
         each = self._at_work[number]
-        with each.held:
+        with each.held, self._said_later():
             self._store.save(each.part, each.cell.key, each.first, records, each.cell.about)
         del self._at_work[number]
         self.computed += 1
         self._finish(each.cell, records if each.before is None else merged(each.before, records))
+
+    @contextlib.contextmanager
+    def _said_later(self) -> Iterator[None]:
+        """What cannot be written, such as to a full disk, does not lose what the other cells find."""
+        try:
+            yield
+        except UnsavedError as error:
+            self.unsaved = self.unsaved or str(error)
 
     def _finish(self, cell: Cell, records: Records | None) -> None:
         self._finished += cell.cost

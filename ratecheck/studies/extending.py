@@ -20,6 +20,9 @@ from ratecheck.errors import InputError
 from ratecheck.studies.entries import FileName, Text, Word
 from ratecheck.studies.reading import checked, read_toml
 
+# How many files extend one another at most.
+_LONGEST = 32
+
 
 class _Extension(BaseModel):
     """What a file says that extends another one; the rest is checked once it is filled up."""
@@ -47,6 +50,8 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
         raise InputError(
             f"{path}: extends: {other} extends this file in turn; a study extends one that stands without it"
         )
+    if len(chain) > _LONGEST:
+        raise InputError(f"{path}: extends: more than {_LONGEST} files extend one another, as many as there may be")
     own = {key: value for key, value in data.items() if key not in ("extends", "replace")}
     found = _filled(own, _with(_read(other, chain), extension.replace))
     return {key: value for key, value in found.items() if value != []}

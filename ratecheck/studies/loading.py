@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +31,8 @@ from ratecheck.studies.schema import (
 )
 from ratecheck.studies.study import ADMISSIBLE, ClaimKind, Curve, Effect, Figure, Study, StudyClaim, pairs
 
+# Of what the powers of claims may be: within it they are numbers, and so are their inverses.
+_LARGEST_LOGARITHM = math.log(1e300)
 # A study is about no statement, so it takes the symbols that the papers build on; its file may give another.
 _LATEX = {quantity.name: quantity.latex for quantity in COMMON}
 
@@ -161,7 +165,8 @@ class _Curves:
 
     def figure(self) -> Figure:
         """The figure, with the metric of the study."""
-        curves = tuple(self._curve(k, value) for k, value in enumerate(self.table.values))
+        texts = _texts(self.table.values)
+        curves = tuple(self._curve(k, value, texts[k]) for k, value in enumerate(self.table.values))
         if len({curve.name for curve in curves}) < len(curves):
             raise InputError(f"{self.where}: values: one is given twice")
         admissible, replicates = self.table.admissible, max(curve.replicates for curve in curves)
@@ -176,9 +181,9 @@ class _Curves:
             admissible=0 if admissible is None else admissible.replicates or replicates,
         )
 
-    def _curve(self, k: int, value: Any) -> Curve:
+    def _curve(self, k: int, value: Any, text: str) -> Curve:
         run, problem = self._pick(k, value)
-        vary, text = self.table.vary, value if isinstance(value, str) else f"{value:g}"
+        vary = self.table.vary
         return Curve(
             figure=self.table.name,
             runs=self.table.name,
@@ -244,6 +249,13 @@ class _Curves:
         return value if vary in ("participation", "K") else f"{vary}: {value}"
 
 
+def _texts(values: Sequence[Any]) -> list[str]:
+    """What the varied values are called: rounded to six digits, unless others round to the same."""
+    short = [value if isinstance(value, str) else f"{value:g}" for value in values]
+    alike = Counter(dict(zip(values, short, strict=True)).values())
+    return [str(value) if alike[text] > 1 else text for value, text in zip(values, short, strict=True)]
+
+
 def _step_sizes(run: RunSetting, where: str) -> dict[str, float]:
     """The method's step sizes, local ones from ``gamma`` where that is given: gamma_x = gamma / eta_x."""
     method = METHODS[run.algorithm]
@@ -305,6 +317,10 @@ def _check_values(claim: StudyClaim, study: Study, where: str) -> None:
                 raise InputError(f"{where}: {key}: figure {name!r} has no curve {shown(wrong[0])}; {known}")
         if claim.power and any(isinstance(value, str) or value <= 0 for value in values):
             raise InputError(f"{where}: power: figure {name!r} varies what has no powers")
+        if claim.power and (
+            wrong := [value for value in values if not abs(claim.power * math.log(value)) < _LARGEST_LOGARITHM]
+        ):
+            raise InputError(f"{where}: power: {wrong[0]:g}^{claim.power:g} is beyond the range of numbers")
         if not pairs(replace(claim, over=(name,)), study):
             why = "only one curve" if claim.than is None else f"no value in common with figure {claim.than!r}"
             raise InputError(f"{where}: figure: nothing to compare: figure {name!r} has {why}")

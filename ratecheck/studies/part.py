@@ -43,7 +43,9 @@ class Part:
 @contextmanager
 def taken(path: Path) -> Iterator[Part | None]:
     """The part at ``path`` for this block, or None where another thread or living process is at it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    # What cannot be made is said where the file is written.
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
     part = _take(path)
     try:
         yield part
@@ -54,7 +56,10 @@ def taken(path: Path) -> Iterator[Part | None]:
 
 def _take(path: Path) -> Part | None:
     while fcntl is not None:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            break
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(path.stat(), os.fstat(descriptor)):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ratecheck.errors import InputError, did_you_mean
+from ratecheck.errors import InputError, did_you_mean, unread
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _BARE = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -33,19 +33,32 @@ _LIMITS = {
 }
 
 
+# How deep tables and lists lie in one another at most: a study needs five levels.
+_DEEPEST = 32
+
+
 def read_toml(path: Path) -> dict[str, Any]:
-    """The file's top table; raises `InputError` where it cannot be read or is not TOML."""
+    """The file's top table; raises `InputError` where it cannot be read, is not TOML, or is nested too deeply."""
+    too_deep = f"{path} is no study: tables or arrays in one another, more than {_DEEPEST} deep"
     try:
         with path.open("rb") as file:
-            return tomllib.load(file)
+            found = tomllib.load(file)
     except FileNotFoundError:
         raise InputError(f"no study file {path}") from None
     except RecursionError:
-        raise InputError(f"{path} is no study: it has arrays in arrays, hundreds deep") from None
+        raise InputError(too_deep) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
-        raise InputError(f"{path} is not TOML: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path} is not TOML: {unread(error)}") from None
+    # Dotted keys nest without recursion; what follows a value into its depth does not.
+    level: list[Any] = [found]
+    for _ in range(_DEEPEST):
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+        level = [each for each in level if isinstance(each, (dict, list))]
+    if level:
+        raise InputError(too_deep)
+    return found
 
 
 def checked(model: type[_Model], data: dict[str, Any], place: str) -> _Model:

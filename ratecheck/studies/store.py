@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ratecheck import caching
 from ratecheck.algorithms import Method
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
+from ratecheck.files import UnsavedError
 from ratecheck.kernels.compile import version
 from ratecheck.problems import Problem
 from ratecheck.studies.cell_file import Records, pack, read_arrays, unpack
@@ -130,7 +132,7 @@ class RunStore:
     def count(self, key: str) -> int:
         """How many first replicates of a cell the names of its files promise."""
         have = 0
-        for first, last in sorted(self.files(key).values()):
+        for first, last in sorted(place for path, place in self.files(key).items() if path.is_file()):
             have = max(have, last) if first <= have else have
         return have
 
@@ -146,7 +148,7 @@ class RunStore:
     def save(self, part: Part, key: str, first: int, records: Records, about: Mapping[str, Any]) -> None:
         """Write the replicates of a cell from ``first`` on; ``about`` says in words what it is.
 
-        Raises `InputError` where the file cannot be written.
+        Raises `UnsavedError`, an `InputError`, where the file cannot be written.
         """
         count = len(next(iter(records.values())))
         target = self.folder / key[:2] / f"{key}-{first}-{first + count}.npz"
@@ -156,11 +158,11 @@ class RunStore:
                 if path != target and path.name.startswith(key):
                     path.unlink(missing_ok=True)
         except OSError as error:
-            raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
+            raise UnsavedError(f"{target} cannot be written: {error.strerror or error}") from None
 
     def _content(self, path: Path, count: int) -> tuple[Records, dict[str, Any]] | None:
         try:
-            content = unpack(path.name, path.read_bytes())
+            content = unpack(path.name, caching.bytes_of(path))
         except FileNotFoundError:
             return None
         except OSError:
@@ -178,8 +180,8 @@ class RunStore:
             if not _OLD_NAME.fullmatch(path.name):
                 continue
             try:
-                found = read_arrays(path.read_bytes())
-            except FileNotFoundError:  # another run is at it
+                found = read_arrays(caching.bytes_of(path))
+            except OSError:  # another run is at it, or it is no file of ours
                 continue
             if found is None:
                 self.damaged.append(path)

@@ -18,7 +18,7 @@ import bounds
 from bounds.statement import Statement
 from ratecheck import files
 from ratecheck.aliases import Progress
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, unread
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation
 from ratecheck.participation import build as pattern_forms
@@ -92,7 +92,7 @@ def load(path: Path, statement: Statement | None = None) -> Instance:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{path} cannot be read as JSON: {unread(error)}") from None
     return read(data, str(path), statement)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_study import PAIR
 
 import bounds
 import ratecheck as rc
@@ -217,14 +218,36 @@ def test_an_instance_is_asked_again():
         (lambda: rc.tables("nothing"), "nothing"),
         (lambda: rc.implications("nothing"), "no paper 'nothing'"),
         (lambda: rc.run("nothing.toml"), "nothing.toml"),
+        (lambda: rc.run(3), "study_file=3: needed a path"),
+        (lambda: rc.run("s.toml", out=3), "out=3: needed a path"),
+        (lambda: rc.run("s.toml", only=3), "only=3: needed a text, or several"),
+        (lambda: rc.run("s.toml", only=["a", 3]), "only=3: needed a text, or several"),
+        (lambda: rc.run("s.toml", theorems=3), "theorems=3: needed a text, or several"),
+        (lambda: rc.run("s.toml", replicates=0), 'replicates=0 breaks "replicates >= 2"'),
+        (lambda: rc.run("s.toml", replicates=1), 'replicates=1 breaks "replicates >= 2"'),
+        (lambda: rc.run("s.toml", replicates=-1), 'replicates=-1 breaks "replicates >= 2"'),
+        (lambda: rc.run("s.toml", replicates=2.5), "replicates=2.5: needed a whole number"),
+        (lambda: rc.run("s.toml", replicates="x"), "replicates='x': needed a number"),
+        (lambda: rc.run("s.toml", replicates=10**9), "3e+09 numbers of each recorded quantity, at most 2.15e+09"),
+        (lambda: rc.run("s.toml", threads=0), 'threads=0 breaks "threads >= 1"'),
+        (lambda: rc.run("s.toml", threads="x"), "threads='x': needed a number"),
+        (lambda: rc.report("s.toml", out=3), "path=3: needed a path"),
+        (lambda: rc.report("s.toml", replicates=1), 'replicates=1 breaks "replicates >= 2"'),
+        (lambda: rc.results(where="x"), "where='x': needed values by the names of columns"),
+        (lambda: rc.results(columns=3), "columns=3: needed a text, or several"),
+        (lambda: rc.results(3), "store=3: needed a path"),
+        (lambda: rc.results(out=3), "out=3: needed a path"),
+        (lambda: rc.falsify(KEY, out=3), "out=3: needed a path"),
         (lambda: rc.results("nothing"), "no results in nothing"),
         (lambda: rc.selftest(KEY, mutants=-1), "mutants"),
         (lambda: rc.scaling(KEY, over="K,K"), "names K twice"),
         (lambda: rc.compare(KEY, over="K"), "NAME=LOW:HIGH"),
     ],
 )
-def test_errors_are_input_errors(call, message):
+def test_errors_are_input_errors(call, message, tmp_path, monkeypatch):
     """One line that names what is wrong, whichever function."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(PAIR.replace("T = 400", "T = 3"))
     with pytest.raises(rc.InputError) as caught:
         call()
     assert message in str(caught.value)

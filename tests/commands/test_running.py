@@ -17,6 +17,7 @@ import click
 import pytest
 import sympy as sp
 from extras import needs_data
+from small_study import PAIR
 from terminal import busy, group, on_terminal, processor_seconds, started, wait_for
 
 import bounds
@@ -28,6 +29,8 @@ from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import INTERRUPTED, Falsified
+from ratecheck.studies import load
+from ratecheck.studies.execute import cells_of
 from ratecheck.views import progress as bars
 
 SMALL = ("n=4", "m=3", "K=3", "T=20", "d=4")
@@ -693,6 +696,24 @@ def test_the_result_is_printed_before_it_is_saved(cli, tmp_path, monkeypatch):
     assert (done.returncode, "cannot be written" in done.stderr) == (2, True)
     assert "pfl/theorem-3.7" in done.stdout
     assert "written to" not in done.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--shard", "1/1")])
+def test_a_cell_that_cannot_be_written_loses_no_result(options, cli, tmp_path, monkeypatch):
+    """All that was computed is printed, then the line, exit code 2; the other cell is in the store."""
+    monkeypatch.chdir(tmp_path)
+    text = PAIR.replace("T = 400", "T = 4").replace("replicates = 32", "replicates = 2")
+    Path("study.toml").write_text(text)
+    key = cells_of(load(Path("study.toml")))[0].key
+    (tmp_path / f"results/sweep/cells/{key[:2]}/{key}-0-2.npz").mkdir(parents=True)
+    done = cli("run", "study.toml", "--threads", "1", *options)
+    assert done.returncode == 2
+    said = "1 of 2 cells of the study are in" if "--shard" in options else "2 cells computed"
+    assert said in done.stdout + done.stderr
+    assert "K=1" in done.stdout
+    assert "K=2" in done.stdout
+    assert done.stderr.splitlines()[-1].endswith(f"{key}-0-2.npz cannot be written: Is a directory")
+    assert len([each for each in Path("results/sweep/cells").glob("??/*.npz") if each.is_file()]) == 1
 
 
 # The self-test goes on.

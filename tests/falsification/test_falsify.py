@@ -301,6 +301,7 @@ def test_files_that_are_no_instances(tmp_path):
     good = Instance(bounds.get("pfl/theorem-3.7"), Quadratic.synthetic(2, 2, 1), Trace([[1, 0]]), {"m": 1.0}).fields()
     cases = {
         "{": "cannot be read as JSON",
+        f'{{"a": {"9" * 5000}}}': "as JSON: it has a whole number of thousands of digits",
         "[]": "no instance",
         json.dumps({**good, "statement": "pfl/theorem-9.9"}): "no statement",
         json.dumps({**good, "problem": {"kind": "cubic"}}): "cubic",

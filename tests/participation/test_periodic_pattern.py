@@ -5,6 +5,7 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.participation import Cyclic, Periodic, Trace, build, delays
+from ratecheck.participation.largest import Largest
 
 RANDOM = np.random.default_rng(5)
 # Everybody, nobody, clients that never come, or only at first.
@@ -48,6 +49,28 @@ def test_a_billion_rounds_are_not_written_out():
     assert found.tau_avg == pytest.approx(np.mean(tau), abs=1e-8)
     with pytest.raises(rc.InputError, match="written out"):
         pattern.fixed(15 * 10**8)
+
+
+def test_what_is_made_from_numbers_has_a_size():
+    """Refused before it is written out, whatever the numbers are; and a kind is a word."""
+    with pytest.raises(rc.InputError, match=r"period=1000000000 breaks .1 <= period <= 10000000. \(at most 1e\+08"):
+        build.build("periodic:1e9", 10, None)
+    with pytest.raises(rc.InputError, match="least common multiple is more than 33333333 rounds"):
+        Periodic.every([2**62, 3**30, 5**20])
+    with pytest.raises(rc.InputError, match=r"a participation of the kind \['uniform'\] is not known"):
+        build.read({"kind": ["uniform"]})
+    with pytest.raises(rc.InputError, match="'1_0' is not a number"):
+        build.build("periodic:1_0", 10, None)
+    with pytest.raises(rc.InputError, match="c=True: needed a number"):
+        Largest(4, 2, c=True)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# nothing\n"])
+def test_a_mixing_matrix_has_rows(text, tmp_path):
+    """Said in one line, without a warning of the reader's."""
+    (tmp_path / "w.csv").write_text(text)
+    with pytest.raises(rc.InputError, match=r"w\.csv: needed a \.csv file with the mixing matrix: it holds no rows"):
+        build.build(f"graph:{tmp_path / 'w.csv'}", 3, None)
 
 
 def test_makers_and_files():

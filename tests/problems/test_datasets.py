@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratecheck.errors import InputError
+from ratecheck.participation.build import build as build_pattern
+from ratecheck.problems.build import build
 from ratecheck.problems.datasets import DataTable, breast_cancer, digits, libsvm, split, synthetic
 
 sklearn_datasets = pytest.importorskip("sklearn.datasets", reason="needs the extra data: pip install 'ratecheck[data]'")
@@ -115,6 +118,9 @@ def test_libsvm_reads_compressed_files(tmp_path: Path, suffix: str, pack: Callab
         ("1 99999999999999999999:1\n-1 1:1\n", ["line 1 does not parse", "99999999999999999999, which breaks"]),
         ("1,2 1:3\n", ["line 1 does not parse: its label is no number"]),
         ("\x00\x01\xff", ["line 1 does not parse"]),
+        ("1 1:2\n-1 1:1_0\n", ["line 2 does not parse: its entry 1 is not INDEX:VALUE"]),
+        ("1_0 1:2\n-1 1:1\n", ["line 1 does not parse: its label is no number"]),
+        ("1 1:2\n-1 1:\xef\xbc\x91\n", ["line 2 does not parse: its entry 1 is not INDEX:VALUE"]),
         ("1 1:2\n-1 2:nan\n", ["row 2, feature 2", "nan"]),
         ("1 1:2\n-1 1:-inf\n", ["row 2, feature 1", "-inf"]),
         ("1 1:2\n-1 1:1\nnan 1:1\n", ["label of data row 3", "nan"]),
@@ -128,6 +134,26 @@ def test_libsvm_refuses_a_bad_file_in_one_line(tmp_path: Path, text: str, fragme
     file = tmp_path / "bad.libsvm"
     file.write_text(text, encoding="latin-1")
     refused(lambda: libsvm(file), str(file), *fragments)
+
+
+def test_libsvm_reads_a_file_that_begins_with_a_mark(tmp_path: Path) -> None:
+    """As some editors write it before a text; a comment may hold what a number may not."""
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbf+1 1:0.5\n-1 1:2 # of_some\n")
+    np.testing.assert_array_equal(libsvm(tmp_path / "a").features, [[0.5], [2.0]])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_data_are_regular_files(tmp_path: Path) -> None:
+    """What has no end, or nobody who writes to it, is refused at once, by name too."""
+    for suffix in ("txt", "csv", "npz"):
+        os.mkfifo(tmp_path / f"pipe.{suffix}")
+        (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
+    for name in ("pipe", "zero"):
+        file = tmp_path / name
+        refused(lambda file=file: build(f"libsvm:{file}.txt", {}), "it is no regular file")  # type: ignore[misc]
+        refused(lambda file=file: build(f"{file}.npz", {}), "it is no regular file")  # type: ignore[misc]
+        for pattern in (f"{file}.csv", f"{file}.npz", f"graph:{file}.csv"):
+            refused(lambda pattern=pattern: build_pattern(pattern, 3, 2), "it is no regular file")  # type: ignore[misc]
 
 
 def test_libsvm_refuses_what_cannot_be_read(tmp_path: Path) -> None:

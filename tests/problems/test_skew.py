@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ratecheck.commands.arguments import parse_values
 from ratecheck.errors import InputError
 from ratecheck.problems import Logistic
 from ratecheck.problems.build import build
-from ratecheck.problems.datasets import SPLITS, DataTable, dealt, digits, split, synthetic
+from ratecheck.problems.datasets import PARTS, SPLITS, DataTable, dealt, digits, split, synthetic
 
 needs_data = pytest.mark.usefixtures("sklearn")
 
@@ -164,3 +165,22 @@ def test_what_cannot_be_dealt_is_one_line(arguments: dict[str, Any], said: str) 
         dealt(table(), **{"n": 8, **arguments})
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("how", SPLITS)
+def test_numbers_of_the_command_line_are_whole_numbers(how: str, part: str) -> None:
+    """The command line has no integers: 8.0 clients and the seed 3.0 are 8 and 3."""
+    for found, expected in zip(dealt(table(), 8.0, how, 3.0, part), dealt(table(), 8, how, 3, part), strict=True):  # type: ignore[arg-type]  # on purpose
+        np.testing.assert_array_equal(found, expected)
+
+
+@needs_data
+def test_parts_and_concentrations_are_asked_for_by_name() -> None:
+    """On the command line and in studies, as in Python."""
+    asked = parse_values(("n=4", "how=dirichlet", "alpha=0.1", "part=train"))
+    assert asked == {"n": 4.0, "how": "dirichlet", "alpha": 0.1, "part": "train"}
+    found = build("digits", asked)
+    expected = Logistic.from_table(digits(), 4, how="dirichlet", alpha=0.1, part="train")
+    assert digest(found.A) == digest(expected.A)  # type: ignore[attr-defined]  # they are logistic
+    assert digest(expected.A) != digest(Logistic.from_table(digits(), 4, how="dirichlet", part="train").A)

@@ -55,6 +55,18 @@ def test_words_are_replaced_where_curves_are_named(tmp_path):
     assert own.claims[0].against == ("fedavg",)
 
 
+def test_a_chain_of_files_has_an_end(tmp_path):
+    """Thirty-two files that each extend the next are read, more are refused for what they are."""
+    (tmp_path / "0.toml").write_text(METHODS)
+    for k in range(1, 40):
+        (tmp_path / f"{k}.toml").write_text(f'extends = "{k - 1}.toml"\nname = "c{k}"')
+    assert load(tmp_path / "32.toml").name == "c32"
+    with pytest.raises(InputError, match=r"1\.toml: extends: more than 32 files extend one another"):
+        load(tmp_path / "33.toml")
+    with pytest.raises(InputError, match="more than 32 files extend one another"):
+        load(tmp_path / "39.toml")
+
+
 def test_chains_and_folders(tmp_path):
     """A path is from the folder of the file that has it; a chain is followed."""
     (tmp_path / "deep").mkdir()

@@ -132,6 +132,28 @@ def damage(kind, path, other):
         path.write_bytes(pack(path.name, {name: array[cut] for name, array in records.items()}, about))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("put", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir])
+def test_what_is_no_regular_file_is_damaged(pair, put):
+    """A pipe that nobody writes to and a device that does not end are not waited for; a folder is in the way."""
+    study, store, before = pair
+    path, _ = sorted(finished(store.folder))
+    path.unlink()
+    put(path)
+    if path.is_dir():
+        outcome = run_study(study, RunStore(store.folder))
+        assert outcome.unsaved == f"{path} cannot be written: Is a directory"
+        assert len(outcome.records) == 2
+        path.rmdir()
+    else:
+        assert len(table(RunStore(store.folder))) == 1
+        (store.folder / "index").unlink()
+        assert run_study(study, RunStore(store.folder)).damaged == (path,)
+        assert contents(store.folder) == before
+    put(store.folder / f"{'0' * 32}.npz")
+    assert run_study(study, RunStore(store.folder)).damaged == ()
+
+
 @pytest.mark.parametrize(
     "kind", ["truncated", "empty", "edited", "another cell", "pickle", "fewer rounds", "fewer replicates"]
 )

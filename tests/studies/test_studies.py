@@ -17,7 +17,7 @@ from ratecheck.commands.run import command
 from ratecheck.errors import InputError
 from ratecheck.studies import ClaimVerdict, RunStore, judge, load, run_study, store
 from ratecheck.studies.claims import Side
-from ratecheck.studies.estimate import Steadiness, passage, ratio_interval, summarise
+from ratecheck.studies.estimate import Steadiness, mean_interval, passage, ratio_interval, summarise
 from ratecheck.studies.execute import cells_of
 from ratecheck.studies.study import pairs
 from ratecheck.views.drawing.studies import binned, draw
@@ -221,6 +221,11 @@ def test_lists_give_one_value_per_curve(tmp_path):
         ('kind = "speed"', 'kind = "speed"\nmargin = 1', "margin: it says nothing in a claim with kind = 'speed' and"),
         ('kind = "speed"\neffect = "rises"', 'kind = "speed"', "claim 'speed': the key 'effect' is missing"),
         ('kind = "speed"', 'kind = "below"\nthan = "spread"', "effect: it says nothing in a claim with kind = 'below'"),
+        (
+            'state"\neffect = "rises"',
+            'state"\neffect = "rises"\npower = 9e9',
+            "0.02^9e+09 is beyond the range of numbers",
+        ),
     ],
 )
 def test_errors_name_file_and_key(tmp_path, old, new, said):
@@ -235,6 +240,16 @@ def test_errors_name_file_and_key(tmp_path, old, new, said):
     assert "\n" not in message
 
 
+def test_values_that_round_to_the_same_are_told_apart(tmp_path):
+    """By all their digits; what others do not round to keeps its name, which enters the seed."""
+    study = load(written(tmp_path, TINY.replace("[0.1, 1, 10]", "[0.1234567, 0.1234568, 0.125]")))
+    curves = study.figure("spread").curves
+    assert [curve.name.partition("=")[2] for curve in curves] == ["0.1234567", "0.1234568", "0.125"]
+    for twice in ("[1, 2, 1.0]", '["1", 1]', "[0.1234567, 0.1234567]"):
+        with pytest.raises(InputError, match="values: one is given twice"):
+            load(written(tmp_path, TINY.replace("[0.1, 1, 10]", twice)))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -242,7 +257,9 @@ def test_errors_name_file_and_key(tmp_path, old, new, said):
         (b"a = [", "is not TOML"),
         (b"\xff", "not TOML"),
         (b"seed = " + b"9" * 5000, "is not TOML: "),
-        (b"seed = " + b"[" * 5000, "arrays in arrays, hundreds deep"),
+        (b"seed = " + b"[" * 5000, "arrays in one another, more than 32 deep"),
+        (b"seed.a" + b".a" * 3000 + b" = 1", "tables or arrays in one another, more than 32 deep"),
+        (b"name" + b".a" * 40 + b" = 1", "tables or arrays in one another, more than 32 deep"),
         (b"claim = 3\nname = 'a'\nmetric = {G_u = 1}", r"claim: tables are needed, written \[\[claim\]\]"),
         (b"figure = [1]\nname = 'a'\nmetric = {G_u = 1}", r"figure: tables are needed, written \[\[figure\]\]"),
         (b"name = 'a'\nmetric = {G_u = 1}", r"figure: the study has none; give at least one \[\[figure\]\]"),
@@ -540,6 +557,46 @@ def test_ratio_without_bound():
     rng = np.random.default_rng(0)
     assert ratio_interval(np.ones(5), rng.standard_normal(5) + 0.2, 0.01).high == math.inf
     assert ratio_interval(np.ones(1), np.ones(1), 0.01).high == math.inf
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_intervals_of_numbers_whose_squares_are_none(exponent):
+    """A power of two in all numbers is one in the intervals: nothing overflows, and no warning is heard."""
+    rng = np.random.default_rng(0)
+    a, b = rng.gamma(9, size=(2, 6))
+    here, there = ratio_interval(a, b, 0.01, paired=True), ratio_interval(np.ldexp(a, exponent), b, 0.01, paired=True)
+    assert [there.value, there.low, there.high] == np.ldexp([here.value, here.low, here.high], exponent).tolist()
+    assert ratio_interval(np.ldexp(a, exponent), np.ldexp(b, exponent), 0.01, paired=True) == here
+    mean, large = mean_interval(a, 0.01), mean_interval(np.ldexp(a, exponent), 0.01)
+    assert [large.value, large.low, large.high] == np.ldexp([mean.value, mean.low, mean.high], exponent).tolist()
+    band, wide = (binned(np.ldexp(np.stack([a, b]), k)) for k in (0, exponent))
+    np.testing.assert_array_equal(np.ldexp(band[1:], exponent), wide[1:])
+
+
+def test_ratios_and_means_beyond_numbers():
+    """A ratio of what is no number is unbounded; a curve whose mean is none has diverged, rounding included."""
+    interval = ratio_interval(np.array([1.0, math.inf]), np.ones(2), 0.01)
+    assert math.isnan(interval.value)
+    assert (interval.low, interval.high) == (0.0, math.inf)
+    large, asked = np.full((3, 10), 1e308), {"window": 0.4, "tolerance": 0.1, "levels": [], "error": 0.01}
+    assert summarise(large, **asked).diverged == 3
+    assert summarise(large / 100, rounding=large, **asked).diverged == 3
+    assert summarise(large / 100, **asked).diverged == 0
+
+
+def test_divergence_is_said_and_drawn(tmp_path):
+    """Step sizes that are too large by far: finite numbers whose squares are not, and others that left the range."""
+    text = TINY.replace("values = [0.02, 0.16]", "values = [10, 100]").replace(
+        "run = { T = [200, 100] }", "run = { T = 30 }"
+    )
+    study = load(written(tmp_path, text)).only(["steps"])
+    records = run_study(study, RunStore(tmp_path / "cells"), threads=1)
+    findings = judge(study, records.records)
+    draw(findings, records, tmp_path)
+    large, beyond = findings.summaries.values()
+    assert large.steady.value > 1e154
+    assert (large.diverged, beyond.diverged) == (0, 8)
+    assert [result.verdict for result in findings.claims] == [ClaimVerdict.UNRESOLVED] * 2
 
 
 def test_all_intervals_share_one_budget(tmp_path):

@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric, rounding
+from ratecheck.studies.estimate import scaled
 from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.instance import models_per_round
 from ratecheck.studies.study import TOGETHER, Curve, Figure, HorizontalAxis, Study
@@ -343,5 +344,7 @@ def binned(values: Array) -> tuple[Array, Array, Array]:
     edges = edges[edges <= T]
     starts, stops = edges[:-1], edges[1:]
     means = np.stack([values[:, a:b].mean(axis=1) for a, b in zip(starts, stops, strict=True)])
-    error = means.std(axis=1, ddof=1) / math.sqrt(replicates)
-    return (starts + stops - 1) / 2, means.mean(axis=1), float(stdtrit(replicates - 1, 0.5 + _BAND / 2)) * error
+    means, exponent = scaled(means.T)
+    radius = float(stdtrit(replicates - 1, 0.5 + _BAND / 2)) * means.std(axis=0, ddof=1) / math.sqrt(replicates)
+    with np.errstate(over="ignore"):
+        return (starts + stops - 1) / 2, np.ldexp(means.mean(axis=0), exponent), np.ldexp(radius, exponent)
