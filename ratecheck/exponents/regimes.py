@@ -489,8 +489,8 @@ def _span(
         return _OF_DELAYS[fact]
     if quantity.role is Role.STEP_SIZE or (quantity.role is Role.SETTING and quantity.f_degree > 0):
         least, most = _FAR_STEPS if reach is _FAR else _STEPS
-        # In units of 1/L a step size is at most about 1; without units, as of a server, it may make up for small ones. A
-        # penalty has the units of L.
+        # In units of 1/L a step size is at most about 1; without units, as of a server, it may make up for small ones.
+        # A penalty has the units of L.
         return _PENALTIES if quantity.f_degree > 0 else (least, most if quantity.f_degree else _OUTER)
     if name == row.scale or (fact in UNITS and name == parameter):
         return _SCALES
