@@ -175,12 +175,12 @@ def test_keys_that_nobody_chose_are_the_file_s_and_the_name_s(tmp_path, monkeypa
 
 
 def test_an_unknown_method_is_named_with_its_line(tmp_path, monkeypatch, cli):
-    """Where a run of it is asked for."""
+    """Where the file is read."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(f'{GOOD}bad = theorem(left="G_u", **fields | {{"algorithm": "fedavgg"}})\n')
     done = cli("verify", "mine.py:bad", "n=4", "T=10")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith("ratecheck: mine.py, line 15: mine/bad is about no known algorithm 'fedavgg'")
+    assert done.stderr.startswith("ratecheck: mine.py:bad, line 15: no algorithm 'fedavgg'")
 
 
 def test_the_address_of_a_statement_is_what_the_command_line_takes(tmp_path):

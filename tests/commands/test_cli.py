@@ -314,13 +314,14 @@ def test_falsify_of_what_cannot_be_asked_is_no_success(tmp_path, cli, monkeypatc
 
 
 def test_an_interrupt_ends_a_search_of_several_statements(tmp_path):
-    """The rest is named, the table has what was found, and the exit code is no success."""
+    """The rest is named, the table has what was found, and the exit code is an interrupt's."""
     process = started("falsify", "fedsum", "--evaluations", "100000", cwd=tmp_path)
     # So much computing, whatever else the machine does: it searches.
     assert wait_for(lambda: processor_seconds(process.pid) > 6)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
-    assert process.returncode == 3, err
+    assert process.returncode == 130, err
+    assert err.splitlines()[-1] == "ratecheck: interrupted"
     assert "interrupted: nothing was asked about" in err
     assert "fedsum/theorem-e.1" in err
     assert "fedsum/" in out

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-import types
 from pathlib import Path
 
 import click
@@ -24,10 +23,11 @@ import ratecheck as rc
 import ratecheck.cli
 from ratecheck import caching, ending, execution, files
 from ratecheck.algebra.smt import Solver
+from ratecheck.api.falsify import FalsifyResult
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import INTERRUPTED, Falsified
+from ratecheck.falsification.falsify import Falsified
 from ratecheck.views import progress as bars
 
 SMALL = ("n=4", "m=3", "K=3", "T=20", "d=4")
@@ -563,8 +563,8 @@ def test_a_signal_ends_any_command(name, number, tmp_path):
 
 
 def cut_off(statement, *_, **__):
-    """A search that an interrupt ended: alone it keeps its best, as a part of something it ends the whole."""
-    return Falsified(statement, None, None, None, 3, 3, 0.1, stopped=INTERRUPTED)
+    """A search that a termination ended: alone it keeps its best, as a part of something it ends the whole."""
+    return Falsified(statement, None, None, None, 3, 3, 0.1, stopped="terminated")
 
 
 @pytest.mark.parametrize("part", ["lint", "twin", "sharpen", "review"])
@@ -577,7 +577,7 @@ def test_an_interrupted_search_ends_what_it_is_a_part_of(part, monkeypatch):
 
     monkeypatch.setattr(module, "falsify", cut_off)
     statement = bounds.get("pfl/lemma-3.5")
-    answered = types.SimpleNamespace(missing=(), searches=[cut_off(statement)])
+    answered = FalsifyResult((cut_off(statement),), stop=ending.Terminated())
     monkeypatch.setattr(review, "falsify", lambda *_, **__: answered)
     parts = {
         "lint": lambda: lint(statement, evaluations=3),
@@ -585,8 +585,20 @@ def test_an_interrupted_search_ends_what_it_is_a_part_of(part, monkeypatch):
         "sharpen": lambda: rc.sharpen("pfl/lemma-3.6-recursion", evaluations=3),
         "review": lambda: rc.review("pfl/lemma-3.5", evaluations=3, workers=1),
     }
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ending.Terminated):
         parts[part]()
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt, 130), (ending.Terminated, 143)])
+@pytest.mark.parametrize("violated", [False, True])
+def test_a_search_that_is_stopped_prints_its_best(stop, code, violated, cli, monkeypatch):
+    """It ends as whatever is stopped does; a violation that was confirmed before is one all the same."""
+    monkeypatch.setattr(Falsified, "by_function", property(lambda _: violated))
+    found = Falsified(bounds.get("pfl/lemma-3.5"), None, None, None, 3, 3, 0.1, stopped=ending.word(stop()))
+    monkeypatch.setattr("ratecheck.api.falsify.search", lambda *_, **__: found)
+    told = cli("falsify", "pfl/lemma-3.5", "--no-shrink")
+    assert f"; {found.stopped}" in told.stdout
+    assert (told.returncode, told.stderr) == ((1, "") if violated else (code, f"ratecheck: {found.stopped}\n"))
 
 
 def test_how_a_run_ends_is_said_once(monkeypatch):
