@@ -655,17 +655,26 @@ def test_shared_work_comes_in_as_it_is_done():
     ("plot", "region", "pfl/theorem-3.7", "--out"),
     ("compare", "pfl/corollary-3.8", "pfl/corollary-4.6", "n=10", "m=9", "--over", "K=1:1000:100000", "--out"),
 ])  # fmt: skip
-@pytest.mark.parametrize("target", ["folder.png", "file/a.png", "x" * 300 + ".png"])
+@pytest.mark.parametrize("target", ["folder.png", "file/a.png", "loop.png", "x" * 300 + ".png"])
 def test_a_target_is_checked_before_the_work(words, target, cli, tmp_path, monkeypatch):
-    """A folder, a folder that is a file, a name that is too long: one line, at once."""
+    """A folder, a folder that is a file, a link to itself, a name that is too long: one line, at once."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.png").mkdir()
+    (tmp_path / "loop.png").symlink_to("loop.png")
     (tmp_path / "file").write_text("")
     done = cli(*words, target)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "cannot be written" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_a_folder_that_takes_no_files_is_found_before_the_work():
+    """What it permits does not say it: a file is tried."""
+    with pytest.raises(InputError, match=r"^/proc/x\.html cannot be written: "):
+        files.check_target(Path("/proc/x.html"))
+    files.check_target(Path("/dev/null"))
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):
