@@ -174,6 +174,16 @@ def test_keys_that_nobody_chose_are_the_file_s_and_the_name_s(tmp_path, monkeypa
         assert bounds.get(f"{stem}.py:good") is found[f"{stem}.py:good"]
 
 
+def test_a_statement_that_was_never_built_is_broken(tmp_path, monkeypatch, cli):
+    """It has no parts at all, and the others of the file are as they were."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(f"{GOOD}from bounds.statement import Statement\nbad = object.__new__(Statement)\n")
+    done = cli("show", "mine.py:bad")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "mine.py:bad, line 16: it is a Statement that was never built" in done.stderr
+    assert "sound by itself" in cli("lint", "mine.py").stderr
+
+
 def test_an_unknown_method_is_named_with_its_line(tmp_path, monkeypatch, cli):
     """Where the file is read."""
     monkeypatch.chdir(tmp_path)
