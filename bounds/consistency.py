@@ -14,7 +14,7 @@ from bounds.errors import InputError
 from bounds.numbers import as_float, holds
 from bounds.roots import shown
 from bounds.statement import OPERATORS, Assumption, Condition, Over, Relation, Statement, number
-from bounds.symbols import Role
+from bounds.symbols import Domain, Role
 
 # The sign of longer formulas is not asked for.
 _LONGEST = 400
@@ -30,15 +30,25 @@ class Contradiction:
 
 
 def faults(statement: Statement) -> Iterator[Contradiction]:
-    """Settings outside their domain or order, step sizes set by way of themselves, conditions that are always false.
+    """Settings and step sizes outside their domain, or set by way of themselves; conditions that are always false.
 
     A condition is false where its sides show it by numbers, or SymPy by the domains of its symbols. Parts that are no
     formulas are passed over.
     """
+    if circles := [*_circles("settings", statement.settings)]:
+        yield from circles
+        return
+    rules = {
+        rule.symbol.name: rule.value
+        for rule in statement.step_rules
+        if not (rule.at_least or rule.free) and isinstance(rule.value, sp.Expr)
+    }
     fixed = _settings(statement)
-    yield from _outside(statement, fixed)
+    yield from _early(statement)
+    yield from _outside("settings", statement, fixed)
     yield from _misordered(statement, fixed)
-    yield from _circles(statement)
+    yield from _circles("step_rules", rules)
+    yield from _outside("step_rules", statement, {name: _put(value, fixed) for name, value in rules.items()})
     yield from _single(statement)
     for k, condition in enumerate(statement.conditions):
         if isinstance(condition.left, sp.Expr) and isinstance(condition.right, sp.Expr):
@@ -61,7 +71,8 @@ def _put(expr: sp.Expr, values: Mapping[str, sp.Expr]) -> sp.Expr:
     return expr.xreplace({symbol: values[symbol.name] for symbol in expr.free_symbols if symbol.name in values})
 
 
-def _outside(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
+def _early(statement: Statement) -> Iterator[Contradiction]:
+    """Settings by what only a run has."""
     vocabulary = statement.vocabulary
     for name, value in statement.settings.items():
         # What is in a formula may be a symbol of no vocabulary, which is said elsewhere.
@@ -70,12 +81,35 @@ def _outside(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Con
             reason = f"{name} is fixed before there is a run, and {later[0]} is a {vocabulary[later[0]].role.value}"
             reason += f": write a condition, or what it makes of {later[0]} as a step rule"
             yield Contradiction(field="settings", place=f"settings[{name!r}]", reason=reason)
-    for name, value in fixed.items():
-        if value.is_number:
-            try:
-                statement.vocabulary[name].check(as_float(name, value))
-            except InputError as error:
-                yield Contradiction(field="settings", place=f"settings[{name!r}]", reason=str(error))
+
+
+def _outside(field: str, statement: Statement, values: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
+    """Values outside of the domain of their symbol: numbers, and formulas whatever their numbers are."""
+    for name, value in values.items():
+        quantity = statement.vocabulary[name]
+        try:
+            if value.is_number:
+                quantity.check(as_float(name, value))
+            elif _never(quantity.domain, value):
+                what = f"{name} ({quantity.meaning}) is {quantity.domain.value}"
+                raise InputError(f"{what}, which {shown(value)} is for no numbers")
+        except InputError as error:
+            yield Contradiction(field=field, place=f"{field}[{name!r}]", reason=str(error))
+
+
+def _never(domain: Domain, value: sp.Expr) -> bool:
+    """Whether SymPy sees that a formula lies outside of a domain, whatever the numbers are."""
+    if domain is Domain.REAL or sp.count_ops(value) > _LONGEST:
+        return False
+    if domain is Domain.POSITIVE_INTEGER and value.is_integer is False:
+        return True
+    # Whole numbers are at least 1, which SymPy sees where they are 1 and what is above.
+    above = {each: 1 + sp.Dummy(integer=True, nonnegative=True) for each in value.free_symbols if each.is_integer}
+    signs = [
+        each.is_negative if domain is Domain.NONNEGATIVE else each.is_nonpositive
+        for each in (value, sp.expand(value.xreplace(above)))
+    ]
+    return any(signs)
 
 
 def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
@@ -90,13 +124,8 @@ def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[
             yield Contradiction(field="settings", place=f"settings[{first!r}]", reason=reason)
 
 
-def _circles(statement: Statement) -> Iterator[Contradiction]:
-    """Step sizes that are set by way of themselves; a rule that is only a default may name what depends on it."""
-    rules = {
-        rule.symbol.name: rule.value
-        for rule in statement.step_rules
-        if not (rule.at_least or rule.free) and isinstance(rule.value, sp.Expr)
-    }
+def _circles(field: str, rules: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
+    """What is set by way of itself; a step rule that is only a default may name what depends on it."""
     for start in rules:
         ways: list[tuple[str, ...]] = [(start,)]
         while ways:
@@ -105,7 +134,7 @@ def _circles(statement: Statement) -> Iterator[Contradiction]:
                 if name == start:
                     through = " -> ".join((*way, start))
                     reason = f"{start} is set by way of itself, {through}: make it a condition, or solve for it"
-                    yield Contradiction(field="step_rules", place=f"step_rules[{start!r}]", reason=reason)
+                    yield Contradiction(field=field, place=f"{field}[{start!r}]", reason=reason)
                 elif name not in way:
                     ways.append((*way, name))
 

@@ -205,7 +205,12 @@ class _Runner:
         named: dict[int, Statement] = {}
         statements: dict[str, Statement] = {}
         for name, value in vars(self.module).items():
-            if isinstance(value, Statement):
+            if not isinstance(value, Statement):
+                continue
+            if not all(hasattr(value, each.name) for each in dataclasses.fields(value)):
+                reason = "it is a Statement that was never built: make it with bounds.theorem.theorem(...)"
+                self.broken[name] = Failure(line=self.lines.get(name), reason=reason, symbol=False)
+            else:
                 own = isinstance(value.key, str) and value.key.startswith(UNNAMED)
                 found = dataclasses.replace(value, key=paper + name) if own else value
                 statements[name] = named.setdefault(id(value), found)

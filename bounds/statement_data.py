@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bounds import methods
 from bounds.assumption import Assumption
 from bounds.errors import InputError, did_you_mean, unread
 from bounds.statement import Over, Relation, Statement
@@ -167,7 +168,12 @@ def from_data(data: object) -> Statement:
     for field, keys in (("follows_from", fields.get("follows_from", ())), ("repairs", (fields.get("repairs"),))):
         if code := next((key for key in keys if isinstance(key, str) and _PYTHON.search(key)), None):
             raise FieldError(field, field, f"{code!r} is of a Python file: data names statements of the catalogue only")
-    return theorem(**fields, symbols=own)
+    made = theorem(**fields, symbols=own)
+    try:
+        methods.check(made.algorithm)
+    except InputError as error:
+        raise FieldError("algorithm", "algorithm", error) from None
+    return made
 
 
 def _symbol(data: object, place: str) -> OwnSymbol:

@@ -53,6 +53,8 @@ _REPORT = "please report this line with the command; RATECHECK_TRACEBACK=1 befor
 
 # What NumPy and Python say of an array that no memory could hold.
 _TOO_LARGE = ("Maximum allowed dimension exceeded", "array is too big", "into an index-sized integer")
+# Of a word that someone gave, such as the name of a file, so many characters are shown.
+_LONGEST_WORD = 400
 
 
 # Where other distributions name their commands.
@@ -296,7 +298,11 @@ def _complain(message: str) -> int:
 def _say(message: str, code: int) -> int:
     """One line on stderr."""
     # As `printable` does, without `bounds`, which may be another package of that name.
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(message.split()))
+    words = (
+        word if len(word) <= _LONGEST_WORD else word[: _LONGEST_WORD // 2] + "..." + word[-20:]
+        for word in message.split()
+    )
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(words))
     try:
         click.echo(f"ratecheck: {shown}", err=True)
     except OSError:

@@ -30,6 +30,17 @@ class Terminated(KeyboardInterrupt):
     """The process was told to end: what keeps or prints the part that is done at an interrupt does so here too."""
 
 
+def word(stop: KeyboardInterrupt) -> str:
+    """What an interrupt or a termination is called."""
+    return _MEANT[signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT]
+
+
+def named(word: str) -> KeyboardInterrupt | None:
+    """The interrupt or termination that is called so; None for whatever else a search may have stopped for."""
+    kinds = {_MEANT[signal.SIGINT]: KeyboardInterrupt, _MEANT[signal.SIGTERM]: Terminated}
+    return kinds[word]() if word in kinds else None
+
+
 @contextmanager
 def prompt() -> Iterator[None]:
     """Inside the block, and until the process has ended, an interrupt or a termination ends it soon."""

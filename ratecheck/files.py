@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -14,28 +16,37 @@ from ratecheck.errors import InputError
 def check_target(path: Path) -> None:
     """Raise `InputError` unless a file can be written there: known before minutes of computation.
 
-    Folders that are missing are made when the file is written.
+    Folders that are missing are made when the file is written. What is no ordinary file, such as ``/dev/stdout``, needs
+    no folder that can be written.
     """
     try:
-        is_folder = path.is_dir()
-        folder = next(parent for parent in path.absolute().parents if parent.exists())
+        reason = _obstacle(path)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+        reason = error.strerror or str(error)
     except ValueError as error:  # a null character
         raise InputError(f"{str(path)!r} cannot be written: {error}") from None
-    if is_folder:
-        raise InputError(f"{path} cannot be written: it is a folder")
+    if reason:
+        raise InputError(f"{path} cannot be written: {reason}")
+
+
+def _obstacle(path: Path) -> str:
+    """Why no file can be written there, "" for no reason; raises `OSError` where the system says it."""
+    if path.is_dir():
+        return "it is a folder"
+    if path.exists() and not path.is_file():
+        return ""
+    place = Path(os.path.realpath(path))
+    folder = next(parent for parent in place.parents if parent.exists())
     if not folder.is_dir():
-        raise InputError(f"{path} cannot be written: {folder} is not a folder")
+        return f"{folder} is not a folder"
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{path} cannot be written: no permission to write in {folder}")
-    try:
-        # Longer than the file system allows, or full of what it refuses.
-        path.lstat()
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        return f"no permission to write in {folder}"
+    # Longer than the file system allows, full of what it refuses, or a link to itself.
+    with contextlib.suppress(FileNotFoundError):
+        path.stat()
+    # Some folders take no file, whatever they permit.
+    with tempfile.TemporaryFile(dir=folder):
+        return ""
 
 
 def check_new(path: Path) -> None:

@@ -64,9 +64,15 @@ def real(name: str, value: Any) -> float:
 
 def nonnegative(name: str, value: Any) -> float:
     """``value`` as a finite ``float >= 0``; otherwise an `InputError` that names it."""
+    return within(name, value, 0)
+
+
+def within(name: str, value: Any, low: float, high: float = math.inf) -> float:
+    """``value`` as a finite ``float`` in ``low..high``; otherwise an `InputError` that names it and the range."""
     number = real(name, value)
-    if number < 0.0:
-        raise InputError(f'{name}={number:g} breaks "{name} >= 0"; nearest that does: 0')
+    if not low <= number <= high:
+        allowed = f"{name} >= {low:g}" if high == math.inf else f"{low:g} <= {name} <= {high:g}"
+        raise InputError(f'{name}={number:g} breaks "{allowed}"; nearest that does: {low if number < low else high:g}')
     return number
 
 

@@ -46,7 +46,7 @@ def names() -> tuple[str, ...]:
 def module_of(paper: str, name: str) -> str:
     """The module with a part of a paper, such as ``statements``; raises `InputError` for an unknown paper."""
     if paper not in packages():
-        raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, names())}")
+        raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, packages())}")
     return f"{packages()[paper]}.{name}"
 
 

@@ -247,15 +247,30 @@ def markdown_escaped(text: str) -> str:
     return re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", escaped)
 
 
-def _code(key: str) -> str:
-    return f"`{key}`"
+def markdown_code(text: str) -> str:
+    """Text as typed, between more backticks than it has."""
+    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}"
+
+
+def markdown_formula(latex: str) -> str:
+    """LaTeX in one line that neither ends the formula it stands in nor is HTML to whoever reads it without formulas."""
+    kept = re.sub(r"(\\.)|\$", lambda found: found[1] or r"\$", re.sub(r"\s+", " ", latex))
+    return re.sub(r"<(?=[A-Za-z/!?])", "< ", kept)
+
+
+def markdown_display(latex: str) -> str:
+    """LaTeX on lines of its own, none of them empty, which would end it."""
+    lines = "\n".join(markdown_formula(line) for line in latex.splitlines() if line.strip())
+    return f"$$\n{lines}\n$$"
 
 
 @dataclass(frozen=True)
 class Markdown:
     """Writes blocks as Markdown; ``key`` sets the key of a statement and ``words`` prose."""
 
-    key: Callable[[str], str] = _code
+    key: Callable[[str], str] = markdown_code
     words: Callable[[str], str] = markdown_escaped
 
     def inline(self, parts: Sequence[Inline]) -> str:
@@ -264,9 +279,9 @@ class Markdown:
 
     def _part(self, part: Inline) -> str:
         if isinstance(part, Formula):
-            return f"${part.latex}$"
+            return f"${markdown_formula(part.latex)}$"
         if isinstance(part, Key):
-            return self.key(part.text) if part.statement else _code(part.text)
+            return self.key(part.text) if part.statement else markdown_code(part.text)
         return self.words(part.text)
 
     def _cell(self, part: Inline) -> str:
@@ -278,7 +293,7 @@ class Markdown:
         if isinstance(block, Heading):
             return f"### {self.inline(block.parts)}\n"
         if isinstance(block, Display):
-            return f"$$\n{block.latex}\n$$\n"
+            return markdown_display(block.latex) + "\n"
         if isinstance(block, Paragraph):
             label = f"**{block.label}:** " if block.label else ""
             if len(block.entries) == 1:

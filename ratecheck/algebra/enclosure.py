@@ -24,6 +24,9 @@ from ratecheck.algebra.rounding import rounded
 DIGITS = 1024
 # Beyond 2^(this times the digits) what is rounded is given up, and below the inverse it is between 0 and that.
 _RANGE = 8
+# Binary digits up to which a power of a rational is exact: a formula's exponent may be a million, and what is done with
+# so many digits afterwards takes longer than the power.
+_EXACT = 1 << 16
 
 
 class UndecidedError(Exception):
@@ -111,7 +114,7 @@ class Enclosure:
             return self
         return Enclosure(_rounded(self.low, digits)[0], _rounded(self.high, digits)[1], self.square)
 
-    def power(self, exponent: Fraction, digits: int | None = None) -> Enclosure:
+    def power(self, exponent: Fraction, digits: int = _EXACT) -> Enclosure:
         """x^(p/q), 1 for an exponent of 0; raises `UndecidedError` for a root of what may be negative.
 
         Powers of more than ``digits`` binary digits are rounded outwards on the way, so that the cost grows with the
@@ -195,9 +198,9 @@ def _rounded(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     return (low, high) if x > 0 else (-high, -low)
 
 
-def _power(x: Fraction, exponent: int, digits: int | None) -> tuple[Fraction, Fraction]:
+def _power(x: Fraction, exponent: int, digits: int) -> tuple[Fraction, Fraction]:
     """Bounds of x^exponent, which agree where it has at most so many digits; ``exponent`` is not negative."""
-    if digits is None or abs(x) in (0, 1) or _length(x) * exponent <= digits:
+    if abs(x) in (0, 1) or _length(x) * exponent <= digits:
         return (x**exponent,) * 2
     first = _scaled(abs(x), digits)
     low, high, shift = first
@@ -292,7 +295,7 @@ class _Enclosed(Visitor[Enclosure]):
 
     def operation(self, expr: sp.Expr) -> Enclosure:
         if expr.is_Pow and (exponent := self.visit(expr.exp)).exact:
-            found = self.visit(expr.base).power(exponent.low, self._digits)
+            found = self.visit(expr.base).power(exponent.low, _EXACT if self._digits is None else self._digits)
         else:
             found = super().operation(expr)
         return found if self._digits is None else found.shortened(self._digits)

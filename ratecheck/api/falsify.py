@@ -56,12 +56,14 @@ class FalsifyResult(Result):
     """What searches for violating instances found, one per statement.
 
     ``outcome``, ``tightness`` and ``instance`` are those of `search`, the one that comes closest to failing.
-    ``missing`` are the keys about which nothing was asked, because of an interrupt.
+    ``stop`` is the interrupt or the termination that ended it early, None where none did, and ``missing`` are the keys
+    about which nothing is known because of that.
     """
 
     searches: tuple[Falsified, ...]
     several: bool = False
     missing: tuple[str, ...] = ()
+    stop: KeyboardInterrupt | None = None
 
     @property
     def search(self) -> Falsified:
@@ -246,15 +248,17 @@ def falsify(
     fixed = [checked(each, numbers(parameters, named, each.vocabulary)) for each in chosen]
     tasks = [_Task(*each, Budget(evaluations, seconds), seed, shrink) for each in zip(chosen, fixed, strict=True)]
     if scheduler is None and (workers == 1 or len(chosen) == 1):
-        found = _searched(tasks, each)
+        found, stop = _searched(tasks, each)
     else:
-        found = _shared(tasks, each, workers, scheduler)
+        found, stop = _shared(tasks, each, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
-    interrupted = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
-    remarks = (*interrupted, *(text for statement in chosen for text in warning(statement)))
+    unasked = (
+        () if stop is None or not missing else (f"{ending.word(stop)}: nothing was asked about {', '.join(missing)}",)
+    )
+    remarks = (*unasked, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
-    result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, remarks=remarks)
+    result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, stop=stop, remarks=remarks)
     if path is not None and instance is not None:
         with result.kept():
             instance.save(path)
@@ -281,8 +285,10 @@ class _Task:
     shrink: bool
 
 
-def _searched(tasks: list[_Task], each: Callable[[FalsifyResult], None] | None) -> list[Falsified]:
-    """The searches that came to an end, or were interrupted."""
+def _searched(
+    tasks: list[_Task], each: Callable[[FalsifyResult], None] | None
+) -> tuple[list[Falsified], KeyboardInterrupt | None]:
+    """The searches that came to an end, or were interrupted, and the interrupt."""
     found: list[Falsified] = []
     try:
         for task in tasks:
@@ -296,23 +302,25 @@ def _searched(tasks: list[_Task], each: Callable[[FalsifyResult], None] | None) 
                 found[-1] = with_not_convex(found[-1], task.seed)
             if each is not None:
                 each(FalsifyResult((found[-1],)))
-            if found[-1].interrupted:
-                break
-    except KeyboardInterrupt:  # between two searches
+            if found[-1].stop is not None:
+                return found, found[-1].stop
+    except KeyboardInterrupt as stop:  # between two searches
         if not found:
             raise
         ending.grant()
-    return found
+        return found, stop
+    return found, None
 
 
 def _shared(
     tasks: list[_Task], each: Callable[[FalsifyResult], None] | None, workers: int, scheduler: str | None
-) -> list[Falsified]:
-    """The searches that came to an end, in the order of the statements, a process for each of them."""
+) -> tuple[list[Falsified], KeyboardInterrupt | None]:
+    """The searches that came to an end, in the order of the statements, a process for each; and an interrupt."""
     statements = [task.statement for task in tasks]
     if scheduler is not None:
         known_elsewhere(statements)
     found: dict[int, Falsified] = {}
+    stop = None
     with executor(scheduler, workers) as where, progress(f"falsifying {len(tasks)} statements") as report:
 
         def done(number: int, search: Falsified) -> None:
@@ -325,11 +333,12 @@ def _shared(
             keys = addresses(statements)
             wanted = [(key, t.budget, t.seed, t.shrink, t.fixed) for key, t in zip(keys, tasks, strict=True)]
             share(_search, wanted, where, done)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as told:
             if not found:
                 raise
+            stop = told
             ending.grant()
-    return [found[number] for number in sorted(found)]
+    return [found[number] for number in sorted(found)], stop
 
 
 def _search(key: str, budget: Budget, seed: int, shrink: bool, fixed: dict[str, float]) -> Falsified:

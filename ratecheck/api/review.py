@@ -304,8 +304,8 @@ def _searches(scope: _Scope, evaluations: int, seed: int, many: Mapping[str, Any
     spread = {"workers": many["workers"] or 1, "scheduler": many["scheduler"]}
     found = falsify(*given.values(), evaluations=evaluations, seed=seed, **spread)
     # A page of half of the searches would be read as one of all.
-    if found.missing or any(each.interrupted for each in found.searches):
-        raise KeyboardInterrupt
+    if found.stop is not None:
+        raise found.stop
     return dict(zip(given, found.searches, strict=True))
 
 

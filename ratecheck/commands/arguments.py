@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -94,6 +95,8 @@ def _number(assignment: str, text: str) -> float:
         raise InputError(f"{assignment}: {text!r} divides by zero") from None
     if not math.isfinite(value):
         raise InputError(f"{assignment}: it has to be a finite number")
+    if value == 0 and re.search("[1-9]", over.lower().partition("e")[0]):
+        raise InputError(f"{assignment}: {text!r} is closer to 0 than any number of a computer, at least 5e-324")
     return value
 
 

@@ -58,10 +58,11 @@ def command(
     The search stays inside the assumptions and conditions. A violating instance is shrunk to few clients, variables,
     rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json;
     "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Numbers that are given
-    (sizes, noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and keeps the
+    (sizes, noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and prints the
     best so far. Exit code 1 where the statement fails, 3 where nothing could be asked, or where something exceeds the
-    bound and nothing confirms it. Several KEYs, or a paper's name, end in a table; the exit code is then 1 where any of
-    them fails, else 3 where that is the answer for one.
+    bound and nothing confirms it; 130 or 143 where it was interrupted before a violation was found. Several KEYs, or a
+    paper's name, end in a table; the exit code is then 1 where any of them fails, else 3 where that is the answer for
+    one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
     an exactly checked instance and a bound of PEPit, round by round where the claim is about every round. Noise
@@ -92,5 +93,9 @@ def command(
     if not several:
         save(found)
     codes = {of_search(each.outcome, unconfirmed=each.unconfirmed is not None) for each in found.searches}
-    codes |= {OPEN} if found.missing else set()
-    return FINDING if FINDING in codes else max(codes)
+    if FINDING in codes:
+        # A violation is one, whatever else would have been found.
+        return FINDING
+    if found.stop is not None:
+        raise found.stop
+    return max(codes)

@@ -49,8 +49,6 @@ _LOOK, _EVOLVE = 0.4, 0.4
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 # How an instance is asked about.
 SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
-# Why a search ended.
-INTERRUPTED = "interrupted"
 # A search that asks only for instances it knows ends after so many points for every evaluation that it may spend.
 _ASKED = 4
 # Room before the first round at which a bound counts as reached there.
@@ -149,14 +147,14 @@ class Falsified:
         return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
 
     @property
-    def interrupted(self) -> bool:
-        """Whether an interrupt ended the search or the shrinking."""
-        return INTERRUPTED in (self.stopped, self.shrunk and self.shrunk.stopped)
+    def stop(self) -> KeyboardInterrupt | None:
+        """The interrupt or the termination that ended the search or the shrinking; None where none did."""
+        return ending.named(self.stopped) or ending.named("" if self.shrunk is None else self.shrunk.stopped)
 
     @property
     def clocked(self) -> bool:
         """Whether a clock ended it, so that another machine would give another answer."""
-        return self.stopped not in ("", INTERRUPTED)
+        return bool(self.stopped) and ending.named(self.stopped) is None
 
     @property
     def tightness(self) -> float | None:
@@ -464,8 +462,8 @@ def falsify(
     except _Over:
         if search.late and search.spent < budget.evaluations and not search.violated:
             stopped = _by_clock(budget, search.spent)
-    except KeyboardInterrupt:
-        stopped = INTERRUPTED
+    except KeyboardInterrupt as stop:
+        stopped = ending.word(stop)
         ending.grant()
     best = search.best
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
@@ -495,8 +493,8 @@ def falsify(
 def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -> Falsified:
     """The same as a part of something larger, which an interrupt ends: nothing rests on half of a search."""
     found = falsify(statement, budget, seed=seed)
-    if found.interrupted:
-        raise KeyboardInterrupt
+    if found.stop is not None:
+        raise found.stop
     return found
 
 
@@ -538,9 +536,9 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Insta
     except _Over:
         if search.late and search.spent < most and not search.violated:
             return replace(found, stopped=_by_clock(budget, found.evaluations))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         ending.grant()
-        return replace(found, stopped=INTERRUPTED)
+        return replace(found, stopped=ending.word(stop))
     found = replace(
         found,
         searched=Searched.of(statement, [*others, *families]),
@@ -558,9 +556,9 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
     try:
         with ending.as_told():
             functions = worst_functions(found.statement, seed)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         ending.grant()
-        return replace(found, stopped=INTERRUPTED)
+        return replace(found, stopped=ending.word(stop))
     return replace(
         found,
         functions=functions,
@@ -576,9 +574,9 @@ def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
             terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
             found = replace(found, terms=terms, unconfirmed=larger(found.unconfirmed, terms.unconfirmed))
             hardest = _tighter(found, terms)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         ending.grant()
-        return replace(found, stopped=INTERRUPTED)
+        return replace(found, stopped=ending.word(stop))
     return replace(hardest, seconds=time.monotonic() - search.begun)
 
 

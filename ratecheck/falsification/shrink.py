@@ -18,7 +18,7 @@ import numpy as np
 from ratecheck import ending
 from ratecheck.errors import InputError
 from ratecheck.falsification import simpler
-from ratecheck.falsification.falsify import INTERRUPTED, SEARCHED, Falsified, Report
+from ratecheck.falsification.falsify import SEARCHED, Falsified, Report
 from ratecheck.falsification.simpler import Numbers
 from ratecheck.outcome import Outcome
 from ratecheck.problems import PiecewiseSamples
@@ -123,8 +123,8 @@ def shrink(
                     break
     except _Over:
         stopped = SPENT
-    except KeyboardInterrupt:
-        stopped = INTERRUPTED
+    except KeyboardInterrupt as stop:
+        stopped = ending.word(stop)
         ending.grant()
     ends = numbers.simplicity(instance), numbers.simplicity(state.instance)
     simplest = state.instance
@@ -134,7 +134,7 @@ def shrink(
 
 def shrunk(found: Falsified, report: Report | None = None, fixed: Collection[str] = ()) -> Falsified:
     """A search with the counterexample that it found shrunk, if it found one; what it left fixed stays as it is."""
-    if found.instance is None or found.outcome is not Outcome.VIOLATED or found.stopped == INTERRUPTED:
+    if found.instance is None or found.outcome is not Outcome.VIOLATED or found.stop is not None:
         return found
     return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed))
 

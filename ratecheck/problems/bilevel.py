@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, real, whole
+from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
@@ -436,12 +436,9 @@ def _checked_weights(name: str, values: ArrayLike, n: int) -> Array:
 
 
 def _check_parameters(condition: float, heterogeneity: float, curvature: float) -> None:
-    if real("condition", condition) < 1.0:
-        raise InputError(f'condition={condition:g} breaks "condition >= 1"; nearest that does: 1')
+    within("condition", condition, 1)
     nonnegative("heterogeneity", heterogeneity)
-    if not 0.0 <= real("curvature", curvature) <= 1.0:
-        nearest = min(max(curvature, 0.0), 1.0)
-        raise InputError(f'curvature={curvature:g} breaks "0 <= curvature <= 1"; nearest that does: {nearest:g}')
+    within("curvature", curvature, 0, 1)
 
 
 def _gaussian(rng: np.random.Generator, rows: int, columns: int) -> Array:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, real, whole
+from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
 from ratecheck.problems.npz import npz_arrays
@@ -116,8 +116,7 @@ class MinMax(SingleLevel):
         limits = {"coupling": (coupling, 0, 1), "condition": (condition, 1, math.inf), "curvature": (curvature, 0, 1),
                   "heterogeneity": (heterogeneity, 0, math.inf)}  # fmt: skip
         for name, (value, low, high) in limits.items():
-            if not low <= real(name, value) <= high:
-                raise InputError(f'{name}={value:g} breaks "{low} <= {name} <= {high}"')
+            within(name, value, low, high)
         rng = np.random.default_rng([seed, n, d_x, d_y])
         common, *own = (_blocks(rng, d_x, d_y, condition) for _ in range(n + 1))
         A, B, C = (

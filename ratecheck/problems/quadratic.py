@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, real, whole
+from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.matrices import (
     condition_number,
@@ -371,9 +371,7 @@ def _check_parameters(**parameters: float) -> None:
         "curvature": (0, 1),
     }
     for name, value in parameters.items():
-        low, high = limits[name]
-        if not low <= real(name, value) <= high:
-            raise InputError(f'{name}={value:g} breaks "{low} <= {name} <= {high}"')
+        within(name, value, *limits[name])
 
 
 def _coupling(rng: np.random.Generator, H_uu: Array, H_vv: Array) -> Array:

@@ -70,6 +70,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.engine not in _ENGINES:
             raise InputError(f"no engine {self.engine!r}; {did_you_mean(str(self.engine), _ENGINES)}")
+        whole("seed", self.seed, 0)
         whole("replicates", self.replicates, 2, why="one run has no confidence bound")
         whole("traces", self.traces, 1)
         if self.threads is not None:
@@ -375,11 +376,15 @@ def _sizes(
     roles, pointwise = statement.vocabulary.run, _pointwise(statement, problem, method)
     found = {role: values[s] for role, s in roles.items() if s in values}
     # A given matrix may have fewer participants than m in its rounds.
-    size = None if participation is None or participation.matrix is not None else participation.size
-    if size is not None:
+    if participation is not None and participation.matrix is None and (size := participation.size) is not None:
         found.setdefault("participants", float(size))
         if found["participants"] != size:
-            raise InputError(f"{roles['participants']}={found['participants']:g} contradicts a pattern with {size}")
+            # Where everybody takes part, how many do follows from the clients, and nobody may have given it.
+            everybody = participation.n == size and found.get("clients") == found["participants"]
+            name, what = (
+                ("clients", f"a pattern of {size} clients") if everybody else ("participants", f"a pattern with {size}")
+            )
+            raise InputError(f"{roles[name]}={found['participants']:g} contradicts {what}")
     needed = set()
     if participation is None and not NO_SIZE & {*statement.assumptions} and not pointwise:
         needed |= {"participants"}

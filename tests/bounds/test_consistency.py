@@ -30,6 +30,22 @@ IMPOSSIBLE = {
         '"m <= n" is broken: 5 <= 3 is false',
     ),
     "order of formulas": ({"settings": SETTINGS | {"m": n + 1}}, "settings['m']", '"m <= n" is broken'),
+    "whole": (
+        {"settings": SETTINGS | {"K": n + sp.Rational(1, 2)}},
+        "settings['K']",
+        "which n + 1/2 is for no numbers",
+    ),
+    "circle of settings": ({"settings": SETTINGS | {"K": K + 1}}, "settings['K']", "K is set by way of itself, K -> K"),
+    "step size below zero": (
+        {"step_rules": (StepRule(symbol=gamma_u, value=sp.Integer(-1), at_least=False),)},
+        "step_rules['gamma_u']",
+        'gamma_u=-1 breaks "gamma_u > 0"',
+    ),
+    "step size that is never positive": (
+        {"step_rules": (StepRule(symbol=gamma_u, value=1 - 2 * n, at_least=False),)},
+        "step_rules['gamma_u']",
+        "which 1 - 2*n is for no numbers",
+    ),
     "circle": (
         {"step_rules": (StepRule(symbol=gamma_u, value=gamma_u / 2, at_least=False),)},
         "step_rules['gamma_u']",
@@ -58,6 +74,8 @@ IMPOSSIBLE = {
 }
 # The same at the edge, where something meets it.
 POSSIBLE = {
+    "whole": {"settings": SETTINGS | {"K": (n + 1) / 2}},
+    "some positive": {"step_rules": (StepRule(symbol=gamma_u, value=2 - n, at_least=False),)},
     "order": {"settings": SETTINGS | {"m": sp.Integer(3), "n": sp.Integer(3)}},
     "pair": {"conditions": (Condition(name="all", left=m, operator="<=", right=n),)},
     "numbers": {"conditions": (Condition(name="cap", left=sp.Integer(1), operator="<=", right=sp.Integer(1)),)},

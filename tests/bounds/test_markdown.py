@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 import bounds
 from bounds.ledger.fault import faults
-from bounds.printing.markup import markdown, markdown_escaped
+from bounds.printing.markup import markdown, markdown_code, markdown_escaped, markdown_formula
 from bounds.printing.page import page
 from ratecheck.auditing import ledger
 
@@ -74,3 +74,20 @@ def test_what_readers_see_does_not_speak_of_the_code(paper):
         for step in ledger.load(ledger.module_of(paper)):
             shown_texts += [step.location, step.claim, step.remark, step.repair]
     assert [text for text in shown_texts if re.search(r"docstring|\bmodules?\b", text)] == []
+
+
+@pytest.mark.parametrize(
+    "latex",
+    ["</math><script>alert(4)</script>", "$ <b>x</b> $", r"\\$<img src=x>", r"\$", "a\n\n# <i>b</i>", "!<!-- c", "t<T"],
+)
+def test_a_formula_is_no_html(latex):
+    """A symbol's LaTeX is a user's text, and neither ends its formula nor is a tag to whoever reads on."""
+    written = f"${markdown_formula(latex)}$"
+    assert not MarkdownIt("commonmark").render(written).replace("<p>", "").replace("</p>", "").count("<")
+    assert not re.search(r"(?<!\\)(\\\\)*\$.", written[1:])
+    assert "\n\n" not in written
+
+
+def test_a_key_with_backticks_is_shown_as_typed():
+    """Between more of them than it has."""
+    assert shown(markdown_code("a`<b>``c")) == "a`<b>``c"

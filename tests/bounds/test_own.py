@@ -11,9 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from short_theorem import DESCENT
 
 import bounds
 import ratecheck as rc
+from bounds.theorem import theorem
+from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.interpolation import Answers
 
@@ -186,11 +189,28 @@ def test_pi_is_a_number(here, cli):
 
 
 def test_an_unknown_method_is_named(here, cli):
-    """Where a run of it is asked for."""
+    """By every command, whether it runs it or not; one that the file defines further down is known."""
     (here / "mine.py").write_text((here / "mine.py").read_text().replace('"fedavg"', '"fedavgg"'))
     done = cli("verify", KEY, "n=4", "T=10")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "no known algorithm 'fedavgg'; did you mean 'fedavg'" in done.stderr
+    assert "no algorithm 'fedavgg'; did you mean 'fedavg'" in done.stderr
+    for command in ("bound", "show", "stepsize", "lint"):
+        assert (again := cli(command, KEY)).returncode == 2
+        assert again.stderr == done.stderr
+    (here / "mine.json").write_text(json.dumps(DESCENT | {"algorithm": ""}))
+    assert "algorithm: no algorithm ''" in cli("lint", "mine.json").stderr
+    with pytest.raises(InputError, match="no algorithm 'fedavgg'"):
+        rc.bound(theorem(**DESCENT | {"algorithm": "fedavgg"}))
+
+
+def test_a_method_may_stand_below_its_theorem(here, cli):
+    """The file is read to its end before anyone asks."""
+    define = "\nfrom ratecheck.algorithms import METHODS\nMETHODS['mymethod'] = METHODS['fedavg']\n"
+    (here / "mine.py").write_text((here / "mine.py").read_text().replace('"fedavg"', '"mymethod"') + define)
+    try:
+        assert cli("bound", KEY, "L=2", "F_0=3", "T=100", "gamma_u=0.5").returncode == 0
+    finally:
+        del METHODS["mymethod"]
 
 
 def test_no_bytecode_is_left_beside_the_file(here, cli):

@@ -174,13 +174,23 @@ def test_keys_that_nobody_chose_are_the_file_s_and_the_name_s(tmp_path, monkeypa
         assert bounds.get(f"{stem}.py:good") is found[f"{stem}.py:good"]
 
 
+def test_a_statement_that_was_never_built_is_broken(tmp_path, monkeypatch, cli):
+    """It has no parts at all, and the others of the file are as they were."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(f"{GOOD}from bounds.statement import Statement\nbad = object.__new__(Statement)\n")
+    done = cli("show", "mine.py:bad")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "mine.py:bad, line 16: it is a Statement that was never built" in done.stderr
+    assert "sound by itself" in cli("lint", "mine.py").stderr
+
+
 def test_an_unknown_method_is_named_with_its_line(tmp_path, monkeypatch, cli):
-    """Where a run of it is asked for."""
+    """Where the file is read."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(f'{GOOD}bad = theorem(left="G_u", **fields | {{"algorithm": "fedavgg"}})\n')
     done = cli("verify", "mine.py:bad", "n=4", "T=10")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith("ratecheck: mine.py, line 15: mine/bad is about no known algorithm 'fedavgg'")
+    assert done.stderr.startswith("ratecheck: mine.py:bad, line 15: no algorithm 'fedavgg'")
 
 
 def test_the_address_of_a_statement_is_what_the_command_line_takes(tmp_path):

@@ -215,6 +215,12 @@ ERRORS = {
     "negative noise": (["verify", "pfl/corollary-3.8", "sigma_u=-1"], 'sigma_u=-1 breaks "sigma_u >= 0"'),
     "unknown key": (["show", "pfl/theorem-3.8"], "did you mean 'pfl/theorem-3.7'"),
     "unknown paper": (["list", "pfi"], "did you mean 'pfl'"),
+    "unknown paper, unlike any": (["list", "nope"], "known: baselines, classics, fedsum"),
+    "closer to 0 than a float": (["stepsize", "pfl/theorem-3.7", "gamma_u=1e-400"], "'1e-400' is closer to 0 than"),
+    "seed": (["verify", "pfl/theorem-3.7", "n=3", "m=3", "T=3", "--seed", "-1"], 'seed=-1 breaks "seed >= 0"'),
+    "replicates": (["verify", "pfl/theorem-3.7", "--replicates", "-3"], 'replicates=-3 breaks "replicates >= 2"'),
+    "condition": (["verify", "pfl/theorem-3.7", "condition=0"], 'condition=0 breaks "condition >= 1"'),
+    "long words": (["show", "x" * 3000 + "/end"], "x..." + "x" * 15 + "/end'"),
     "unknown table": (["tables", "pfl/table-4"], "did you mean 'pfl/table-3'"),
     "orders alone": (["verify", "baselines"], "orders only"),
     "unknown parameter": (["bound", "pfl/theorem-3.7", "sigma_w=1"], "did you mean 'sigma_v'"),
@@ -314,16 +320,24 @@ def test_falsify_of_what_cannot_be_asked_is_no_success(tmp_path, cli, monkeypatc
 
 
 def test_an_interrupt_ends_a_search_of_several_statements(tmp_path):
-    """The rest is named, the table has what was found, and the exit code is no success."""
+    """The rest is named, the table has what was found, and the exit code is an interrupt's."""
     process = started("falsify", "fedsum", "--evaluations", "100000", cwd=tmp_path)
     # So much computing, whatever else the machine does: it searches.
     assert wait_for(lambda: processor_seconds(process.pid) > 6)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
-    assert process.returncode == 3, err
+    assert process.returncode == 130, err
+    assert err.splitlines()[-1] == "ratecheck: interrupted"
     assert "interrupted: nothing was asked about" in err
     assert "fedsum/theorem-e.1" in err
     assert "fedsum/" in out
+
+
+def test_a_graph_of_other_clients_names_what_was_given(tmp_path, cli):
+    """The size of the matrix and n; nobody said how many take part."""
+    (tmp_path / "pair.csv").write_text("0.5,0.5\n0.5,0.5\n")
+    done = cli("verify", "classics/dsgd-consensus", "--participation", f"graph:{tmp_path / 'pair.csv'}", "n=3")
+    assert (done.returncode, done.stderr) == (2, "ratecheck: n=3 contradicts a pattern of 2 clients\n")
 
 
 def test_settings_of_a_participation_file(tmp_path, data):

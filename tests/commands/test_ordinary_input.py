@@ -360,7 +360,7 @@ def test_messages_that_cannot_be_written_change_no_verdict(mine):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_the_best_so_far(number, mine):
-    """A termination prints what an interrupt prints."""
+    """A termination prints what an interrupt prints, and both have their exit code."""
     process = subprocess.Popen(
         [sys.executable, "-m", "ratecheck", "falsify", "mine.py:right", "--evaluations", "10000000"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=mine,
@@ -372,9 +372,11 @@ def test_a_signal_leaves_the_best_so_far(number, mine):
         out, err = process.communicate(timeout=120)
     finally:
         process.kill()
-    assert process.returncode == 0, err
+    word, code = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}[number]
+    assert process.returncode == code, err
+    assert err.splitlines()[-1] == f"ratecheck: {word}"
     assert "no violation found" in out
-    assert "interrupted" in out
+    assert f"; {word}" in out
 
 
 def _seconds(pid):

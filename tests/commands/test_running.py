@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-import types
 from pathlib import Path
 
 import click
@@ -25,10 +24,11 @@ import ratecheck as rc
 import ratecheck.cli
 from ratecheck import caching, ending, execution, files
 from ratecheck.algebra.smt import Solver
+from ratecheck.api.falsify import FalsifyResult
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import INTERRUPTED, Falsified
+from ratecheck.falsification.falsify import Falsified
 from ratecheck.studies import load
 from ratecheck.studies.execute import cells_of
 from ratecheck.views import progress as bars
@@ -566,8 +566,8 @@ def test_a_signal_ends_any_command(name, number, tmp_path):
 
 
 def cut_off(statement, *_, **__):
-    """A search that an interrupt ended: alone it keeps its best, as a part of something it ends the whole."""
-    return Falsified(statement, None, None, None, 3, 3, 0.1, stopped=INTERRUPTED)
+    """A search that a termination ended: alone it keeps its best, as a part of something it ends the whole."""
+    return Falsified(statement, None, None, None, 3, 3, 0.1, stopped="terminated")
 
 
 @pytest.mark.parametrize("part", ["lint", "twin", "sharpen", "review"])
@@ -580,7 +580,7 @@ def test_an_interrupted_search_ends_what_it_is_a_part_of(part, monkeypatch):
 
     monkeypatch.setattr(module, "falsify", cut_off)
     statement = bounds.get("pfl/lemma-3.5")
-    answered = types.SimpleNamespace(missing=(), searches=[cut_off(statement)])
+    answered = FalsifyResult((cut_off(statement),), stop=ending.Terminated())
     monkeypatch.setattr(review, "falsify", lambda *_, **__: answered)
     parts = {
         "lint": lambda: lint(statement, evaluations=3),
@@ -588,8 +588,20 @@ def test_an_interrupted_search_ends_what_it_is_a_part_of(part, monkeypatch):
         "sharpen": lambda: rc.sharpen("pfl/lemma-3.6-recursion", evaluations=3),
         "review": lambda: rc.review("pfl/lemma-3.5", evaluations=3, workers=1),
     }
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ending.Terminated):
         parts[part]()
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt, 130), (ending.Terminated, 143)])
+@pytest.mark.parametrize("violated", [False, True])
+def test_a_search_that_is_stopped_prints_its_best(stop, code, violated, cli, monkeypatch):
+    """It ends as whatever is stopped does; a violation that was confirmed before is one all the same."""
+    monkeypatch.setattr(Falsified, "by_function", property(lambda _: violated))
+    found = Falsified(bounds.get("pfl/lemma-3.5"), None, None, None, 3, 3, 0.1, stopped=ending.word(stop()))
+    monkeypatch.setattr("ratecheck.api.falsify.search", lambda *_, **__: found)
+    told = cli("falsify", "pfl/lemma-3.5", "--no-shrink")
+    assert f"; {found.stopped}" in told.stdout
+    assert (told.returncode, told.stderr) == ((1, "") if violated else (code, f"ratecheck: {found.stopped}\n"))
 
 
 def test_how_a_run_ends_is_said_once(monkeypatch):
@@ -646,17 +658,26 @@ def test_shared_work_comes_in_as_it_is_done():
     ("plot", "region", "pfl/theorem-3.7", "--out"),
     ("compare", "pfl/corollary-3.8", "pfl/corollary-4.6", "n=10", "m=9", "--over", "K=1:1000:100000", "--out"),
 ])  # fmt: skip
-@pytest.mark.parametrize("target", ["folder.png", "file/a.png", "x" * 300 + ".png"])
+@pytest.mark.parametrize("target", ["folder.png", "file/a.png", "loop.png", "x" * 300 + ".png"])
 def test_a_target_is_checked_before_the_work(words, target, cli, tmp_path, monkeypatch):
-    """A folder, a folder that is a file, a name that is too long: one line, at once."""
+    """A folder, a folder that is a file, a link to itself, a name that is too long: one line, at once."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.png").mkdir()
+    (tmp_path / "loop.png").symlink_to("loop.png")
     (tmp_path / "file").write_text("")
     done = cli(*words, target)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "cannot be written" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_a_folder_that_takes_no_files_is_found_before_the_work():
+    """What it permits does not say it: a file is tried."""
+    with pytest.raises(InputError, match=r"^/proc/x\.html cannot be written: "):
+        files.check_target(Path("/proc/x.html"))
+    files.check_target(Path("/dev/null"))
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):

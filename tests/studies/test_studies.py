@@ -166,7 +166,7 @@ def test_lists_give_one_value_per_curve(tmp_path):
         ('name = "quadratic"\n', "", "problem: the key 'name' is missing"),
         ('name = "quadratic"', 'name = "quadratics"', "did you mean 'quadratic'"),
         ("condition = 2", "conditon = 2", "has no parameter 'conditon'; did you mean 'condition'"),
-        ("condition = 2", "condition = 0", 'condition=0 breaks "1 <= condition'),
+        ("condition = 2", "condition = 0", 'condition=0 breaks "condition >= 1"'),
         ("condition = 2", 'condition = "much"', "figure 'steps', gamma=0.02: condition='much'"),
         ("T = [200, 100]", "T = [200, 100, 50]", "T lists 3 values for 2 curves"),
         ('vary = "gamma"', 'vary = "gama"', "vary: no setting 'gama'; did you mean 'gamma'"),

@@ -18,7 +18,7 @@ import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.algebra.ball import EXACT, Ball
-from ratecheck.algebra.enclosure import UndecidedError
+from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algebra.running_error import Rounded, rounded
 from ratecheck.commands import verify as command
 from ratecheck.errors import InputError
@@ -400,3 +400,12 @@ def test_an_error_without_a_bound_is_no_overflow():
     assert math.isfinite(verdict.worst.left)
     assert math.isinf(verdict.worst.left_error)
     assert verdict.slack is None
+
+
+def test_a_high_power_of_a_rational_is_rounded_outwards():
+    """A formula's exponent may be a million: the digits of what it gives are bounded, whoever asks."""
+    base, exponent = Fraction(9, 8), 100_000
+    found = Enclosure.of(base).power(Fraction(exponent))
+    assert found.low < base**exponent < found.high
+    assert found.high / found.low - 1 < Fraction(1, 10**1000)
+    assert Enclosure.of(base).power(Fraction(1000)).low == base**1000

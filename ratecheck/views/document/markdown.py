@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
-from bounds.printing.markup import markdown_escaped
+from bounds.printing.markup import markdown_code, markdown_display, markdown_escaped, markdown_formula
 from ratecheck.views.document.nodes import (
     Code,
     Display,
@@ -39,9 +40,9 @@ def _line(parts: Sequence[Part]) -> str:
 
 def _part(part: Part) -> str:
     if isinstance(part, Code):
-        return _code(part.text)
+        return markdown_code(part.text)
     if isinstance(part, Math):
-        return f"${part.latex}$"
+        return f"${markdown_formula(part.latex)}$"
     if isinstance(part, Link):
         return f"[{markdown_escaped(part.text)}](#{part.target})"
     if isinstance(part, Strong):
@@ -49,21 +50,14 @@ def _part(part: Part) -> str:
     return markdown_escaped(part)
 
 
-def _code(text: str) -> str:
-    """Text as typed, between more backticks than it has."""
-    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}"
-
-
 def _cell(parts: Sequence[Part]) -> str:
     """In a table, where a bar would end the cell."""
     found = ""
     for part in parts:
         if isinstance(part, Math):
-            found += "$" + part.latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ") + "$"
+            found += _part(Math(part.latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")))
         elif isinstance(part, Code):
-            found += _code(part.text).replace("|", "\\|")
+            found += markdown_code(part.text).replace("|", "\\|")
         else:
             # A line break would end the row; a space between a label and what follows it stays.
             found += re.sub(r"\s+", " ", _part(part))
@@ -73,7 +67,7 @@ def _cell(parts: Sequence[Part]) -> str:
 def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of node
     if isinstance(node, Section):
         # Names that links lead to: those that readers make of headings differ from reader to reader.
-        yield f'<a id="{node.name}"></a>'
+        yield f'<a id="{html.escape(node.name)}"></a>'
         yield f"{'#' * node.level} {_line(node.title)}"
         for each in node.nodes:
             yield from _node(each)
@@ -84,9 +78,9 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
     elif isinstance(node, Terms):
         yield "\n".join(f"- **{markdown_escaped(label)}**: {_line(line)}" for label, line in node.rows)
     elif isinstance(node, Display):
-        yield f"$$\n{node.latex}\n$$"
+        yield markdown_display(node.latex)
     elif isinstance(node, Grid):
-        head = [f"| {' | '.join(node.head)} |", f"|{' --- |' * len(node.head)}"]
+        head = [f"| {' | '.join(_cell((each,)) for each in node.head)} |", f"|{' --- |' * len(node.head)}"]
         yield "\n".join([*head, *(f"| {' | '.join(map(_cell, row))} |" for row in node.rows)])
     elif isinstance(node, Fold):
         yield f"**{markdown_escaped(node.title)}**"
