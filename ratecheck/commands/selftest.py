@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -12,6 +13,11 @@ from ratecheck import files
 from ratecheck.api.selftest import SelfTest
 from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option, seed_option
 from ratecheck.selftesting.run import Report
+
+
+def _count(text: str) -> int | str:
+    """How many mutants; what is no whole number is left to whoever says what is needed."""
+    return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 
 @click.command(name="selftest")
@@ -50,7 +56,7 @@ def command(
     Exit code 1 where a share is missed or there is a false alarm.
     """
     prepared = SelfTest.of(
-        *scopes, mutants=mutants, instances=instances, planted=planted, evaluations=evaluations,
+        *scopes, mutants=_count(mutants), instances=instances, planted=planted, evaluations=evaluations,
         seconds=seconds, seed=seed,
     )  # fmt: skip
     kept = prepared.kept
