@@ -337,7 +337,7 @@ def _proof(claim: Claim, t: int | None, left: Enclosure, right: Enclosure) -> Pr
     where = "" if t is None else f" in round {t}"
     reason = "" if outcome is not None else f"the enclosures of the two sides overlap{where}"
     proof = Proof(outcome, reason, claim.name, t, left, right)
-    agree = outcome is None and claim.relation is Relation.EQUAL and _width(proof) <= EQUAL * float(_size(proof))
+    agree = outcome is None and claim.relation is Relation.EQUAL and _width(proof) <= Fraction(EQUAL) * _size(proof)
     return replace(proof, agree=agree)
 
 

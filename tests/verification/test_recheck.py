@@ -317,3 +317,14 @@ def test_a_constant_next_to_the_true_one_stands_for_it(F_0, outcome):
     found = rigorous.prove(Instance(gap("F_0/100"), bowl, None, {"T": 3.0, "F_0": F_0}, start))
     assert found.outcome is outcome
     assert found.notes == ("F_0=1.0 is moved to that of the problem, 1.0000000000000002",) * (F_0 == 1)
+
+
+@pytest.mark.parametrize("size", [Fraction(10**400), Fraction(1, 10**400)])
+def test_sides_beyond_the_range_of_floats_are_compared(size):
+    """They agree to many digits, which is said, and is no proof."""
+    claim = gap("gap", relation="==").claims[0]
+    side = Enclosure(size, size * (1 + Fraction(1, 10**30)))
+    found = proofs.decided_claims([claim], {}, {"gap": side})
+    assert (found.outcome, found.agree) == (None, True)
+    apart = Enclosure(size, size * (1 + Fraction(1, 10**3)))
+    assert not proofs.decided_claims([claim], {}, {"gap": apart}).agree
