@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bounds import own, papers, repr_hooks
+from bounds import hooks, own, papers
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ CLASSICS = papers.CLASSICS
 BESIDE: tuple[str, ...] = papers.BESIDE
 # A statement does not know how it is printed; what prints it is imported when a notebook asks.
 for _form in ("html", "latex", "markdown"):
-    repr_hooks.register(_form, f"{__name__}.printing.notebook:{_form}")
+    hooks.register(_form, f"{__name__}.printing.notebook:{_form}")
 
 
 def statements(paper: str) -> tuple[Statement, ...]:

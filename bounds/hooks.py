@@ -1,26 +1,40 @@
-"""How an object shows itself in a notebook: for each form (html, latex, markdown) the function that writes it.
+"""What statements ask of code that they do not know: how they are shown in a notebook, and which methods can be run.
 
-What is shown does not know what shows it: the function is named by its place, ``module:function``, and imported when it
-is first needed.
+Such a function is registered by its place, ``module:function``, and imported when it is first needed.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from typing import Any
 
+# The name of the hook that raises `InputError` for a method that nobody knows.
+METHOD = "method"
 _PLACES: dict[str, str] = {}
 
 
-def register(form: str, place: str) -> None:
-    """Let the function at ``place``, such as ``bounds.printing.notebook:html``, write an object in a form."""
-    _PLACES[form] = place
+def register(name: str, place: str) -> None:
+    """Let the function at ``place``, such as ``bounds.printing.notebook:html``, be the hook of that name."""
+    _PLACES[name] = place
 
 
 def represented(form: str, value: object) -> str | None:
-    """The object in a form; None, which a notebook takes for no such form, where no function is registered."""
-    if form not in _PLACES:
+    """The object in a form (html, latex, markdown); None, which a notebook takes for no such form, without a hook."""
+    function = _hook(form)
+    return None if function is None else str(function(value))
+
+
+def check_method(name: str | None) -> None:
+    """Raise `InputError` for a name that no method has; without whoever runs them, any may be one."""
+    function = _hook(METHOD)
+    if function is not None and name is not None:
+        function(name)
+
+
+def _hook(name: str) -> Callable[..., Any] | None:
+    if name not in _PLACES:
         return None
-    module, _, name = _PLACES[form].partition(":")
-    function: Callable[[object], str] = getattr(importlib.import_module(module), name)
-    return function(value)
+    module, _, function = _PLACES[name].partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found

@@ -180,7 +180,7 @@ def _check(statement: Statement) -> None:
     """Raise `InputError` for a part of a statement that has no value, or that nothing meets, whatever the numbers."""
     import sympy as sp
 
-    from bounds import formula, methods
+    from bounds import formula, hooks
     from bounds.consistency import faults
     from bounds.statement import OPERATORS
 
@@ -203,7 +203,7 @@ def _check(statement: Statement) -> None:
     for fault in faults(statement):
         raise InputError(f"{fault.place}: {fault.reason}")
     # Not by `theorem`: the file may define its method further down.
-    methods.check(statement.algorithm)
+    hooks.check_method(statement.algorithm)
 
 
 def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:

@@ -22,8 +22,8 @@ import sympy as sp
 from bounds import formula
 from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
+from bounds.hooks import represented
 from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds, inwards
-from bounds.repr_hooks import represented
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bounds import methods
+from bounds import hooks
 from bounds.assumption import Assumption
 from bounds.errors import InputError, did_you_mean, unread
 from bounds.statement import Over, Relation, Statement
@@ -170,7 +170,7 @@ def from_data(data: object) -> Statement:
             raise FieldError(field, field, f"{code!r} is of a Python file: data names statements of the catalogue only")
     made = theorem(**fields, symbols=own)
     try:
-        methods.check(made.algorithm)
+        hooks.check_method(made.algorithm)
     except InputError as error:
         raise FieldError("algorithm", "algorithm", error) from None
     return made

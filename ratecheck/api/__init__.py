@@ -3,7 +3,7 @@
 The names are those of ``ratecheck`` itself, which loads them when they are first used.
 """
 
-from bounds import methods
+from bounds import hooks
 
 # A statement of the user's own that names a method which nobody knows is refused where it is read.
-methods.register("ratecheck.algorithms:method")
+hooks.register(hooks.METHOD, "ratecheck.algorithms:method")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import bounds
-from bounds import methods
+from bounds import hooks
 from bounds.ledger.refuted import refuted
 from bounds.numbers import as_float
 from bounds.statement import Statement
@@ -29,7 +29,7 @@ WORDS = ("how", "part")
 def one(statement: StatementLike) -> Statement:
     """The statement that is meant; raises `InputError` for an unknown key, and for a method that nobody knows."""
     if isinstance(statement, Statement):
-        methods.check(statement.algorithm)
+        hooks.check_method(statement.algorithm)
         return statement
     if isinstance(statement, str):
         return bounds.get(statement)

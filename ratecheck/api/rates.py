@@ -38,7 +38,7 @@ class RatesResult(DrawnResult):
 
     @property
     def exceeded(self) -> bool:
-        """Whether the worst case passes the bound anywhere."""
+        """Whether the worst case passes the bound anywhere, and `verify` says so too."""
         return self.card.exceeded
 
     @property
