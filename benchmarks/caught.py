@@ -26,7 +26,7 @@ from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import Shrunk, shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.kept import digest
-from ratecheck.views.counterexample import WrittenCounterexample
+from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 STATEMENTS = {each.key: each for each in (*(each for pair in PAIRS for each in (pair.true, pair.wrong)), *TEXTBOOK)}
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from bounds.statement import Statement
 from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import Group, Parameters, Variables
 from ratecheck.algorithms.fedavg_p import FedAvgP
+from ratecheck.algorithms.model.algorithm import Group, Parameters, Variables
 
 
 class HeavyBall(FedAvgP):

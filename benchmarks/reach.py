@@ -25,7 +25,7 @@ from bounds.statement import Statement
 from bounds.theorem import theorem
 from ratecheck.falsification import instance_families
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 SMOOTH = ["smoothness", "full_participation", "no_personal"]
 CONVEX = [*SMOOTH, "convexity"]

@@ -21,8 +21,8 @@ from typing import Any
 from ratecheck.engines.monte_carlo import step
 from ratecheck.studies import RunStore, load, run_study
 from ratecheck.studies.execute import cells_of
-from ratecheck.studies.index import table
-from ratecheck.studies.store import cell_key
+from ratecheck.studies.storage.index import table
+from ratecheck.studies.storage.store import cell_key
 
 STUDY = """
 name = "overhead"

@@ -32,7 +32,7 @@ from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget
 from ratecheck.falsification.falsify import falsify as search
-from ratecheck.falsification.worst_case import EnclosedRounds, WorstCase, worst_case
+from ratecheck.falsification.performance_estimation.worst_case import EnclosedRounds, WorstCase, worst_case
 from ratecheck.outcome import Outcome
 
 KEPT = Path(__file__).parent / "classics.json"

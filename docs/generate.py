@@ -62,8 +62,8 @@ from bounds.roots import shown
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import Group
-from ratecheck.api.review import ReviewResult
+from ratecheck.algorithms.model.algorithm import Group
+from ratecheck.api.checks.review import ReviewResult
 from ratecheck.auditing.finding import SPECIAL, StepVerdict
 from ratecheck.auditing.graph import READ, Grade
 from ratecheck.auditing.mutation.analysis import MutantStatus
@@ -73,9 +73,9 @@ from ratecheck.problems import Constant, Logistic, MinMax, Problem, Quadratic
 from ratecheck.problems.build import build
 from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
-from ratecheck.views.catalogue import count
-from ratecheck.views.graph import headline, tallies
-from ratecheck.views.selftest import textbook_counts
+from ratecheck.views.checks.selftest import textbook_counts
+from ratecheck.views.proofs.graph import headline, tallies
+from ratecheck.views.theory.catalogue import count
 
 HERE = Path(__file__).parent
 GENERATED = HERE / "_generated"

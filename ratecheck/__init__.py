@@ -14,37 +14,37 @@ if TYPE_CHECKING:
     from bounds import get
     from bounds.statement import Evaluation, Statement
     from ratecheck import algorithms, participation, problems
-    from ratecheck.api.audit import AuditResult, MutationResult, audit
-    from ratecheck.api.bound import BoundResult, bound
-    from ratecheck.api.catalogue import CatalogueResult, catalogue
-    from ratecheck.api.compare import CompareResult, compare
-    from ratecheck.api.diff import DiffResult, diff
-    from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
-    from ratecheck.api.implications import ImplicationsResult, implications
-    from ratecheck.api.lint import LintResult, lint, statement_schema
-    from ratecheck.api.new import NewResult, new
-    from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
-    from ratecheck.api.proof import ProofResult, proof
-    from ratecheck.api.rates import RatesResult, rates
-    from ratecheck.api.report import ReportResult, report
+    from ratecheck.api.checks.falsify import FalsifyResult, WorstCaseResult, falsify
+    from ratecheck.api.checks.rates import RatesResult, rates
+    from ratecheck.api.checks.review import ReviewResult, review
+    from ratecheck.api.checks.scaling import ScalingResult, scaling
+    from ratecheck.api.checks.selftest import SelftestResult, selftest
+    from ratecheck.api.checks.verify import VerifyResult, verify
+    from ratecheck.api.proofs.audit import AuditResult, MutationResult, audit
+    from ratecheck.api.proofs.implications import ImplicationsResult, implications
+    from ratecheck.api.proofs.proof import ProofResult, proof
+    from ratecheck.api.proofs.sharpen import SharpenResult, sharpen
+    from ratecheck.api.records.plot import PlotResult, RegionResult, plot, plot_region
+    from ratecheck.api.records.report import ReportResult, report
+    from ratecheck.api.records.results import ResultsResult, results
+    from ratecheck.api.records.run import RunResult, ShardResult, run
     from ratecheck.api.result import DrawnResult, Result
-    from ratecheck.api.results import ResultsResult, results
-    from ratecheck.api.review import ReviewResult, review
-    from ratecheck.api.rounds import RoundsResult, rounds
-    from ratecheck.api.run import RunResult, ShardResult, run
-    from ratecheck.api.scaling import ScalingResult, scaling
-    from ratecheck.api.selftest import SelftestResult, selftest
-    from ratecheck.api.sharpen import SharpenResult, sharpen
-    from ratecheck.api.show import ShowResult, show
-    from ratecheck.api.stepsize import StepsizeResult, stepsize
-    from ratecheck.api.tables import TablesResult, tables
-    from ratecheck.api.verify import VerifyResult, verify
+    from ratecheck.api.theory.bound import BoundResult, bound
+    from ratecheck.api.theory.catalogue import CatalogueResult, catalogue
+    from ratecheck.api.theory.compare import CompareResult, compare
+    from ratecheck.api.theory.diff import DiffResult, diff
+    from ratecheck.api.theory.lint import LintResult, lint, statement_schema
+    from ratecheck.api.theory.new import NewResult, new
+    from ratecheck.api.theory.rounds import RoundsResult, rounds
+    from ratecheck.api.theory.show import ShowResult, show
+    from ratecheck.api.theory.stepsize import StepsizeResult, stepsize
+    from ratecheck.api.theory.tables import TablesResult, tables
     from ratecheck.engines import exact_average
     from ratecheck.engines import exact_moments as exact
     from ratecheck.engines import run_steps as simulate
-    from ratecheck.engines.moments.averages import Average
     from ratecheck.engines.moments.exact import Expectation
     from ratecheck.engines.monte_carlo.step import Run
+    from ratecheck.engines.types.averages import Average
     from ratecheck.errors import InputError
     from ratecheck.outcome import Outcome
     from ratecheck.verification.instance import Instance
@@ -53,79 +53,79 @@ if TYPE_CHECKING:
     __version__: str
 
 _PUBLIC: dict[str, tuple[str, str | None]] = {
-    "AuditResult": ("ratecheck.api.audit", "AuditResult"),
-    "Average": ("ratecheck.engines.moments.averages", "Average"),
-    "BoundResult": ("ratecheck.api.bound", "BoundResult"),
-    "CatalogueResult": ("ratecheck.api.catalogue", "CatalogueResult"),
-    "CompareResult": ("ratecheck.api.compare", "CompareResult"),
+    "AuditResult": ("ratecheck.api.proofs.audit", "AuditResult"),
+    "Average": ("ratecheck.engines.types.averages", "Average"),
+    "BoundResult": ("ratecheck.api.theory.bound", "BoundResult"),
+    "CatalogueResult": ("ratecheck.api.theory.catalogue", "CatalogueResult"),
+    "CompareResult": ("ratecheck.api.theory.compare", "CompareResult"),
     "Comparison": ("ratecheck.verification.verdict", "Comparison"),
-    "DiffResult": ("ratecheck.api.diff", "DiffResult"),
+    "DiffResult": ("ratecheck.api.theory.diff", "DiffResult"),
     "DrawnResult": ("ratecheck.api.result", "DrawnResult"),
     "Evaluation": ("bounds.statement", "Evaluation"),
     "Expectation": ("ratecheck.engines.moments.exact", "Expectation"),
-    "FalsifyResult": ("ratecheck.api.falsify", "FalsifyResult"),
-    "ImplicationsResult": ("ratecheck.api.implications", "ImplicationsResult"),
+    "FalsifyResult": ("ratecheck.api.checks.falsify", "FalsifyResult"),
+    "ImplicationsResult": ("ratecheck.api.proofs.implications", "ImplicationsResult"),
     "InputError": ("ratecheck.errors", "InputError"),
     "Instance": ("ratecheck.verification.instance", "Instance"),
-    "LintResult": ("ratecheck.api.lint", "LintResult"),
-    "MutationResult": ("ratecheck.api.audit", "MutationResult"),
-    "NewResult": ("ratecheck.api.new", "NewResult"),
+    "LintResult": ("ratecheck.api.theory.lint", "LintResult"),
+    "MutationResult": ("ratecheck.api.proofs.audit", "MutationResult"),
+    "NewResult": ("ratecheck.api.theory.new", "NewResult"),
     "Outcome": ("ratecheck.outcome", "Outcome"),
-    "PlotResult": ("ratecheck.api.plot", "PlotResult"),
-    "ProofResult": ("ratecheck.api.proof", "ProofResult"),
-    "RatesResult": ("ratecheck.api.rates", "RatesResult"),
-    "RegionResult": ("ratecheck.api.plot", "RegionResult"),
-    "ReportResult": ("ratecheck.api.report", "ReportResult"),
+    "PlotResult": ("ratecheck.api.records.plot", "PlotResult"),
+    "ProofResult": ("ratecheck.api.proofs.proof", "ProofResult"),
+    "RatesResult": ("ratecheck.api.checks.rates", "RatesResult"),
+    "RegionResult": ("ratecheck.api.records.plot", "RegionResult"),
+    "ReportResult": ("ratecheck.api.records.report", "ReportResult"),
     "Result": ("ratecheck.api.result", "Result"),
-    "ResultsResult": ("ratecheck.api.results", "ResultsResult"),
-    "ReviewResult": ("ratecheck.api.review", "ReviewResult"),
-    "RoundsResult": ("ratecheck.api.rounds", "RoundsResult"),
+    "ResultsResult": ("ratecheck.api.records.results", "ResultsResult"),
+    "ReviewResult": ("ratecheck.api.checks.review", "ReviewResult"),
+    "RoundsResult": ("ratecheck.api.theory.rounds", "RoundsResult"),
     "Run": ("ratecheck.engines.monte_carlo.step", "Run"),
-    "RunResult": ("ratecheck.api.run", "RunResult"),
-    "ScalingResult": ("ratecheck.api.scaling", "ScalingResult"),
-    "SelftestResult": ("ratecheck.api.selftest", "SelftestResult"),
-    "ShardResult": ("ratecheck.api.run", "ShardResult"),
-    "SharpenResult": ("ratecheck.api.sharpen", "SharpenResult"),
-    "ShowResult": ("ratecheck.api.show", "ShowResult"),
+    "RunResult": ("ratecheck.api.records.run", "RunResult"),
+    "ScalingResult": ("ratecheck.api.checks.scaling", "ScalingResult"),
+    "SelftestResult": ("ratecheck.api.checks.selftest", "SelftestResult"),
+    "ShardResult": ("ratecheck.api.records.run", "ShardResult"),
+    "SharpenResult": ("ratecheck.api.proofs.sharpen", "SharpenResult"),
+    "ShowResult": ("ratecheck.api.theory.show", "ShowResult"),
     "Statement": ("bounds.statement", "Statement"),
-    "StepsizeResult": ("ratecheck.api.stepsize", "StepsizeResult"),
-    "TablesResult": ("ratecheck.api.tables", "TablesResult"),
+    "StepsizeResult": ("ratecheck.api.theory.stepsize", "StepsizeResult"),
+    "TablesResult": ("ratecheck.api.theory.tables", "TablesResult"),
     "Verdict": ("ratecheck.verification.verdict", "Verdict"),
-    "VerifyResult": ("ratecheck.api.verify", "VerifyResult"),
-    "WorstCaseResult": ("ratecheck.api.falsify", "WorstCaseResult"),
+    "VerifyResult": ("ratecheck.api.checks.verify", "VerifyResult"),
+    "WorstCaseResult": ("ratecheck.api.checks.falsify", "WorstCaseResult"),
     "algorithms": ("ratecheck.algorithms", None),
-    "audit": ("ratecheck.api.audit", "audit"),
-    "bound": ("ratecheck.api.bound", "bound"),
-    "catalogue": ("ratecheck.api.catalogue", "catalogue"),
-    "compare": ("ratecheck.api.compare", "compare"),
-    "diff": ("ratecheck.api.diff", "diff"),
+    "audit": ("ratecheck.api.proofs.audit", "audit"),
+    "bound": ("ratecheck.api.theory.bound", "bound"),
+    "catalogue": ("ratecheck.api.theory.catalogue", "catalogue"),
+    "compare": ("ratecheck.api.theory.compare", "compare"),
+    "diff": ("ratecheck.api.theory.diff", "diff"),
     "exact": ("ratecheck.engines", "exact_moments"),
     "exact_average": ("ratecheck.engines", "exact_average"),
-    "falsify": ("ratecheck.api.falsify", "falsify"),
+    "falsify": ("ratecheck.api.checks.falsify", "falsify"),
     "get": ("bounds", "get"),
-    "implications": ("ratecheck.api.implications", "implications"),
-    "lint": ("ratecheck.api.lint", "lint"),
-    "new": ("ratecheck.api.new", "new"),
+    "implications": ("ratecheck.api.proofs.implications", "implications"),
+    "lint": ("ratecheck.api.theory.lint", "lint"),
+    "new": ("ratecheck.api.theory.new", "new"),
     "participation": ("ratecheck.participation", None),
-    "plot": ("ratecheck.api.plot", "plot"),
-    "plot_region": ("ratecheck.api.plot", "plot_region"),
+    "plot": ("ratecheck.api.records.plot", "plot"),
+    "plot_region": ("ratecheck.api.records.plot", "plot_region"),
     "problems": ("ratecheck.problems", None),
-    "proof": ("ratecheck.api.proof", "proof"),
-    "rates": ("ratecheck.api.rates", "rates"),
-    "report": ("ratecheck.api.report", "report"),
-    "results": ("ratecheck.api.results", "results"),
-    "review": ("ratecheck.api.review", "review"),
-    "rounds": ("ratecheck.api.rounds", "rounds"),
-    "run": ("ratecheck.api.run", "run"),
-    "scaling": ("ratecheck.api.scaling", "scaling"),
-    "selftest": ("ratecheck.api.selftest", "selftest"),
-    "sharpen": ("ratecheck.api.sharpen", "sharpen"),
-    "show": ("ratecheck.api.show", "show"),
+    "proof": ("ratecheck.api.proofs.proof", "proof"),
+    "rates": ("ratecheck.api.checks.rates", "rates"),
+    "report": ("ratecheck.api.records.report", "report"),
+    "results": ("ratecheck.api.records.results", "results"),
+    "review": ("ratecheck.api.checks.review", "review"),
+    "rounds": ("ratecheck.api.theory.rounds", "rounds"),
+    "run": ("ratecheck.api.records.run", "run"),
+    "scaling": ("ratecheck.api.checks.scaling", "scaling"),
+    "selftest": ("ratecheck.api.checks.selftest", "selftest"),
+    "sharpen": ("ratecheck.api.proofs.sharpen", "sharpen"),
+    "show": ("ratecheck.api.theory.show", "show"),
     "simulate": ("ratecheck.engines", "run_steps"),
-    "statement_schema": ("ratecheck.api.lint", "statement_schema"),
-    "stepsize": ("ratecheck.api.stepsize", "stepsize"),
-    "tables": ("ratecheck.api.tables", "tables"),
-    "verify": ("ratecheck.api.verify", "verify"),
+    "statement_schema": ("ratecheck.api.theory.lint", "statement_schema"),
+    "stepsize": ("ratecheck.api.theory.stepsize", "stepsize"),
+    "tables": ("ratecheck.api.theory.tables", "tables"),
+    "verify": ("ratecheck.api.checks.verify", "verify"),
 }
 
 

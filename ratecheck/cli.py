@@ -1,13 +1,12 @@
 """The command line: one lazily imported module per command, so that help costs no numerical imports.
 
-A command is one file in `ratecheck.commands`, whose line of help stands here, or an entry point of the group
-``ratecheck.commands`` of another distribution, as in ``mine = "my_package.module:command"``: a Click command, imported
-when it is called. Its line of help is that of its distribution's summary.
+A command is one file in a folder of `ratecheck.commands`, whose line of help stands here, or an entry point of the
+group ``ratecheck.commands`` of another distribution, as in ``mine = "my_package.module:command"``: a Click command,
+imported when it is called. Its line of help is that of its distribution's summary.
 """
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import sys
@@ -17,10 +16,11 @@ from typing import Any
 
 import click
 
+from ratecheck.commands import load
 from ratecheck.commands.exit_codes import DONE, INTERNAL, INTERRUPTED, TERMINATED, UNUSABLE
 from ratecheck.views.progress import progress
 
-# Name -> one-line summary; the command itself is ratecheck.commands.<name>.
+# Name -> one-line summary, in the order of use; `ratecheck.commands.load` finds the command itself.
 COMMANDS = {
     "list": "The catalogue: keys, titles and papers.",
     "show": "One statement as text, LaTeX, Markdown or JSON.",
@@ -107,8 +107,7 @@ class LazyGroup(click.Group):
             return Words(cmd_name, COMMANDS[cmd_name])
         with progress("starting"):
             if own:
-                command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
-                return command
+                return load(cmd_name)
             return _loaded(entry)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 def modules(package: str) -> list[ModuleType]:
-    """All modules of a package, imported, by name."""
+    """All modules of a package and of its subpackages, imported, by name."""
     folder = importlib.import_module(package)
-    return [importlib.import_module(f"{package}.{each.name}") for each in pkgutil.iter_modules(folder.__path__)]
+    return [importlib.import_module(each.name) for each in pkgutil.walk_packages(folder.__path__, f"{package}.")]
 
 
 def plugins(group: str) -> Iterator[tuple[str, Any]]:

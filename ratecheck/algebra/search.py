@@ -14,8 +14,8 @@ import sympy as sp
 from numpy.typing import NDArray
 from sympy.polys.rings import PolyElement, PolyRing
 
-from ratecheck.algebra.polynomial import System
-from ratecheck.algebra.substitution import (
+from ratecheck.algebra.positivity.polynomial import System
+from ratecheck.algebra.positivity.substitution import (
     ZERO,
     HypothesisKind,
     Key,

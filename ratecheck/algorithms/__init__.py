@@ -8,9 +8,9 @@ the method NAME that answers with the mean of its iterates (`averaged`).
 
 from __future__ import annotations
 
-from ratecheck.algorithms.algorithm import Algorithm
-from ratecheck.algorithms.averaged import PREFIX, averaged
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import Algorithm
+from ratecheck.algorithms.model.averaged import PREFIX, averaged
+from ratecheck.algorithms.model.method import Method
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, modules, plugins
 

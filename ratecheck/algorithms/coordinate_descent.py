@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.algorithm import Group, Parameters, U, Variables
 from ratecheck.algorithms.compression import CompressedSgd
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import Group, Parameters, U, Variables
+from ratecheck.algorithms.model.method import Method
 from ratecheck.algorithms.momentum import OneStep
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from ratecheck.algorithms.algorithm import (
+from ratecheck.algorithms.model.algorithm import (
     Algorithm,
     Group,
     Parameters,
@@ -22,8 +22,8 @@ from ratecheck.algorithms.algorithm import (
     square,
     square_of_mean,
 )
-from ratecheck.algorithms.algorithm import value as f_value
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import value as f_value
+from ratecheck.algorithms.model.method import Method
 
 
 class Flame(Algorithm):

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import RECORDS, Algorithm, Group, Parameters, Term, U, Variables, square
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import RECORDS, Algorithm, Group, Parameters, Term, U, Variables, square
+from ratecheck.algorithms.model.method import Method
 
 
 class Dsgd(Algorithm):

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, U, V, Variables
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.model.method import Method
 from ratecheck.aliases import Array
 
 

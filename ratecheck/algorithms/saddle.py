@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import (
+from ratecheck.algorithms.fedavg_p import FedAvgP
+from ratecheck.algorithms.model.algorithm import (
     RECORDS,
     Algorithm,
     Group,
@@ -26,8 +27,7 @@ from ratecheck.algorithms.algorithm import (
     square,
     square_of_mean,
 )
-from ratecheck.algorithms.fedavg_p import FedAvgP
-from ratecheck.algorithms.method import NO_PERSONAL, Method
+from ratecheck.algorithms.model.method import NO_PERSONAL, Method
 from ratecheck.algorithms.momentum import OneStep
 
 # The blocks of a min-max problem, to minimise over and to maximise over.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, U, Variables
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.model.method import Method
 
 
 class Saga(Algorithm):

@@ -27,9 +27,9 @@ from ratecheck.auditing.sources import behind
 # What decides: the modules behind these have a say in a verdict, and the script with z3, which is not imported.
 _DECIDING = (
     "ratecheck.auditing.finding",
-    "ratecheck.auditing.certificates",
+    "ratecheck.auditing.export.certificates",
     "ratecheck.auditing.mutation.analysis",
-    "ratecheck.algebra.z3_process",
+    "ratecheck.algebra.positivity.z3_process",
     "ratecheck.auditing.ledger",
 )
 _PACKAGES = ("ratecheck", "bounds")
@@ -70,7 +70,7 @@ def step_digest(step: Step) -> str:
 def implication_digest(implication: Implication) -> str:
     """A hash of everything that the answer for an implication depends on: of the statements, all there are."""
     digest = hashlib.sha256(f"{platform.python_version()} {versions()}\0{canonical(implication)}\0".encode())
-    _feed(digest, behind(("ratecheck.auditing.implications", "ratecheck.algebra.z3_process"), _PACKAGES))
+    _feed(digest, behind(("ratecheck.auditing.implications", "ratecheck.algebra.positivity.z3_process"), _PACKAGES))
     digest.update(sources_digest("bounds", importlib.util.find_spec).encode())
     return digest.hexdigest()[:24]
 

@@ -9,7 +9,7 @@ import bounds
 from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.step import StepKind
 from bounds.statement import Relation
-from ratecheck.auditing.conclusions import Conclusion, Standing, refutes
+from ratecheck.auditing.export.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.finding import StepResult, StepVerdict
 
 

@@ -22,13 +22,13 @@ from bounds.ledger.vectors import product_symbol
 from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
-from ratecheck.algebra.handelman import combine
 from ratecheck.algebra.linear_algebra import squares
-from ratecheck.algebra.polynomial import systems
+from ratecheck.algebra.positivity.handelman import combine
+from ratecheck.algebra.positivity.polynomial import systems
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.aliases import Array
-from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import decide as decide_scalar
 from ratecheck.auditing.inequality import prove as prove_scalar
 from ratecheck.auditing.inequality import refuted, searched, vanishes

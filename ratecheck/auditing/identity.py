@@ -6,8 +6,8 @@ import sympy as sp
 
 from bounds.ledger.step import Identity, Scalar
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
+from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import prove, refuted, searched, vanishes
 
 

@@ -18,10 +18,10 @@ from bounds.ledger.implications import of
 from bounds.ledger.step import Scalar, Step
 from bounds.statement import Claim, Condition, Relation, Statement
 from bounds.symbols import Role
-from ratecheck.algebra.polynomial import System, pairs, systems
+from ratecheck.algebra.positivity.polynomial import System, pairs, systems
+from ratecheck.algebra.positivity.smt import refute
+from ratecheck.algebra.positivity.substitution import Key, SubstitutionCertificate, key_of
 from ratecheck.algebra.search import Search, threshold
-from ratecheck.algebra.smt import refute
-from ratecheck.algebra.substitution import Key, SubstitutionCertificate, key_of
 
 # A constant smaller than the sharpest by this share is refuted by a counterexample.
 SHARE = sp.Rational(1, 1000)

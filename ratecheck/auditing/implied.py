@@ -60,7 +60,7 @@ def implied(
 
 def work_on(paper: str, place: int, folder: str | None) -> dict[str, Any]:
     """The answer for an implication of a paper, as data; one that is not the same in every run is not kept."""
-    from ratecheck.algebra.smt import SOLVER
+    from ratecheck.algebra.positivity.smt import SOLVER
     from ratecheck.auditing.cache_key import implication_digest
     from ratecheck.auditing.implications import check
 

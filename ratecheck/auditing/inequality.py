@@ -1,8 +1,8 @@
 """Scalar claims: a certificate, z3's word, or a rational counterexample.
 
 A search for counterexamples comes first, since it is cheap; then combinations of products of hypotheses
-(`combination`), substitutions that use up the hypotheses (`ratecheck.algebra.substitution`), and both in turn
-(`chain`); z3 comes last.
+(`combination`), substitutions that use up the hypotheses (`ratecheck.algebra.positivity.substitution`), and both in
+turn (`chain`); z3 comes last.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import sympy as sp
 from bounds.ledger.step import Scalar
 from bounds.roots import shown
 from bounds.statement import Condition
-from ratecheck.algebra.chain import Chain, chain
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import point_text, sides_text
-from ratecheck.algebra.handelman import Combination, combine, polynomial
-from ratecheck.algebra.polynomial import System, powers_named, systems
-from ratecheck.algebra.search import Search, first_certificate
-from ratecheck.algebra.smt import decide as ask_solver
-from ratecheck.algebra.substitution import (
+from ratecheck.algebra.positivity.chain import Chain, chain
+from ratecheck.algebra.positivity.handelman import Combination, combine, polynomial
+from ratecheck.algebra.positivity.polynomial import System, powers_named, systems
+from ratecheck.algebra.positivity.smt import decide as ask_solver
+from ratecheck.algebra.positivity.substitution import (
     HypothesisKind,
     Pivot,
     SubstitutionCertificate,
     all_hypotheses,
 )
+from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
 

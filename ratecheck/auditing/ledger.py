@@ -236,8 +236,8 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
 
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
     """
-    from ratecheck.algebra.smt import SOLVER
-    from ratecheck.auditing.certificates import exported
+    from ratecheck.algebra.positivity.smt import SOLVER
+    from ratecheck.auditing.export.certificates import exported
     from ratecheck.auditing.finding import OUT_OF_TIME, StepResult, examine_step
     from ratecheck.auditing.mutation.analysis import test_step
 

@@ -14,9 +14,9 @@ from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.evaluate import number_text, point_text
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK, Answer, Decision
+from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import prove
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant

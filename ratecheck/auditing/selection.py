@@ -10,7 +10,7 @@ from bounds.ledger.own import OwnLedger
 from bounds.ledger.step import Step
 from bounds.statement import Statement
 from ratecheck.auditing import ledger
-from ratecheck.auditing.conclusions import premises_of
+from ratecheck.auditing.export.conclusions import premises_of
 from ratecheck.errors import InputError, did_you_mean
 
 

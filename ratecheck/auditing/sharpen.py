@@ -24,8 +24,8 @@ import bounds
 from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Implication, chosen_claim
 from bounds.statement import Relation, Statement
-from ratecheck.auditing.certificates import certificate
-from ratecheck.auditing.claim_data import NotExpressibleError
+from ratecheck.auditing.export.certificates import certificate
+from ratecheck.auditing.export.claim_data import NotExpressibleError
 from ratecheck.auditing.implications import (
     SHARE,
     ConstantPlace,

@@ -24,7 +24,7 @@ from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELA
 from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
-from ratecheck.participation.law import Subsets, Weighted
+from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
 from ratecheck.problems.matrices import is_diagonal
 

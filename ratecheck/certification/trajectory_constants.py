@@ -17,8 +17,8 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.certification.continued_functions import Continued
-from ratecheck.engines.moments import enumerated
 from ratecheck.engines.monte_carlo.visits import visits
+from ratecheck.engines.outcomes import enumerated
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import BilevelSamples, Certificate, Constant, Quadratic

@@ -16,6 +16,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from ratecheck.caching import Store
+from ratecheck.commands import load
 from ratecheck.commands.exit_codes import DONE, UNUSABLE
 
 VARIABLE = "_RATECHECK_COMPLETE"
@@ -45,8 +46,7 @@ class Words(click.Command):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The options."""
-        command: click.Command = importlib.import_module(f"ratecheck.commands.{self.name}").command
-        return command.shell_complete(ctx, incomplete)
+        return load(self.name or "").shell_complete(ctx, incomplete)
 
 
 def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bounds.statement import Over, Statement
 from ratecheck.algebra.one_dimensional import smallest_integer
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.cost import cost
+from ratecheck.algorithms.model.cost import cost
 from ratecheck.complexity import tuned_bound as curve
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.feasible_set import Memory

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments import averages, exact, long_runs, populations
+from ratecheck.engines.moments import exact
 from ratecheck.engines.monte_carlo import leap, step
+from ratecheck.engines.types import averages, long_runs, populations
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
 from ratecheck.participation import Participation

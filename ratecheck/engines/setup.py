@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, check_alike
-from ratecheck.algorithms.asking import MethodError, is_own, named
-from ratecheck.algorithms.nonlinear import Functions
+from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, check_alike
+from ratecheck.algorithms.model.asking import MethodError, is_own, named
+from ratecheck.algorithms.model.nonlinear import Functions
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole

@@ -21,7 +21,7 @@ import numpy as np
 
 from bounds.statement import Assumption, Over, Statement
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.alike import AlikeRun, Descent
+from ratecheck.exponents.modes.alike import AlikeRun, Descent
 from ratecheck.settings.convexity import any_sign, says_quadratic
 from ratecheck.settings.kinks import has_pieces
 from ratecheck.settings.setting import wanted

@@ -31,10 +31,10 @@ from scipy.special import digamma, gammaln
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import Method
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.cyclic_modes import CyclicRun
-from ratecheck.engines.moments.exchangeable import ModeRun
-from ratecheck.engines.moments.modes import Modes
-from ratecheck.engines.moments.reshuffled_modes import ReshuffledRun
+from ratecheck.exponents.modes.cyclic_modes import CyclicRun
+from ratecheck.exponents.modes.exchangeable import ModeRun
+from ratecheck.exponents.modes.modes import Modes
+from ratecheck.exponents.modes.reshuffled_modes import ReshuffledRun
 from ratecheck.participation.delays import Delays
 from ratecheck.settings.applicability import step_source
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.flame_modes import FlameModes
+from ratecheck.exponents.modes.flame_modes import FlameModes
 
 # Curvatures that are tried over so many decades below L, and how often the best of them is looked at closer.
 _DECADES, _PER_DECADE, _CLOSER = 16, 2, 3

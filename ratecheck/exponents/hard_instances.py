@@ -24,20 +24,20 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement, number
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import check_alike
+from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.engines.moments import scheduled
-from ratecheck.engines.moments.alike import AlikeRun
-from ratecheck.engines.moments.exchangeable import ModeRun
-from ratecheck.engines.moments.modes import Modes
-from ratecheck.engines.moments.scheduled import ScheduledRun, Stretch
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
 from ratecheck.exponents import alike_instances, drawn_delays, flame_instances
 from ratecheck.exponents.alike_instances import Limits
 from ratecheck.exponents.drawn_delays import Drawn
+from ratecheck.exponents.modes import scheduled
+from ratecheck.exponents.modes.alike import AlikeRun
+from ratecheck.exponents.modes.exchangeable import ModeRun
+from ratecheck.exponents.modes.modes import Modes
+from ratecheck.exponents.modes.scheduled import ScheduledRun, Stretch
 from ratecheck.exponents.regimes import DISTURBANCES, FLAT
 from ratecheck.exponents.sweep import check_measurable
 from ratecheck.participation import Participation, Periodic, Uniform

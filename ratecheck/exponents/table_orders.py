@@ -24,8 +24,8 @@ from bounds.ledger import rate_table
 from bounds.ledger.rate_table import QuotedRow, RateTable
 from bounds.statement import Statement, number
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments.averages import average
 from ratecheck.engines.setup import prepare
+from ratecheck.engines.types.averages import average
 from ratecheck.errors import InputError
 from ratecheck.exponents.bilevel_family import Cause
 from ratecheck.exponents.order_exponent import OrderExponent, compare

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from ratecheck.algorithms.algorithm import Algorithm, Term, U, V, Variables
-from ratecheck.algorithms.asking import exactly
+from ratecheck.algorithms.model.algorithm import Algorithm, Term, U, V, Variables
+from ratecheck.algorithms.model.asking import exactly
 from ratecheck.falsification.snapshots import Oracle, Scalar, Snapshot, Vector, mean, total
 
 

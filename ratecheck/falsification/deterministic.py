@@ -22,8 +22,8 @@ import sympy as sp
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import COMMON, ROUND, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, U
-from ratecheck.algorithms.asking import is_own
+from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, U
+from ratecheck.algorithms.model.asking import is_own
 from ratecheck.errors import InputError
 from ratecheck.falsification.branches import Branches
 from ratecheck.falsification.snapshots import (

@@ -4,7 +4,7 @@ Inside the assumptions and conditions of the statement (`ratecheck.falsification
 engine, the room between the two sides is minimised: first on the corners and at random points of every shape, then by
 differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
 function of its seed and its number of evaluations alone. What it does not find on quadratics is looked for, last, in
-the worst convex functions of a few small runs (`ratecheck.falsification.worst_functions`).
+the worst convex functions of a few small runs (`ratecheck.falsification.performance_estimation.worst_functions`).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import numpy as np
 
 from bounds.statement import Over, Relation, Statement
 from ratecheck import ending
-from ratecheck.algorithms.asking import MethodError
+from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.edges import edges
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, noisy_shapes, shapes
+from ratecheck.falsification.performance_estimation.worst_functions import WorstFunctions, worst_functions
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
-from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign

@@ -18,8 +18,8 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
-from ratecheck.falsification.interpolation import Answers, Minimiser, VerifiedInstance, recheck
-from ratecheck.falsification.pep import Formulation
+from ratecheck.falsification.performance_estimation.interpolation import Answers, Minimiser, VerifiedInstance, recheck
+from ratecheck.falsification.performance_estimation.pep import Formulation
 
 # Shares of the quadratic, and its curvatures between the least and the largest one.
 _SHARES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ratecheck.algorithms.algorithm import Term
-from ratecheck.algorithms.algorithm import TermOver as Clients
+from ratecheck.algorithms.model.algorithm import Term
+from ratecheck.algorithms.model.algorithm import TermOver as Clients
 
 # Anything that can be added and scaled, and what the product of two such things is.
 Vector = Any

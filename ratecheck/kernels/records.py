@@ -9,7 +9,7 @@ from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.oracle import exact_gradient, values
 from ratecheck.kernels.vectors import add_displacement, add_inner, add_multiple, affine, clear
 
-# How a term is taken over the clients: see `ratecheck.algorithms.algorithm.TermOver`.
+# How a term is taken over the clients: see `ratecheck.algorithms.model.algorithm.TermOver`.
 MEANS = 1
 VALUES = 2
 

@@ -8,7 +8,7 @@ from ratecheck.participation.graph import Graph
 from ratecheck.participation.independent import Independent
 from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
-from ratecheck.participation.pattern import Participation
+from ratecheck.participation.model.pattern import Participation
 from ratecheck.participation.periodic import Periodic
 from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine

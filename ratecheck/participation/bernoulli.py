@@ -14,7 +14,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, real, whole
 from ratecheck.participation.independent import Independent
-from ratecheck.participation.pattern import Participation, PerRound, Written
+from ratecheck.participation.model.pattern import Participation, PerRound, Written
 
 Probability = Callable[[int, int], float]
 

@@ -10,7 +10,7 @@ from bounds.assumption import Assumption
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, real, whole
 from ratecheck.participation.bernoulli import Bernoulli
-from ratecheck.participation.pattern import Written
+from ratecheck.participation.model.pattern import Written
 
 
 class Biased(Bernoulli):

@@ -12,7 +12,7 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, classes
 from ratecheck.inputs import real
 from ratecheck.participation.graph import Graph
-from ratecheck.participation.pattern import Participation, PerRound, Written
+from ratecheck.participation.model.pattern import Participation, PerRound, Written
 from ratecheck.participation.trace import Trace
 
 GROUP = "ratecheck.participation"

@@ -10,8 +10,8 @@ import numpy as np
 
 from bounds.assumption import Assumption
 from ratecheck.inputs import whole
-from ratecheck.participation.pattern import Keys, Masks, Participation, Written
-from ratecheck.participation.repetition import Repetition
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, Written
+from ratecheck.participation.model.repetition import Repetition
 
 
 class Cyclic(Participation):

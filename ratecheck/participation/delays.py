@@ -20,7 +20,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
 from ratecheck.participation.independent import Independent
-from ratecheck.participation.pattern import Keys, Matrix, Participation
+from ratecheck.participation.model.pattern import Keys, Matrix, Participation
 from ratecheck.participation.trace import Trace
 
 Integers = NDArray[np.int64]

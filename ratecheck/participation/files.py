@@ -11,7 +11,7 @@ import numpy as np
 from ratecheck.caching import bytes_of, opened
 from ratecheck.errors import InputError
 from ratecheck.inputs import described
-from ratecheck.participation.pattern import Matrix
+from ratecheck.participation.model.pattern import Matrix
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Matrix:

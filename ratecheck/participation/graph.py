@@ -16,8 +16,8 @@ from ratecheck.aliases import Array
 from ratecheck.caching import bytes_of
 from ratecheck.errors import InputError
 from ratecheck.inputs import described, floats, real, whole
-from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
-from ratecheck.participation.repetition import Repetition
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Written
+from ratecheck.participation.model.repetition import Repetition
 
 # By how much a row or a column of a mixing matrix may miss the sum 1: what rounding makes of it.
 _SUMS = 1e-12

@@ -10,8 +10,8 @@ import numpy as np
 from bounds.assumption import Assumption
 from ratecheck.aliases import Array
 from ratecheck.kernels.random import independent_clients
-from ratecheck.participation.law import Clients
-from ratecheck.participation.pattern import Keys, Masks, Participation
+from ratecheck.participation.model.law import Clients
+from ratecheck.participation.model.pattern import Keys, Masks, Participation
 
 
 class Independent(Participation):

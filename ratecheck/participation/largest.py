@@ -7,7 +7,7 @@ from typing import ClassVar
 from bounds.assumption import Assumption
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, Written
+from ratecheck.participation.model.pattern import Keys, Masks, Matrix, Participation, Written
 from ratecheck.participation.uniform import Uniform
 
 UNKNOWN = "the clients with the largest gradients are known in a run only, from its state: simulate with engine=step"

@@ -12,7 +12,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
 from ratecheck.kernels.random import two_state_chains
-from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Written
 
 
 class Markov(Participation):

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
-from ratecheck.participation.repetition import Repetition
+from ratecheck.participation.model.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
+from ratecheck.participation.model.repetition import Repetition
 
 # Entries (rounds x clients) of a schedule that is made from numbers.
 _LARGEST = 10**8

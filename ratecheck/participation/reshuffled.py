@@ -12,7 +12,7 @@ from bounds.assumption import Assumption
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import reshuffled_blocks
-from ratecheck.participation.pattern import Keys, Masks, Participation, Written
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, Written
 
 
 class Reshuffled(Participation):

@@ -11,7 +11,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, real, whole
 from ratecheck.participation.independent import Independent
-from ratecheck.participation.pattern import Written
+from ratecheck.participation.model.pattern import Written
 
 
 class Sine(Independent):

@@ -21,7 +21,7 @@ from ratecheck.participation.cyclic import Cyclic
 from ratecheck.participation.files import read_matrix
 from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.model.pattern import Keys, Masks, Matrix, Participation
 from ratecheck.participation.periodic import Periodic
 from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine

@@ -10,9 +10,9 @@ import numpy as np
 from bounds.assumption import Assumption
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
-from ratecheck.participation.law import Subsets
-from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
-from ratecheck.participation.repetition import Repetition
+from ratecheck.participation.model.law import Subsets
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Written
+from ratecheck.participation.model.repetition import Repetition
 
 
 class Uniform(Participation):

@@ -1,18 +1,18 @@
 """Problem instances with certified constants."""
 
-from ratecheck.problems.bilevel import Bilevel
-from ratecheck.problems.bilevel_samples import BilevelSamples
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.formulas import from_sympy
+from ratecheck.problems.functions.formulas import from_sympy
+from ratecheck.problems.functions.symbolic import Symbolic
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.minmax import MinMax
 from ratecheck.problems.moreau import Moreau
-from ratecheck.problems.piecewise import Piecewise
-from ratecheck.problems.piecewise_samples import PiecewiseSamples
+from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
+from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
 from ratecheck.problems.population import Population
 from ratecheck.problems.problem import Problem, SingleLevel
 from ratecheck.problems.quadratic import Quadratic
-from ratecheck.problems.symbolic import Symbolic
+from ratecheck.problems.two_level.bilevel import Bilevel
+from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
 __all__ = [
     "Bilevel",

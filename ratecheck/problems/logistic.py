@@ -23,7 +23,7 @@ from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.inner import InnerProblem
+    from ratecheck.problems.two_level.inner import InnerProblem
 
 LARGEST = 1e60  # beyond it products of four inputs, which the constants contain, could leave the range of a float
 
@@ -133,7 +133,7 @@ class Logistic(SingleLevel):
 
     def inner(self, lambda_: float) -> InnerProblem:
         """By Newton's method; see `SingleLevel.inner`."""
-        from ratecheck.problems.inner import LogisticInner
+        from ratecheck.problems.two_level.inner import LogisticInner
 
         return LogisticInner(self, lambda_)
 

@@ -27,7 +27,7 @@ from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracl
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.inner import InnerProblem
+    from ratecheck.problems.two_level.inner import InnerProblem
 
 _ARRAYS = ("A", "B", "C", "a", "c")
 # Relative size below which an eigenvalue counts as the zero that it is in exact arithmetic, and largest number.

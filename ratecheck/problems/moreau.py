@@ -14,9 +14,9 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, positive, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.inner import QuadraticInner
 from ratecheck.problems.problem import SingleLevel
 from ratecheck.problems.quadratic import Quadratic
+from ratecheck.problems.two_level.inner import QuadraticInner
 
 LARGEST = 1e60  # of lambda_ and of the entries of a point: their products with the data stay floats
 _EPS = float(np.finfo(float).eps)

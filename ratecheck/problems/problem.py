@@ -21,10 +21,10 @@ from ratecheck.problems.constants import Constant, Constants
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.bilevel import Bilevel
-    from ratecheck.problems.inner import InnerProblem
     from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
+    from ratecheck.problems.two_level.bilevel import Bilevel
+    from ratecheck.problems.two_level.inner import InnerProblem
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracl
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.inner import InnerProblem
+    from ratecheck.problems.two_level.inner import InnerProblem
 
 # Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
@@ -122,7 +122,7 @@ class Quadratic(SingleLevel):
 
     def inner(self, lambda_: float) -> InnerProblem:
         """By linear algebra; see `SingleLevel.inner`."""
-        from ratecheck.problems.inner import QuadraticInner
+        from ratecheck.problems.two_level.inner import QuadraticInner
 
         return QuadraticInner(self, lambda_)
 

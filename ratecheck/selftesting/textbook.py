@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify_to_the_end
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.seeds import seed_of
 

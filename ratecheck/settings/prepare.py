@@ -13,7 +13,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import build, form_of, in_file
-from ratecheck.participation.pattern import Matrix, PerRound
+from ratecheck.participation.model.pattern import Matrix, PerRound
 from ratecheck.problems import Problem, own
 from ratecheck.settings.applicability import method_parameters, within
 from ratecheck.settings.defaults import _decided, _defaults, _divided, completed

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bounds.statement import Assumption, Given, Over, Statement, number
 from bounds.symbols import Role
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import RECORDS
+from ratecheck.algorithms.model.algorithm import RECORDS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE, CertifiedCase
 from ratecheck.certification.local_work import Work

@@ -23,7 +23,7 @@ from bounds.numbers import exact
 from bounds.roots import shown
 from bounds.statement import Condition, Statement, names_in
 from bounds.symbols import Domain, Role
-from ratecheck.algebra.smt import SOLVER, written
+from ratecheck.algebra.positivity.smt import SOLVER, written
 
 Exact = dict[str, sp.Expr]
 # A condition with numbers put in: left side, operator, right side.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ratecheck.studies.claims import ClaimResult, ClaimVerdict, Findings, judge
 from ratecheck.studies.execute import run_study
-from ratecheck.studies.store import RunStore
+from ratecheck.studies.storage.store import RunStore
 from ratecheck.studies.study import Curve, Figure, Study, StudyClaim
 
 __all__ = [

@@ -25,7 +25,7 @@ from ratecheck.studies.estimate import (
     summarise,
 )
 from ratecheck.studies.instance import models_per_round, participation_of, problem_of, weights_of
-from ratecheck.studies.store import Records
+from ratecheck.studies.storage.store import Records
 from ratecheck.studies.study import MEASURES, ClaimKind, Curve, Effect, HorizontalAxis, Study, StudyClaim, pairs
 from ratecheck.studies.theory import CurveTheory, theory
 from ratecheck.verification.monte_carlo import step_rounding

@@ -21,10 +21,10 @@ from ratecheck.execution import Executor, Threads
 from ratecheck.files import UnsavedError
 from ratecheck.problems import Problem
 from ratecheck.studies.instance import setup_of, tested_on, weights_of
-from ratecheck.studies.part import Part
 from ratecheck.studies.remote import computed, simulated
-from ratecheck.studies.shard import Shard
-from ratecheck.studies.store import Records, RunStore, cell_key, code_version, merged
+from ratecheck.studies.storage.part import Part
+from ratecheck.studies.storage.shard import Shard
+from ratecheck.studies.storage.store import Records, RunStore, cell_key, code_version, merged
 from ratecheck.studies.study import MEASURES, Curve, Study
 
 # Numbers of a recorded quantity in one cell: 16 GiB.

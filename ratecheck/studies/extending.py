@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ratecheck.errors import InputError
-from ratecheck.studies.entries import FileName, Text, Word
 from ratecheck.studies.reading import checked, read_toml
+from ratecheck.studies.storage.entries import FileName, Text, Word
 
 # How many files extend one another at most.
 _LONGEST = 32

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.cost import cost
+from ratecheck.algorithms.model.cost import cost
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError, did_you_mean

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.algorithm import U
+from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup, is_random

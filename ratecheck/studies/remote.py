@@ -16,10 +16,10 @@ from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
-from ratecheck.studies.cell_file import Records
 from ratecheck.studies.instance import setup_of, tested_on
 from ratecheck.studies.models import ModelKernel
-from ratecheck.studies.store import cell_key
+from ratecheck.studies.storage.cell_file import Records
+from ratecheck.studies.storage.store import cell_key
 from ratecheck.studies.study import Curve
 
 try:

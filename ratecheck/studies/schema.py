@@ -43,7 +43,8 @@ from pydantic import (
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.problems.build import KINDS
-from ratecheck.studies.entries import (
+from ratecheck.studies.reading import no_word
+from ratecheck.studies.storage.entries import (
     Axis,
     FigureName,
     FileName,
@@ -63,7 +64,6 @@ from ratecheck.studies.entries import (
     Whole,
     Word,
 )
-from ratecheck.studies.reading import no_word
 from ratecheck.studies.study import ClaimKind, Effect, HorizontalAxis
 
 STEP_SIZES = tuple(sorted({name for method in METHODS.values() for name in method.step_sizes}))

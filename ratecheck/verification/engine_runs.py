@@ -14,9 +14,11 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines import setup
-from ratecheck.engines.moments import enumerated, exact, lemmas, long_runs, mean_field, populations, quantities
+from ratecheck.engines.moments import exact, lemmas, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, piecewise_rounds, step
+from ratecheck.engines.outcomes import enumerated, mean_field
 from ratecheck.engines.rigorous import piecewise_runs
+from ratecheck.engines.types import long_runs, populations
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import BilevelSamples, Constant, Piecewise, PiecewiseSamples

@@ -12,9 +12,10 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
-from ratecheck.engines.moments import enumerated, lemmas, mean_field
+from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
+from ratecheck.engines.outcomes import enumerated, mean_field
 from ratecheck.engines.records import recorded
 from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.engines.rigorous.mean_field import RECORDED

@@ -15,7 +15,7 @@ from bounds.errors import InputError
 from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS
 from ratecheck.falsification.deterministic import DeterministicCase
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 CONVEX = ["smoothness", "convexity", "noise", "full_participation", "no_personal"]
 JENSEN = "dist2_0/(gamma_u*T) + gamma_u*sigma_u**2/n"

@@ -9,7 +9,7 @@ from compressing_dsgd import registered
 import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.cost import cost
+from ratecheck.algorithms.model.cost import cost
 from ratecheck.participation import Graph, Trace
 
 Q, GAMMA, ALPHA, START = 0.5, 0.1, 0.4, np.array([1.0, -2.0])

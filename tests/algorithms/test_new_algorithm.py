@@ -9,15 +9,15 @@ from plugin import forget, installed
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.cost import cost
+from ratecheck.algorithms.model.cost import cost
 from ratecheck.cli import group
 from ratecheck.problems import Quadratic
 
 SOURCE = '''
 """Half steps: the server goes half of the way to the average of the clients' models, each K gradient steps away."""
 
-from ratecheck.algorithms.algorithm import Algorithm, U
-from ratecheck.algorithms.method import Method
+from ratecheck.algorithms.model.algorithm import Algorithm, U
+from ratecheck.algorithms.model.method import Method
 
 
 class Halves(Algorithm):

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import LinearMaps
-from ratecheck.algorithms.remembering import Remembering
+from ratecheck.algorithms.model.algorithm import LinearMaps
+from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.cli import group
 
 SOURCE = """
@@ -143,7 +143,7 @@ def test_a_float_factor_is_the_fraction_that_it_is(own):
     """A method with a float has the coefficients of the same with fractions, to the last digit."""
     from fractions import Fraction
 
-    from ratecheck.algorithms.algorithm import LinearMaps
+    from ratecheck.algorithms.model.algorithm import LinearMaps
 
     found = []
     for factor in ("0.3", f"Fraction({Fraction(0.3)})"):

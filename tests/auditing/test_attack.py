@@ -10,7 +10,7 @@ from certificate_attack import attack, checker
 from test_certificates import CLAIMS, step
 
 from ratecheck.auditing import ledger
-from ratecheck.auditing.certificates import certificate, file_data
+from ratecheck.auditing.export.certificates import certificate, file_data
 
 PARTS, PART = 20, 5000
 

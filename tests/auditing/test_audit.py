@@ -39,24 +39,25 @@ from bounds.ledger.step import (
     positive,
 )
 from bounds.ledger.vectors import dot, square, vectors
-from ratecheck.algebra import chain
-from ratecheck.algebra import handelman as combination
 from ratecheck.algebra.counterexample import SearchRegion, confirmed
 from ratecheck.algebra.evaluate import Undefined, evaluate, holds, satisfied
-from ratecheck.algebra.polynomial import System
+from ratecheck.algebra.positivity import chain
+from ratecheck.algebra.positivity import handelman as combination
+from ratecheck.algebra.positivity.polynomial import System
+from ratecheck.algebra.positivity.smt import Solver
+from ratecheck.algebra.positivity.smt import decide as ask_solver
 from ratecheck.algebra.search import Search, first_certificate
-from ratecheck.algebra.smt import Solver
-from ratecheck.algebra.smt import decide as ask_solver
 from ratecheck.algebra.time_limit import OutOfTime
-from ratecheck.api import audit as public
+from ratecheck.api.proofs import audit as public
 from ratecheck.auditing import cache_key as content
-from ratecheck.auditing import conclusions, errata, finding, inequality, ledger
+from ratecheck.auditing import errata, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic
 from ratecheck.auditing import sanity as hygiene
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision
+from ratecheck.auditing.export import conclusions
 from ratecheck.auditing.mutation import analysis, probe
-from ratecheck.views import audit as audit_view
+from ratecheck.views.proofs import audit as audit_view
 
 x, y, z, q, gamma, L, A, B = sp.symbols("x y z q gamma L A B", positive=True)
 K, n, m = sp.symbols("K n m", integer=True, positive=True)

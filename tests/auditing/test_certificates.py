@@ -16,9 +16,10 @@ import ratecheck as rc
 from bounds.ledger.step import Gram, Identity, Scalar, Step, above, below, equal
 from bounds.ledger.vectors import dot, square, vectors
 from ratecheck import recheck
-from ratecheck.auditing import certificates, ledger
-from ratecheck.auditing.certificates import certificate, file_data
-from ratecheck.auditing.claim_data import NotExpressibleError
+from ratecheck.auditing import ledger
+from ratecheck.auditing.export import certificates
+from ratecheck.auditing.export.certificates import certificate, file_data
+from ratecheck.auditing.export.claim_data import NotExpressibleError
 
 x, y, L, gamma, A, B = sp.symbols("x y L gamma A B", positive=True)
 K = sp.Symbol("K", integer=True, positive=True)
@@ -233,7 +234,7 @@ def test_a_target_that_cannot_be_written_is_told_at_once(tmp_path):
 
 def test_the_text_lists_the_hypotheses_that_it_names(found):
     """And says what has no certificate."""
-    from ratecheck.views.certificates import certificate_text, leaving_text
+    from ratecheck.views.proofs.certificates import certificate_text, leaving_text
 
     text = certificate_text({"certificate": found["smooth"], "reason": ""})
     assert "hypothesis 1: |v - w|^2 <= |w|^2*L^2" in text

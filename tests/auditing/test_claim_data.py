@@ -11,8 +11,8 @@ from bounds.ledger.step import Enumerated, Gram, Identity, Scalar, Step, below, 
 from bounds.ledger.vectors import dot, factors, square, vectors
 from bounds.ledger.written import at, sqrt, written
 from ratecheck import recheck
-from ratecheck.auditing.certificates import certificate
-from ratecheck.auditing.claim_data import NotExpressibleError, claim_data, identified
+from ratecheck.auditing.export.certificates import certificate
+from ratecheck.auditing.export.claim_data import NotExpressibleError, claim_data, identified
 from ratecheck.auditing.finding import StepVerdict, examine_step
 
 PAPERS = ("pfl", "fedsum", "flame", "simfbo")

@@ -17,8 +17,9 @@ from bounds.ledger.step import Gram, Scalar, above, below, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from ratecheck import recheck
-from ratecheck.auditing import coq, ledger
-from ratecheck.auditing.certificates import certificate, file_data
+from ratecheck.auditing import ledger
+from ratecheck.auditing.export import coq
+from ratecheck.auditing.export.certificates import certificate, file_data
 
 x, y = sp.symbols("x y", positive=True)
 r, s = sp.symbols("r s", real=True)

@@ -12,8 +12,8 @@ from bounds.ledger import steps
 from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.refuted import of_paper
 from ratecheck.auditing import ledger
-from ratecheck.auditing.conclusions import Standing, conclude
 from ratecheck.auditing.errata import errata
+from ratecheck.auditing.export.conclusions import Standing, conclude
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.views.review import short
 from ratecheck.views.review.data import LEVELS, Asked, Reviewed, review_fields

@@ -21,9 +21,9 @@ from bounds.papers.pfl.proofs import STEPS as PFL
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.simfbo.proofs import STEPS as SIMFBO
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.certificates import certificate
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
+from ratecheck.auditing.export.certificates import certificate
 from ratecheck.auditing.finding import StepVerdict, examine_step
 
 n, m, K, q = s.n, s.m, s.K, families.q

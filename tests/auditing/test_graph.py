@@ -22,7 +22,7 @@ from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied, implied
 from ratecheck.errors import InputError
 from ratecheck.views.drawing.graph import graph_figure
-from ratecheck.views.graph import graph_text
+from ratecheck.views.proofs.graph import graph_text
 
 LIGHT = "fedsum/corollary-c.3"
 

@@ -16,11 +16,11 @@ import bounds
 from bounds.ledger.implication import Implication, Use, case
 from bounds.ledger.implications import PAPERS, audited, implications, of
 from bounds.statement import Condition, Over
-from ratecheck.algebra.polynomial import systems
+from ratecheck.algebra.positivity.polynomial import systems
+from ratecheck.algebra.positivity.smt import refute
 from ratecheck.algebra.search import Search
-from ratecheck.algebra.smt import refute
 from ratecheck.auditing.implications import SHARE, ImplicationVerdict, check, variants
-from ratecheck.views.implications import implication_fields, implication_text
+from ratecheck.views.proofs.implications import implication_fields, implication_text
 
 PFL = implications("pfl")
 QUICK = {

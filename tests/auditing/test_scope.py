@@ -16,11 +16,11 @@ from bounds.ledger.step import Enumerated, Scalar, Scope, Step, StepKind
 from bounds.ledger.vectors import factors
 from bounds.papers.simfbo.proofs import forms
 from ratecheck.auditing import ledger
-from ratecheck.auditing.conclusions import Standing, conclude
 from ratecheck.auditing.errata import errata
+from ratecheck.auditing.export.conclusions import Standing, conclude
 from ratecheck.auditing.finding import StepResult, StepVerdict, examine_step
 from ratecheck.auditing.graph import Grade, _graded
-from ratecheck.views.audit import counts_text, ledger_text, step_text
+from ratecheck.views.proofs.audit import counts_text, ledger_text, step_text
 from ratecheck.views.review.data import counts
 
 PAGE = Path(__file__).parents[2] / "docs" / "own.md"

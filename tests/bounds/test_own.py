@@ -18,7 +18,7 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
-from ratecheck.falsification.interpolation import Answers
+from ratecheck.falsification.performance_estimation.interpolation import Answers
 
 PAGE = Path(__file__).parents[2] / "docs" / "own.md"
 KEY = "mine.py:descent"

@@ -15,8 +15,8 @@ from terminal import processor_seconds, started, wait_for
 import bounds
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.api.given import parameters
-from ratecheck.commands import verify
 from ratecheck.commands.arguments import parse_values
+from ratecheck.commands.checks import verify
 
 SETTING = ["n=10", "m=9", "K=25", "T=400"]
 CONSTANTS = ["L=1.93", "F_0=1.2", "b=0.41", "sigma_u=0.3", "sigma_v=0.3"]
@@ -108,7 +108,7 @@ def test_show_every_statement(key):
     """``show`` has text, LaTeX and JSON for every statement."""
     from click.testing import CliRunner
 
-    from ratecheck.commands.show import command
+    from ratecheck.commands.theory.show import command
 
     runner = CliRunner()
     text, latex, fields = (runner.invoke(command, [key, *flag]) for flag in ([], ["--latex"], ["--json"]))
@@ -184,7 +184,7 @@ def test_verify_checks_names_per_statement(monkeypatch):
     own.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
     statement = bounds.get("pfl/theorem-4.5")
     other = dataclasses.replace(statement, key="other/theorem", vocabulary=own)
-    monkeypatch.setattr("ratecheck.api.verify.select", lambda _: [statement, other])
+    monkeypatch.setattr("ratecheck.api.checks.verify.select", lambda _: [statement, other])
     words = [statement.key, other.key, "n=4", "m=3", "K=3", "T=20", "d=4", "rho=0.5", "--json"]
     result = CliRunner().invoke(verify.command, words, standalone_mode=False)
     refused, held = json.loads(result.stdout)["verdicts"]

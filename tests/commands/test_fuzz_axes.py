@@ -55,7 +55,7 @@ def test_axes_are_reached():
 
 def test_the_judge_sees_what_is_wrong(monkeypatch):
     """A command that fails inside is reported by the same way that the cases take."""
-    from ratecheck.commands import lint
+    from ratecheck.commands.theory import lint
 
     def broken(*_, **__):
         raise RuntimeError("planted")

@@ -23,7 +23,7 @@ from bounds.theorem import symbol, theorem
 from ratecheck.api.given import addresses
 from ratecheck.problems import Piecewise
 from ratecheck.studies import RunStore
-from ratecheck.studies.cell_file import pack
+from ratecheck.studies.storage.cell_file import pack
 
 HEAD = """
 from bounds.theorem import symbol, theorem

@@ -8,8 +8,8 @@ import pytest
 from fake_card import card, curves
 from fuzz import OWN
 
-from ratecheck.api import plot as plotting
-from ratecheck.api import rates as made
+from ratecheck.api.checks import rates as made
+from ratecheck.api.records import plot as plotting
 from ratecheck.verification import instance as instances
 
 KEY = "pfl/theorem-3.11-tuned"

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import ratecheck as rc
-from ratecheck.commands.review import command
+from ratecheck.commands.checks.review import command
 
 BARE = """\
 from bounds.theorem import theorem

@@ -23,8 +23,8 @@ import bounds
 import ratecheck as rc
 import ratecheck.cli
 from ratecheck import caching, ending, execution, files
-from ratecheck.algebra.smt import Solver
-from ratecheck.api.falsify import FalsifyResult
+from ratecheck.algebra.positivity.smt import Solver
+from ratecheck.api.checks.falsify import FalsifyResult
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
@@ -224,7 +224,7 @@ class _Odd:
 )  # fmt: skip
 def test_an_internal_error_has_its_own_exit_code(error, cli, monkeypatch):
     """Exit code 4 and one line that says what to do; 1 means a finding and 130 an interrupt, and nothing else."""
-    from ratecheck.commands import list as command
+    from ratecheck.commands.theory import list as command
 
     def broken(*_args, **_kwargs):
         raise error
@@ -259,7 +259,7 @@ def test_an_internal_error_has_its_own_exit_code(error, cli, monkeypatch):
 )
 def test_other_ends(error, code, text, cli, monkeypatch):
     """What the user can mend is 2, each in one line."""
-    from ratecheck.commands import list as command
+    from ratecheck.commands.theory import list as command
 
     def broken(*_args, **_kwargs):
         raise error
@@ -392,8 +392,9 @@ def test_what_decides_is_hashed():
     """All modules that have a say in an audit are behind its key: what is imported, directly or not, and z3's."""
     deciding = sources.behind(content._DECIDING, content._PACKAGES)
     for name in (
-        "ratecheck.algebra.smt", "ratecheck.algebra.z3_process",
-        "ratecheck.algebra.substitution", "ratecheck.algebra.polynomial", "ratecheck.algebra.counterexample",
+        "ratecheck.algebra.positivity.smt", "ratecheck.algebra.positivity.z3_process",
+        "ratecheck.algebra.positivity.substitution", "ratecheck.algebra.positivity.polynomial",
+        "ratecheck.algebra.counterexample",
         "ratecheck.algebra.time_limit", "bounds.statement", "bounds.ledger.step", "bounds.ledger.draw",
         "bounds.symbols",
     ):  # fmt: skip
@@ -404,7 +405,12 @@ def test_what_decides_is_hashed():
 
 @pytest.mark.parametrize(
     "edited",
-    ["ratecheck.algebra.smt", "ratecheck.algebra.z3_process", "ratecheck.algebra.polynomial", "bounds.symbols"],
+    [
+        "ratecheck.algebra.positivity.smt",
+        "ratecheck.algebra.positivity.z3_process",
+        "ratecheck.algebra.positivity.polynomial",
+        "bounds.symbols",
+    ],
 )
 def test_an_edit_of_what_decides_changes_the_key(monkeypatch, edited):
     """One letter in any of them."""
@@ -496,11 +502,11 @@ def test_a_killed_solver_decides_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("RATECHECK_CACHE", str(tmp_path))
     silent = tmp_path / "silent.py"
     silent.write_text("import sys, time\nfor line in sys.stdin: time.sleep(600)\n")
-    monkeypatch.setattr("ratecheck.algebra.smt._PROCESS", silent)
+    monkeypatch.setattr("ratecheck.algebra.positivity.smt._PROCESS", silent)
     solver = Solver()
     assert solver.ask("(declare-const x Real)", 0.01, late=0.3) == ("killed", {})
     assert solver.killed == 1
-    from ratecheck.algebra.smt import SOLVER
+    from ratecheck.algebra.positivity.smt import SOLVER
     from ratecheck.auditing import finding
 
     def examined(step, **options):
@@ -573,7 +579,7 @@ def cut_off(statement, *_, **__):
 @pytest.mark.parametrize("part", ["lint", "twin", "sharpen", "review"])
 def test_an_interrupted_search_ends_what_it_is_a_part_of(part, monkeypatch):
     """No page, share or finding rests on half of a search."""
-    from ratecheck.api import review
+    from ratecheck.api.checks import review
     from ratecheck.falsification import falsify as module
     from ratecheck.linting.lint import lint
     from ratecheck.selftesting.textbook import twin
@@ -598,7 +604,7 @@ def test_a_search_that_is_stopped_prints_its_best(stop, code, violated, cli, mon
     """It ends as whatever is stopped does; a violation that was confirmed before is one all the same."""
     monkeypatch.setattr(Falsified, "by_function", property(lambda _: violated))
     found = Falsified(bounds.get("pfl/lemma-3.5"), None, None, None, 3, 3, 0.1, stopped=ending.word(stop()))
-    monkeypatch.setattr("ratecheck.api.falsify.search", lambda *_, **__: found)
+    monkeypatch.setattr("ratecheck.api.checks.falsify.search", lambda *_, **__: found)
     told = cli("falsify", "pfl/lemma-3.5", "--no-shrink")
     assert f"; {found.stopped}" in told.stdout
     assert (told.returncode, told.stderr) == ((1, "") if violated else (code, f"ratecheck: {found.stopped}\n"))

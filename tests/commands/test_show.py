@@ -25,8 +25,8 @@ from bounds.printing.plain import plain
 from bounds.printing.text import drawing, statement_text
 from bounds.statement import Claim, Metric, Over, Relation, number
 from bounds.symbols import Domain, Role, Vocabulary
-from ratecheck.commands.show import command
-from ratecheck.views.page import latex_lines
+from ratecheck.commands.theory.show import command
+from ratecheck.views.theory.page import latex_lines
 
 every_key = pytest.mark.parametrize("key", bounds.keys())
 ENDLESS = 10**6

@@ -13,7 +13,7 @@ import bounds
 from ratecheck.complexity import compare as checks
 from ratecheck.complexity import tuned_bound as curve
 from ratecheck.errors import InputError
-from ratecheck.views.compare import comparison_fields, comparison_text
+from ratecheck.views.theory.compare import comparison_fields, comparison_text
 
 GIVEN = {"n": 10, "m": 9, "T": 1000, "L": 1, "F_0": 1, "sigma_u": 0.3, "sigma_v": 0.3}
 FEDAVG, SCAFFOLD = bounds.get("pfl/corollary-3.8"), bounds.get("pfl/corollary-4.6")

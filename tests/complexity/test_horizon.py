@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 import bounds
 from ratecheck.complexity.rounds import LARGEST, horizon
 from ratecheck.errors import InputError
-from ratecheck.views.horizon import horizon_text
+from ratecheck.views.theory.horizon import horizon_text
 
 PFL = {"n": 10, "m": 9, "K": 5, "L": 1.3, "F_0": 0.7, "b": 0.4, "sigma_u": 0.3, "sigma_v": 0.2}
 FULL = {**{k: v for k, v in PFL.items() if k != "m"}, "B_0": 2.0}

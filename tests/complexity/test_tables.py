@@ -25,7 +25,7 @@ from bounds.statement import Relation
 from bounds.statement import number as value_at
 from bounds.symbols import Domain, Role
 from ratecheck.api.result import SCHEMA
-from ratecheck.commands.tables import command
+from ratecheck.commands.theory.tables import command
 from ratecheck.complexity.closed_form import closed_bound
 from ratecheck.complexity.orders import compare
 from ratecheck.complexity.tables import check_table

@@ -5,7 +5,7 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments.alike import AlikeRun
+from ratecheck.exponents.modes.alike import AlikeRun
 from ratecheck.problems import Piecewise, Quadratic
 
 # (method, step sizes): with memory of gradients, with inner and outer steps, with none.

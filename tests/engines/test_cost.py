@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.cost import cost
+from ratecheck.algorithms.model.cost import cost
 
 # Vectors received and sent by a participant, counted in the papers' algorithms.
 PAPERS = {

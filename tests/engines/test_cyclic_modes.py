@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments import exact, long_runs
-from ratecheck.engines.moments.cyclic_modes import CyclicRun
-from ratecheck.engines.moments.modes import modes
+from ratecheck.engines.moments import exact
 from ratecheck.engines.setup import prepare
+from ratecheck.engines.types import long_runs
 from ratecheck.errors import InputError
+from ratecheck.exponents.modes.cyclic_modes import CyclicRun
+from ratecheck.exponents.modes.modes import modes
 from ratecheck.participation import Cyclic
 from ratecheck.problems import Quadratic
 

@@ -17,7 +17,7 @@ from ratecheck.engines import setup as preparation
 from ratecheck.engines.moments.exact import Moments
 from ratecheck.engines.monte_carlo import step
 from ratecheck.participation import Trace
-from ratecheck.participation.law import Subsets
+from ratecheck.participation.model.law import Subsets
 from ratecheck.problems import Logistic, Quadratic
 
 ALGORITHMS = tuple(TWINS)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ratecheck.engines import run_steps, setup
-from ratecheck.engines.moments import enumerated
+from ratecheck.engines.outcomes import enumerated
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
 from ratecheck.problems import Bilevel, BilevelSamples

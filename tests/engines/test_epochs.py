@@ -8,8 +8,8 @@ import pytest
 
 import bounds
 import ratecheck as rc
-from ratecheck.engines.moments import epochs
 from ratecheck.engines.moments.moment import Moment
+from ratecheck.engines.types import epochs
 from ratecheck.participation import Trace
 
 START, GAMMA = np.array([1.0, -2.0]), 0.1

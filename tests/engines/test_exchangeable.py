@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments import averages, exact
-from ratecheck.engines.moments.exchangeable import ModeRun
-from ratecheck.engines.moments.modes import modes
+from ratecheck.engines.moments import exact
 from ratecheck.engines.setup import prepare
+from ratecheck.engines.types import averages
 from ratecheck.errors import InputError
+from ratecheck.exponents.modes.exchangeable import ModeRun
+from ratecheck.exponents.modes.modes import modes
 from ratecheck.participation import Bernoulli, Uniform
 from ratecheck.problems import Quadratic
 

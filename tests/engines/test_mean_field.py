@@ -14,7 +14,7 @@ from bounds.theorem import theorem
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algorithms import METHODS
 from ratecheck.engines import setup
-from ratecheck.engines.moments import mean_field
+from ratecheck.engines.outcomes import mean_field
 from ratecheck.engines.rigorous.mean_field import MeanFieldRun, without_memory
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome

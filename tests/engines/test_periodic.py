@@ -8,8 +8,9 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.engines import setup
-from ratecheck.engines.moments import exact, long_runs, periodic
+from ratecheck.engines.moments import exact
 from ratecheck.engines.moments.preserved import preserved
+from ratecheck.engines.types import long_runs, periodic
 from ratecheck.participation import Cyclic, Periodic, Trace
 from ratecheck.problems import Quadratic
 
@@ -162,7 +163,7 @@ def test_clients_taken_together(name, monkeypatch):
         assert abs(fast.records[record] - values.mean()) <= fast.errors[record] + slow.errors[record].mean()
         assert fast.records[record] == pytest.approx(values.mean(), rel=1e-10)
     singles = [np.array([i]) for i in range(40)]
-    monkeypatch.setattr("ratecheck.engines.moments.grouped.groups", lambda *_: singles)
+    monkeypatch.setattr("ratecheck.engines.types.grouped.groups", lambda *_: singles)
     alone = periodic._Run(run)
     assert alone.size > 40 or name == "fedavg"
     assert alone.averages()[0] == pytest.approx(list(fast.records.values()), rel=1e-11)

@@ -8,11 +8,12 @@ from twins import TWINS, quadratic
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS as REGISTERED
-from ratecheck.engines.moments import exact, populations
-from ratecheck.engines.moments.exchangeable import ModeRun
-from ratecheck.engines.moments.modes import modes
+from ratecheck.engines.moments import exact
 from ratecheck.engines.setup import prepare
+from ratecheck.engines.types import populations
 from ratecheck.errors import InputError
+from ratecheck.exponents.modes.exchangeable import ModeRun
+from ratecheck.exponents.modes.modes import modes
 from ratecheck.participation import Trace
 from ratecheck.problems import Population, Quadratic
 

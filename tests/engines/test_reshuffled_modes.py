@@ -7,11 +7,11 @@ import pytest
 
 from ratecheck.algorithms import METHODS
 from ratecheck.engines.moments import exact
-from ratecheck.engines.moments.cyclic_modes import CyclicRun
-from ratecheck.engines.moments.modes import modes
-from ratecheck.engines.moments.reshuffled_modes import ReshuffledRun
 from ratecheck.engines.setup import prepare
 from ratecheck.errors import InputError
+from ratecheck.exponents.modes.cyclic_modes import CyclicRun
+from ratecheck.exponents.modes.modes import modes
+from ratecheck.exponents.modes.reshuffled_modes import ReshuffledRun
 from ratecheck.participation import Trace
 from ratecheck.problems import Quadratic
 

@@ -20,7 +20,7 @@ from ratecheck.algebra.enclosure import Enclosure, UndecidedError, enclose, outw
 from ratecheck.algebra.linear_algebra import inverse, minimum, rationals, semidefinite
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.exact_constants import Proved, participations
-from ratecheck.commands import verify
+from ratecheck.commands.checks import verify
 from ratecheck.engines import exact_moments, setup
 from ratecheck.engines.moments import lemmas, quantities
 from ratecheck.engines.rigorous.moments import RigorousRun

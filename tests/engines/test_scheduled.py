@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments import exact, long_runs
-from ratecheck.engines.moments.modes import modes
-from ratecheck.engines.moments.scheduled import ScheduledRun, Stretch, delays
+from ratecheck.engines.moments import exact
 from ratecheck.engines.setup import prepare
+from ratecheck.engines.types import long_runs
+from ratecheck.exponents.modes.modes import modes
+from ratecheck.exponents.modes.scheduled import ScheduledRun, Stretch, delays
 from ratecheck.participation import Periodic
 from ratecheck.participation import delays as counted
 from ratecheck.problems import Quadratic

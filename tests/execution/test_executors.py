@@ -14,14 +14,14 @@ from small_study import PAIR, SWEEP
 from terminal import wait_for
 
 import ratecheck as rc
-from ratecheck.api.run import ShardResult, measured
+from ratecheck.api.records.run import ShardResult, measured
 from ratecheck.errors import InputError
 from ratecheck.execution import Processes, Threads, executor, share
 from ratecheck.execution.fingerprint import differences, fingerprint
 from ratecheck.studies import RunStore, load, run_study
 from ratecheck.studies.execute import cells_of
 from ratecheck.studies.remote import computed
-from ratecheck.studies.shard import Shard
+from ratecheck.studies.storage.shard import Shard
 
 # Local steps of one figure of it, which are the work of a cell.
 STEPS = [*range(1, 13)]

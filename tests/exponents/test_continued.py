@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from test_alike_instances import TIGHT, descent
 
 import ratecheck as rc
-from ratecheck.commands.rates import command
+from ratecheck.commands.checks.rates import command
 from ratecheck.errors import InputError
 from ratecheck.exponents.card import Finding, _hardest, card
 from ratecheck.exponents.continued import continued

@@ -8,11 +8,11 @@ import sympy as sp
 
 import bounds
 from ratecheck.engines.moments import exact
-from ratecheck.engines.moments.flame_modes import FlameModes
 from ratecheck.engines.setup import prepare
 from ratecheck.exponents.card import Card, card
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.hard_instances import worst
+from ratecheck.exponents.modes.flame_modes import FlameModes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
 from ratecheck.problems import Quadratic

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from ratecheck.engines.moments.averages import average
 from ratecheck.engines.setup import prepare
+from ratecheck.engines.types.averages import average
 from ratecheck.exponents.card import Finding, card
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome

@@ -7,7 +7,7 @@ import pytest
 import bounds
 from ratecheck import execution
 from ratecheck.exponents import card as cards
-from ratecheck.views.rates import rates_fields
+from ratecheck.views.checks.rates import rates_fields
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import bounds
 from bounds.theorem import theorem
 from ratecheck.falsification.edges import edges
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.views.falsify import falsified_text
+from ratecheck.views.checks.falsify import falsified_text
 
 SAMPLED = {"n": 8.0, "m": 2.0, "K": 1.0, "T": 50.0, "L": 1.0, "sigma_u": 1.0, "b": 1.0, "F_0": 1.0, "gamma_u": 0.5,
            "eta_u": 1.0}  # fmt: skip

@@ -28,7 +28,7 @@ from ratecheck.problems import Logistic, Quadratic
 from ratecheck.verification import instance as instances
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verify import Options
-from ratecheck.views.falsify import falsified_fields, falsified_table, falsified_text
+from ratecheck.views.checks.falsify import falsified_fields, falsified_table, falsified_text
 
 SMALL = Budget(120)
 

@@ -11,8 +11,8 @@ from ratecheck.falsification.not_convex import with_not_convex
 from ratecheck.falsification.shrink import shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Piecewise
-from ratecheck.views.counterexample import WrittenCounterexample
-from ratecheck.views.falsify import falsified_fields, falsified_text
+from ratecheck.views.checks.counterexample import WrittenCounterexample
+from ratecheck.views.checks.falsify import falsified_fields, falsified_text
 
 CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
 DOMINATED = ["smoothness", "polyak_lojasiewicz", "full_participation", "no_personal"]

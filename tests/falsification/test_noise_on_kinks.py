@@ -14,8 +14,8 @@ from ratecheck.falsification.shrink import shrink, shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.problems import PiecewiseSamples
 from ratecheck.verification.instance import read
-from ratecheck.views.counterexample import WrittenCounterexample
-from ratecheck.views.falsify import falsified_text
+from ratecheck.views.checks.counterexample import WrittenCounterexample
+from ratecheck.views.checks.falsify import falsified_text
 
 # Few evaluations elsewhere, where nothing refutes these.
 SHORT = Budget(40, by_term=False, functions=False)

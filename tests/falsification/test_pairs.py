@@ -16,7 +16,7 @@ from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Quadratic
 from ratecheck.settings.applicability import foreign
 from ratecheck.verification.instance import Instance
-from ratecheck.views.counterexample import WrittenCounterexample
+from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 pytestmark = pytest.mark.quick
 

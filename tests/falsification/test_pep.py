@@ -17,11 +17,11 @@ import ratecheck as rc
 from bounds.symbols import Domain, Role, Vocabulary
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
-from ratecheck.falsification import interpolation, pep
 from ratecheck.falsification.deterministic import DeterministicCase
-from ratecheck.falsification.interpolation import Answers, recheck, worst_instance
-from ratecheck.falsification.pep import UndecidedCaseError
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation import interpolation, pep
+from ratecheck.falsification.performance_estimation.interpolation import Answers, recheck, worst_instance
+from ratecheck.falsification.performance_estimation.pep import UndecidedCaseError
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 FEDAVG = {"n": 2, "L": 2.0, "F_0": 0.7, "B_0": 11.2}
 SCAFFOLD = {"n": 2, "L": 2.0, "F_0": 0.7}

@@ -17,9 +17,9 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
-from ratecheck.falsification.interpolation import Answers, recheck
-from ratecheck.falsification.pep import upper_bound
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.interpolation import Answers, recheck
+from ratecheck.falsification.performance_estimation.pep import upper_bound
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 SMOOTH = ["smoothness", "noise", "full_participation", "no_personal"]
 CONVEX = ["convexity", *SMOOTH]

@@ -14,8 +14,8 @@ import ratecheck as rc
 from bounds.papers.classics.symbols import VOCABULARY
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
-from ratecheck.falsification.interpolation import recheck
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.interpolation import recheck
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 pytestmark = needs_pep
 

@@ -11,12 +11,12 @@ import pytest
 import bounds
 from bounds.theorem import symbol, theorem
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import Algorithm, U, square_of_mean
+from ratecheck.algorithms.model.algorithm import Algorithm, U, square_of_mean
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
-from ratecheck.falsification.interpolation import Answers, recheck
-from ratecheck.falsification.worst_case import worst_case
-from ratecheck.falsification.worst_functions import worst_functions
+from ratecheck.falsification.performance_estimation.interpolation import Answers, recheck
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.selftesting.textbook import over_functions
 
 CONVEX = ["convexity", "full_participation", "no_personal"]

@@ -15,8 +15,8 @@ import ratecheck as rc
 from bounds.papers.classics.symbols import VOCABULARY
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
-from ratecheck.falsification.interpolation import recheck
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.interpolation import recheck
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 LIPSCHITZ = ["convexity", "bounded_subgradients", "full_participation", "no_personal"]
 pytestmark = needs_pep

@@ -16,7 +16,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.problems import MinMax, Quadratic
 from ratecheck.verification import instance as instances
 from ratecheck.verification import rigorous
-from ratecheck.views.counterexample import WrittenCounterexample
+from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 MONOTONE, STRONG, COCOERCIVE = (
     ("lipschitz_operator", "monotone_operator"),

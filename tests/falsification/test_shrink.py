@@ -18,8 +18,8 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Trace
 from ratecheck.problems import Quadratic
 from ratecheck.verification.instance import Instance
-from ratecheck.views.counterexample import WrittenCounterexample
-from ratecheck.views.falsify import counterexample, falsified_fields, falsified_text
+from ratecheck.views.checks.counterexample import WrittenCounterexample
+from ratecheck.views.checks.falsify import counterexample, falsified_fields, falsified_text
 
 # Statements that are false as printed, and true ones whose right side is divided: runs with means and with single
 # rounds, with local steps, memory, two blocks of variables, a lower level, and none at all.

@@ -11,7 +11,7 @@ from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.terms import by_term, in_parts
 from ratecheck.outcome import Outcome
-from ratecheck.views.falsify import falsified_fields, falsified_text
+from ratecheck.views.checks.falsify import falsified_fields, falsified_text
 
 KEY = "pfl/theorem-3.7"
 

@@ -24,7 +24,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
 from ratecheck.problems import Bilevel, BilevelSamples
 from ratecheck.verification.instance import Instance, read
-from ratecheck.views.counterexample import WrittenCounterexample
+from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 DIRECTIONS = "simfbo/lemma-9-repaired"
 BOUNDED = "simfbo/lemma-2-repaired"

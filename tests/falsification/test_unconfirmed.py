@@ -13,15 +13,15 @@ from click.testing import CliRunner
 
 import ratecheck as rc
 from bounds.theorem import theorem
+from ratecheck.commands.checks.falsify import command
 from ratecheck.commands.exit_codes import of_search
-from ratecheck.commands.falsify import command
 from ratecheck.falsification.falsify import SEARCHED, Budget, _Search, falsify
 from ratecheck.falsification.terms import by_term
 from ratecheck.linting import instances
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Population
 from ratecheck.verification.verdict import Comparison, Verdict
-from ratecheck.views.falsify import falsified_fields, falsified_table, falsified_text
+from ratecheck.views.checks.falsify import falsified_fields, falsified_table, falsified_text
 
 ALONE = {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}
 SMOOTH = ["smoothness", "full_participation", "no_personal"]

@@ -11,9 +11,9 @@ import pytest
 import bounds
 from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.worst_functions import worst_functions
+from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.outcome import Outcome
-from ratecheck.views.falsify import falsified_fields, falsified_text
+from ratecheck.views.checks.falsify import falsified_fields, falsified_text
 
 CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
 STRONGLY = ["smoothness", "strong_convexity", "full_participation", "no_personal"]

@@ -7,7 +7,6 @@ and ends with 1 where anything is wrong.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import json
 import os
@@ -32,8 +31,9 @@ from bounds.statement import Statement
 from bounds.symbols import Domain
 from ratecheck.algorithms import METHODS
 from ratecheck.cli import COMMANDS, INTERRUPTED, _run
+from ratecheck.commands import load
 from ratecheck.selftesting.mutants import sound
-from ratecheck.views.template import template
+from ratecheck.views.theory.template import template
 
 NUMBERS = (
     "0", "1", "2", "3", "-1", "-0", "0.0", "1.5", "nan", "inf", "-inf", "1e400", "-1e400", "1e-400", "5e-324", "1e-320",
@@ -684,7 +684,7 @@ def report(tried: Case, seen: Seen) -> str:
 def warm_up() -> None:
     """Import and compile once, here, what every fork inherits."""
     for command in COMMANDS:
-        importlib.import_module(f"ratecheck.commands.{command}")
+        load(command)
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")

@@ -18,7 +18,7 @@ import fuzz
 import numpy as np
 from fuzz import STUDY, Case
 
-from ratecheck.studies.cell_file import pack
+from ratecheck.studies.storage.cell_file import pack
 
 # Functions that a right side may have, and some that it may not; f stands in a theorem about gradient descent.
 FUNCTIONS = {

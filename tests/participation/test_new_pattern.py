@@ -26,8 +26,8 @@ import numpy as np
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
-from ratecheck.participation.law import Sets
-from ratecheck.participation.pattern import Participation, PerRound, Written
+from ratecheck.participation.model.law import Sets
+from ratecheck.participation.model.pattern import Participation, PerRound, Written
 
 
 class Pairs(Participation):

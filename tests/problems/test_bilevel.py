@@ -13,8 +13,8 @@ import pytest
 from scipy.optimize import minimize
 
 from ratecheck.errors import InputError
-from ratecheck.problems.bilevel import Bilevel
 from ratecheck.problems.constants import Certificate
+from ratecheck.problems.two_level.bilevel import Bilevel
 
 EXACT, UPPER_BOUND, ABSENT = Certificate.EXACT, Certificate.UPPER_BOUND, Certificate.ABSENT
 

@@ -7,10 +7,10 @@ import pytest
 from extras import needs_data
 
 from ratecheck.errors import InputError
-from ratecheck.problems.bilevel import Bilevel
-from ratecheck.problems.bilevel_ridge import BilevelRidge
 from ratecheck.problems.build import build
 from ratecheck.problems.datasets import split, synthetic
+from ratecheck.problems.two_level.bilevel import Bilevel
+from ratecheck.problems.two_level.bilevel_ridge import BilevelRidge
 
 TABLE = synthetic(60, 5, seed=1)
 RIDGE, D_X = 0.3, 2

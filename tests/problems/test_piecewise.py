@@ -15,7 +15,7 @@ from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Piecewise
-from ratecheck.problems.scalar_function import ScalarFunction
+from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.verification.verify import verify
 
 HUBER = {"kinks": [[[-1.0, 1.0]]], "curvatures": [[[0.0, 1.0, 0.0]]], "slopes": [[0.0]]}

@@ -10,7 +10,7 @@ from ratecheck.problems import Piecewise, PiecewiseSamples, build
 from ratecheck.settings.setting import Options
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance, read
-from ratecheck.views.verdict import verdict_fields, verdict_text
+from ratecheck.views.checks.verdict import verdict_fields, verdict_text
 
 PARTS = [[[0.0]]], [[[0.5, 1.0]]], [[-0.5]]
 

@@ -13,7 +13,7 @@ import ratecheck as rc
 from bounds.ledger.rate_table import QuotedRow, tables
 from ratecheck.algorithms import METHODS
 from ratecheck.exponents.card import columns
-from ratecheck.views.rates import rates_fields
+from ratecheck.views.checks.rates import rates_fields
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -27,7 +27,7 @@ from ratecheck.selftesting.survey import DEFAULT, Survey, cause, searchable, sur
 from ratecheck.selftesting.textbook import OverFunctions, Twin
 from ratecheck.selftesting.trial import tried
 from ratecheck.verification.instance import load, read
-from ratecheck.views.selftest import report_fields, report_text
+from ratecheck.views.checks.selftest import report_fields, report_text
 
 # What once were false alarms: sampling whose parts cancel at a stationary point, and a small difference of large
 # linear terms in an equality.

@@ -18,8 +18,8 @@ from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.nearest import nearest
 from ratecheck.stepsizes.optimum import minimise
 from ratecheck.stepsizes.typable import steps_text
-from ratecheck.views.bound import evaluation_text
-from ratecheck.views.stepsizes import interval_text, step_sizes_text
+from ratecheck.views.theory.bound import evaluation_text
+from ratecheck.views.theory.stepsizes import interval_text, step_sizes_text
 
 RHO = bounds.get("flame/theorem-2-unbiased").vocabulary["rho"].symbol
 

@@ -20,7 +20,7 @@ from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.nearest import nearest
 from ratecheck.stepsizes.projection import is_empty
 from ratecheck.stepsizes.region import choose_axes, free_constants, region
-from ratecheck.views.stepsizes import step_sizes_text
+from ratecheck.views.theory.stepsizes import step_sizes_text
 
 TIED = ("simfbo/theorem-1", "simfbo/theorem-1-repaired", "simfbo/stepsizes", "simfbo/lyapunov-repaired")
 FREE = ("gamma_x", "c_gamma_y", "c_gamma_v")

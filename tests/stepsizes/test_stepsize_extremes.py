@@ -15,8 +15,8 @@ from ratecheck.complexity.rounds import horizon
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.nearest import nearest
-from ratecheck.views.horizon import horizon_text
-from ratecheck.views.stepsizes import step_sizes_text
+from ratecheck.views.theory.horizon import horizon_text
+from ratecheck.views.theory.stepsizes import step_sizes_text
 
 KEYS = with_step_sizes(bounds.keys(), bounds.get)
 EXTREME = (1e308, 1e-308, 1e200, 1e-200, 1e100, 1e-100)

@@ -20,7 +20,7 @@ from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.minimise import inner_point
 from ratecheck.stepsizes.nearest import nearest
-from ratecheck.views.stepsizes import step_sizes_fields, step_sizes_text
+from ratecheck.views.theory.stepsizes import step_sizes_fields, step_sizes_text
 
 KEYS = with_step_sizes(bounds.keys(), bounds.get)
 # Relative errors of ends, of the distance to the nearest point and of an optimum.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ratecheck.commands.run import command
+from ratecheck.commands.records.run import command
 from ratecheck.errors import InputError
 from ratecheck.participation import Biased
 from ratecheck.studies import ClaimVerdict, judge, load

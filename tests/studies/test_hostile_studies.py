@@ -14,8 +14,8 @@ from small_study import PAIR
 import ratecheck as rc
 from bounds.statement_data import from_data
 from bounds.theorem import theorem
-from ratecheck.commands.report import command as report
-from ratecheck.commands.run import command as run
+from ratecheck.commands.records.report import command as report
+from ratecheck.commands.records.run import command as run
 from ratecheck.errors import InputError
 from ratecheck.settings.applicability import step_source
 

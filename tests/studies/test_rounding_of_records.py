@@ -11,15 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 import bounds
-from ratecheck.commands import report as report_command
-from ratecheck.commands import run as run_command
 from ratecheck.commands.exit_codes import of_claims
+from ratecheck.commands.records import report as report_command
+from ratecheck.commands.records import run as run_command
 from ratecheck.studies import ClaimVerdict, RunStore, judge, load, run_study
 from ratecheck.studies.claims import Findings
 from ratecheck.studies.estimate import summarise
 from ratecheck.studies.theory import CurveTheory
 from ratecheck.views.drawing.studies import sheets
-from ratecheck.views.study import study_text
+from ratecheck.views.records.study import study_text
 
 CLAIMS = {
     "last": 'kind = "last"\neffect = "better"',

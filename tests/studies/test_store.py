@@ -12,9 +12,9 @@ from small_study import PAIR, SWEEP
 
 from ratecheck.errors import InputError
 from ratecheck.studies import RunStore, load, run_study
-from ratecheck.studies.cell_file import pack, unpack
 from ratecheck.studies.execute import cells_of
-from ratecheck.studies.index import table
+from ratecheck.studies.storage.cell_file import pack, unpack
+from ratecheck.studies.storage.index import table
 
 RUN = """
 import sys

@@ -13,12 +13,13 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from ratecheck.commands.run import command
+from ratecheck.commands.records.run import command
 from ratecheck.errors import InputError
-from ratecheck.studies import ClaimVerdict, RunStore, judge, load, run_study, store
+from ratecheck.studies import ClaimVerdict, RunStore, judge, load, run_study
 from ratecheck.studies.claims import Side
 from ratecheck.studies.estimate import Steadiness, mean_interval, passage, ratio_interval, summarise
 from ratecheck.studies.execute import cells_of
+from ratecheck.studies.storage import store
 from ratecheck.studies.study import pairs
 from ratecheck.views.drawing.studies import binned, draw
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.colors import to_hex
 
-from ratecheck.commands.run import command
+from ratecheck.commands.records.run import command
 from ratecheck.errors import InputError
 from ratecheck.studies import judge, load
 from ratecheck.studies.admissible import with_admissible

@@ -13,7 +13,7 @@ from bounds.ledger.refuted import of_paper, refuted
 from bounds.ledger.step import StepKind
 from bounds.statement import Evaluation
 from bounds.symbols import Domain, Role
-from ratecheck.auditing.conclusions import Standing, conclude
+from ratecheck.auditing.export.conclusions import Standing, conclude
 from ratecheck.auditing.finding import StepVerdict, examine_step
 from ratecheck.auditing.ledger import audit, has_ledger, load, module_of
 from ratecheck.outcome import Outcome
@@ -22,7 +22,7 @@ from ratecheck.settings.defaults import completed
 from ratecheck.settings.setting import Options
 from ratecheck.verification.negative_bounds import impossible, of_evaluation
 from ratecheck.verification.verify import verify
-from ratecheck.views.verdict import outcome_text, verdict_table, verdict_text
+from ratecheck.views.checks.verdict import outcome_text, verdict_table, verdict_text
 
 SETTING = ("n=10", "m=9", "K=25", "T=400", "L=1", "F_0=1", "b=0.4", "sigma_u=0.3", "sigma_v=0.3")
 OWN = """

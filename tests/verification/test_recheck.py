@@ -21,8 +21,8 @@ from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
+from ratecheck.views.checks.verdict import verdict_fields, verdict_text
 from ratecheck.views.numbers import sides
-from ratecheck.views.verdict import verdict_fields, verdict_text
 
 TWO = Quadratic([np.diag([0.3, 0.1])], [[0.3, 0.1]], 2)
 ONE = Quadratic([[[0.3]]], [[0.3]], 1)

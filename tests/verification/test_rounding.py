@@ -20,7 +20,7 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.algebra.ball import EXACT, Ball
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algebra.running_error import Rounded, rounded
-from ratecheck.commands import verify as command
+from ratecheck.commands.checks import verify as command
 from ratecheck.errors import InputError
 from ratecheck.exponents.sweep import survey
 from ratecheck.falsification.falsify import Budget, falsify
@@ -31,7 +31,7 @@ from ratecheck.settings.setting import Options
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
-from ratecheck.views.verdict import verdict_fields, verdict_text
+from ratecheck.views.checks.verdict import verdict_fields, verdict_text
 
 X, Y, Z = sp.symbols("x y z", positive=True)
 FORMULAS = [

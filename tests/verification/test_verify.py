@@ -18,7 +18,7 @@ from ratecheck.problems import Certificate, Logistic, Quadratic
 from ratecheck.verification import judgement
 from ratecheck.verification.monte_carlo import judge
 from ratecheck.verification.verify import Options, foreign, verify
-from ratecheck.views.verdict import outcome_text
+from ratecheck.views.checks.verdict import outcome_text
 
 RUN = {"m": 4.0, "K": 6.0, "T": 30.0, "sigma_u": 0.3, "sigma_v": 0.2}
 EXACT = Options(engine="exact")

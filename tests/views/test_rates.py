@@ -16,9 +16,9 @@ from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.local_steps import LocalSteps
 from ratecheck.verification import instance as instances
+from ratecheck.views.checks.rates import rates_fields, rates_text
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.rates import local_steps_figure, rates_figure
-from ratecheck.views.rates import rates_fields, rates_text
 
 
 def test_the_table_has_both_exponents_and_the_verdict():

@@ -10,7 +10,7 @@ from html_page import Page
 from markdown_it import MarkdownIt
 
 import ratecheck as rc
-from ratecheck.commands.report import command
+from ratecheck.commands.records.report import command
 from ratecheck.errors import InputError
 from ratecheck.studies import load
 from ratecheck.studies.study import ClaimKind

@@ -602,7 +602,7 @@ def test_a_file_of_ones_own_is_searched_by_default(own):
 @pytest.mark.long
 def test_a_form_without_steps_rests_on_a_proof(monkeypatch):
     """A rate in orders has no step of its own; whose proof it rests on is said, and how that stands."""
-    monkeypatch.setattr("ratecheck.api.review._graphs", lambda *_: {})
+    monkeypatch.setattr("ratecheck.api.checks.review._graphs", lambda *_: {})
     plain = rc.review("simfbo/theorem-1-order-full").data
     entry = {each["key"]: each for each in plain["statements"]}["simfbo/theorem-1-order-full"]
     assert [each["key"] for each in entry["rests_on"]] == ["simfbo/theorem-1"]

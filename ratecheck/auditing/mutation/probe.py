@@ -24,10 +24,10 @@ from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
-from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide, decide_enumerated
 from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
 from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
+from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import refuted, searched
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.algorithm import Counts
+from ratecheck.algorithms.model.algorithm import Counts
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.coefficients import CoefficientReader
 from ratecheck.engines.moments.composed import AffineBlocks, AffineMap

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ratecheck.algorithms.algorithm import TermOver
+from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Moments, Recorder, term_sides
 from ratecheck.engines.moments.transition import Transition, scaled, total

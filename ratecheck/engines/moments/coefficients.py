@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ratecheck.algorithms.algorithm import LinearMaps
-from ratecheck.algorithms.asking import MethodError
+from ratecheck.algorithms.model.algorithm import LinearMaps
+from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 

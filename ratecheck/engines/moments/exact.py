@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ratecheck.algorithms.algorithm import TermMap, TermOver
+from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
@@ -33,7 +33,7 @@ from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, Sam
 from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
-from ratecheck.participation.law import Clients, Sets, Subsets
+from ratecheck.participation.model.law import Clients, Sets, Subsets
 
 # A round and a client; None where it is about no single one.
 Place = tuple[int | None, int | None]

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ratecheck.algorithms.algorithm import RECORDS
-from ratecheck.algorithms.remembering import Remembering
+from ratecheck.algorithms.model.algorithm import RECORDS
+from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import Expectation, Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS, Moment, Number

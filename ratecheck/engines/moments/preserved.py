@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
+from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps
 from ratecheck.engines.setup import Setup
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.remembering import RememberingGradients
+from ratecheck.algorithms.model.remembering import RememberingGradients
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments import remembered, totals
 from ratecheck.engines.moments.changes import Changes

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.algorithm import Group
+from ratecheck.algorithms.model.algorithm import Group
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.sources import source

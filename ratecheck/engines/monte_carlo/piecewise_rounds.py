@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.algorithm import LinearMaps, Term, TermOver, U, V, Variables
+from ratecheck.algorithms.model.algorithm import LinearMaps, Term, TermOver, U, V, Variables
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.setup import Setup

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ratecheck.algorithms.asking import is_own
+from ratecheck.algorithms.model.asking import is_own
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.problems import Problem, Quadratic

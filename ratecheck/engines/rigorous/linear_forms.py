@@ -16,8 +16,8 @@ import numpy as np
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, inverse
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, Variables
-from ratecheck.algorithms.asking import MethodError, exactly
+from ratecheck.algorithms.model.algorithm import Algorithm, Group, LinearMaps, Variables
+from ratecheck.algorithms.model.asking import MethodError, exactly
 
 
 def exact_parameters(

@@ -34,11 +34,11 @@ import numpy as np
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Group, LinearMaps, U, Variables
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.participation import Participation
-from ratecheck.problems.piecewise_samples import PiecewiseSamples
-from ratecheck.problems.scalar_function import ScalarFunction
+from ratecheck.problems.functions.scalar_function import ScalarFunction
+from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
 
 # What is recorded.
 RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})

@@ -27,11 +27,11 @@ from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, rationals, zero_of
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import TermOver, V
+from ratecheck.algorithms.model.algorithm import TermOver, V
 from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
 from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
 from ratecheck.participation import Participation
-from ratecheck.participation.law import Clients, RoundLaw, Weighted
+from ratecheck.participation.model.law import Clients, RoundLaw, Weighted
 from ratecheck.problems import MinMax, Problem, Quadratic
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.

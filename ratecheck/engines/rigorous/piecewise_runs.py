@@ -18,13 +18,13 @@ from ratecheck.algebra.ball import EXACT
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import LinearMaps, TermOver, U, V, Variables
+from ratecheck.algorithms.model.algorithm import LinearMaps, TermOver, U, V, Variables
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
 from ratecheck.problems import Piecewise
-from ratecheck.problems.scalar_function import ScalarFunction
+from ratecheck.problems.functions.scalar_function import ScalarFunction
 
 # Gradients of one coordinate that are evaluated in some seconds.
 _MOST_GRADIENTS = 50_000

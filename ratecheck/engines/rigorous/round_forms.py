@@ -17,7 +17,7 @@ import numpy as np
 from ratecheck.algebra.ball import Ball
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries
-from ratecheck.algorithms.algorithm import U, Variables
+from ratecheck.algorithms.model.algorithm import U, Variables
 from ratecheck.engines.rigorous.linear_forms import LinearForms, units, zeros
 
 # Local steps of all clients that are followed one by one.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ratecheck.auditing.graph import Flaw, Grade, Node, ProofGraph
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import set_title
-from ratecheck.views.graph import headline
+from ratecheck.views.proofs.graph import headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

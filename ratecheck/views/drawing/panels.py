@@ -19,9 +19,9 @@ from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.verification.entries import PAIR, RUN, Course
+from ratecheck.views.checks.verdict import outcome_text
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import Window, fitted, letter, mathematics, set_title, tex, window
-from ratecheck.views.verdict import outcome_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

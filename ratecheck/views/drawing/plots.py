@@ -11,6 +11,7 @@ from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.problems import Certificate
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.verification.entries import Course
+from ratecheck.views.checks.verdict import outcome_text
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.panels import (
     contained,
@@ -23,7 +24,6 @@ from ratecheck.views.drawing.panels import (
     steps_of,
 )
 from ratecheck.views.numbers import number, sides
-from ratecheck.views.verdict import outcome_text
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:

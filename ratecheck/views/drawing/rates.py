@@ -16,9 +16,9 @@ from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.local_steps import LocalSteps
 from ratecheck.exponents.regimes import TermRow
 from ratecheck.statistics.exponent_fit import fit
+from ratecheck.views.checks.rates import overall, two
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import fitted, letter
-from ratecheck.views.rates import overall, two
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

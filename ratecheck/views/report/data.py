@@ -10,7 +10,7 @@ from typing import Any
 from ratecheck.studies.claims import ClaimVerdict, Findings
 from ratecheck.studies.estimate import Steadiness
 from ratecheck.studies.report import fields
-from ratecheck.studies.store import code_version
+from ratecheck.studies.storage.store import code_version
 from ratecheck.studies.study import ClaimKind, Effect, Study, StudyClaim
 
 # Letters of the hash of the code, as in the index of a store.

@@ -14,18 +14,18 @@ from bounds.ledger.step import StepKind
 from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupBlocks, Paragraph
 from bounds.printing.page import page, place
 from bounds.statement import Statement
-from ratecheck.auditing.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.errata import Erratum
+from ratecheck.auditing.export.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.finding import SPECIAL, StepResult, StepVerdict
 from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.outcome import Outcome
 from ratecheck.stepsizes.coverage import Coverage, Verdict
-from ratecheck.views.audit import findings_fields
-from ratecheck.views.falsify import falsified_fields
-from ratecheck.views.implications import implication_fields
+from ratecheck.views.checks.falsify import falsified_fields
 from ratecheck.views.numbers import number
+from ratecheck.views.proofs.audit import findings_fields
+from ratecheck.views.proofs.implications import implication_fields
 from ratecheck.views.review.words import tried_as_a_whole
 
 # What the page of a statement says of others, which a review says elsewhere.

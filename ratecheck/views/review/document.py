@@ -28,7 +28,7 @@ from ratecheck.views.document.nodes import (
     Terms,
 )
 from ratecheck.views.document.svg import graph_svg
-from ratecheck.views.graph import tallies
+from ratecheck.views.proofs.graph import tallies
 from ratecheck.views.review import short, summary, words
 from ratecheck.views.review.short import anchor
 

@@ -9,7 +9,7 @@ from typing import Any
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.refuted import said_of
 from bounds.ledger.step import StepKind
-from ratecheck.auditing.conclusions import Standing
+from ratecheck.auditing.export.conclusions import Standing
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome

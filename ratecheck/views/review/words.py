@@ -7,7 +7,7 @@ from typing import Any
 
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.step import StepKind
-from ratecheck.auditing.conclusions import Standing
+from ratecheck.auditing.export.conclusions import Standing
 from ratecheck.auditing.finding import StepVerdict
 
 Data = Mapping[str, Any]

@@ -19,7 +19,7 @@ from bounds.papers.classics.statements import CHAPTERS, CLASSICS
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget
 from ratecheck.falsification.falsify import falsify as search
-from ratecheck.falsification.worst_case import worst_case
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 
 DOCS = Path(__file__).parents[3] / "docs"
 _spec = importlib.util.spec_from_file_location("classics_script", DOCS / "classics.py")

@@ -11,8 +11,8 @@ import sympy as sp
 
 from bounds.ledger.participation import ParticipationMatrix, every
 from bounds.ledger.step import Algebraic, Scalar
-from bounds.papers.fedsum.proofs import delays
-from bounds.papers.fedsum.proofs.windows import visits
+from bounds.papers.fedsum.proofs.shared import delays
+from bounds.papers.fedsum.proofs.shared.windows import visits
 from bounds.statement import Condition
 
 Values = dict[str, Fraction | int]

@@ -15,10 +15,10 @@ from bounds.ledger.draw import Draw, expect, expect_square
 from bounds.ledger.fault import by_step
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Scalar
-from bounds.papers.fedsum.proofs import drift
-from bounds.papers.fedsum.proofs.patterns import cyclic, every_reshuffling, expected_delay, independent, uniform
-from bounds.papers.fedsum.proofs.runs import ALGORITHMS, small_run, total
-from bounds.papers.fedsum.proofs.windows import visits
+from bounds.papers.fedsum.proofs.shared import drift
+from bounds.papers.fedsum.proofs.shared.patterns import cyclic, every_reshuffling, expected_delay, independent, uniform
+from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, small_run, total
+from bounds.papers.fedsum.proofs.shared.windows import visits
 from ratecheck.auditing.decide import decide
 
 

@@ -14,9 +14,9 @@ from bounds.papers.flame.proofs import forms as of_flame
 from bounds.papers.simfbo.proofs import STEPS as SIMFBO
 from bounds.papers.simfbo.proofs import descent, forms
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.certificates import certificate
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
+from ratecheck.auditing.export.certificates import certificate
 
 ADDED = {step.id: step for step in (*FLAME, *SIMFBO) if "not printed" in step.location}
 ONE, TWO, EIGHTH, FIFTHS = sp.Integer(1), sp.Integer(2), sp.Rational(1, 8), sp.Rational(2, 5)

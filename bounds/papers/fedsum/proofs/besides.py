@@ -7,12 +7,12 @@ from fractions import Fraction
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step
-from bounds.papers.fedsum.proofs import delays, drift, forms
-from bounds.papers.fedsum.proofs.common import ZERO, Side
-from bounds.papers.fedsum.proofs.local import LocalVariant
-from bounds.papers.fedsum.proofs.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.terms import FedsumPart, counting, drawn
-from bounds.papers.fedsum.proofs.windows import Pairs, visits
+from bounds.papers.fedsum.proofs.shared import delays, drift, forms
+from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
+from bounds.papers.fedsum.proofs.shared.local import LocalVariant
+from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, counting, drawn
+from bounds.papers.fedsum.proofs.shared.windows import Pairs, visits
 
 
 def _window(run: ScalarRun, low: int, high: int) -> NoisyRational:

@@ -15,10 +15,11 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
-from bounds.papers.fedsum.proofs import common, delays, forms, tuned
-from bounds.papers.fedsum.proofs.common import ZERO, Side, u, v
-from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.terms import (
+from bounds.papers.fedsum.proofs import tuned
+from bounds.papers.fedsum.proofs.shared import common, delays, forms
+from bounds.papers.fedsum.proofs.shared.common import ZERO, Side, u, v
+from bounds.papers.fedsum.proofs.shared.runs import ScalarClients, ScalarRun, small_run, total
+from bounds.papers.fedsum.proofs.shared.terms import (
     AVERAGE_FACTS,
     G_T,
     PLAYED,
@@ -42,7 +43,7 @@ from bounds.papers.fedsum.proofs.terms import (
     same,
     tau,
 )
-from bounds.papers.fedsum.proofs.windows import Pairs, absent, both, corollary_3, counts, lemma_2
+from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 _move = FedsumPart("lemma-c.1", "Lemma C.1").step

@@ -12,8 +12,9 @@ import sympy as sp
 
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.building import AVERAGE
-from bounds.papers.fedsum.proofs import common, forms, tuned
-from bounds.papers.fedsum.proofs.terms import (
+from bounds.papers.fedsum.proofs import tuned
+from bounds.papers.fedsum.proofs.shared import common, forms
+from bounds.papers.fedsum.proofs.shared.terms import (
     PLAYED,
     SOMEBODY_AWAY,
     TO_T,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.step import Identity, Scalar, above, below, equal, together
-from bounds.papers.fedsum.proofs.terms import at_most, same
+from bounds.papers.fedsum.proofs.shared.terms import at_most, same
 from bounds.papers.fedsum.symbols import N, S, T, delta, tau_max
 
 p, there = sp.symbols("p there", positive=True)

@@ -11,8 +11,8 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, mean
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.papers.fedsum.proofs.patterns import Law
-from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarClients, ScalarRun, longest_delay, participation
+from bounds.papers.fedsum.proofs.shared.patterns import Law
+from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarClients, ScalarRun, longest_delay, participation
 
 Side = tuple[Fraction, Fraction]
 

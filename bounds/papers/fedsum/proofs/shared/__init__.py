@@ -1,0 +1,1 @@
+"""Lemmas, sums and instances that several appendices of the FedSUM paper use."""

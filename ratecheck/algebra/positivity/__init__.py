@@ -1,0 +1,1 @@
+"""Proofs and refutations that an expression is nonnegative."""

@@ -1,0 +1,1 @@
+"""Functions that hold a statement against runs of its method."""

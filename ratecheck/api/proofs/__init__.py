@@ -1,0 +1,1 @@
+"""Functions about proofs: audits, implications, certificates and sharper constants."""

@@ -1,0 +1,299 @@
+"""``rc.audit``, the command ``audit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import bounds
+from bounds.statement import Statement
+from ratecheck.api.proofs.proof_files import ProofFiles
+from ratecheck.api.result import Result
+from ratecheck.auditing import ledger, selection
+from ratecheck.auditing.errata import Erratum, errata
+from ratecheck.auditing.export import conclusions as following
+from ratecheck.auditing.export.conclusions import Conclusion
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.mutation import analysis
+from ratecheck.auditing.mutation.analysis import MutationSummary
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.execution import executor
+from ratecheck.views.progress import progress
+from ratecheck.views.proofs.audit import (
+    conclusions_fields,
+    counts_text,
+    errata_fields,
+    findings_fields,
+    ledger_text,
+    mutation_text,
+    step_text,
+)
+from ratecheck.views.proofs.certificates import certificate_text, leaving_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditResult(Result):
+    """The ``steps`` of proofs, each with its verdict; what follows for each statement; errata, what matters most first.
+
+    ``one`` says that a single step was asked for; ``changed`` says then, where it was checked on instances, what these
+    make of the claim with one thing changed. ``certificates`` are those that were asked for, with the reason where
+    there is none; ``file`` says where they were written.
+    """
+
+    steps: tuple[StepResult, ...]
+    conclusions: Mapping[str, Conclusion]
+    errata: tuple[Erratum, ...]
+    one: bool = False
+    certificates: tuple[Mapping[str, Any], ...] = ()
+    file: str = ""
+    changed: MutationSummary | None = None
+
+    @property
+    def false(self) -> tuple[StepResult, ...]:
+        """The steps that are refuted."""
+        return tuple(step for step in self.steps if step.verdict is StepVerdict.FALSE)
+
+    def __str__(self) -> str:
+        if self.one:
+            (step,) = self.steps
+            text = step_text(step, self.conclusions[step.of], self.changed)
+            return "\n".join([text, *map(certificate_text, self.certificates)])
+        text = ledger_text(self.steps, self.conclusions, self.errata)
+        return f"{text}\n{leaving_text(self.certificates, self.file)}" if self.file else text
+
+    def _headline(self) -> str:
+        if self.one:
+            return f"{self.steps[0].id}: {self.steps[0].label}"
+        return counts_text(self.steps).replace("\n", "; ")
+
+    def _fields(self) -> dict[str, Any]:
+        steps = zip(self.steps, findings_fields(self.steps, self.conclusions), strict=True)
+        fields = {
+            "steps": [{**fields, "computed_from": dict(step.computed_from)} for step, fields in steps],
+            "conclusions": conclusions_fields(self.conclusions),
+            "errata": errata_fields(self.errata),
+        }
+        return fields if self.changed is None else {**fields, "power": self.changed.instances.fields()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MutationResult(Result):
+    """Whether the audit notices changes of printed numbers, paper by paper and over all."""
+
+    summaries: tuple[MutationSummary, ...]
+
+    def __str__(self) -> str:
+        return mutation_text(self.summaries)
+
+    def _headline(self) -> str:
+        return ", ".join(f"{each.name}: {each.all.share:.1%} refuted" for each in self.summaries)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"summaries": [summary.fields() for summary in self.summaries]}
+
+
+@overload
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    room: bool = False,
+    mutate: Literal[False] = False,
+    certificates: str | Path | None = None,
+    coq: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> AuditResult: ...
+@overload
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    room: bool = False,
+    mutate: Literal[True],
+    certificates: str | Path | None = None,
+    coq: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> MutationResult: ...
+@overload
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    room: bool = False,
+    mutate: bool,
+    certificates: str | Path | None = None,
+    coq: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> AuditResult | MutationResult: ...
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    room: bool = False,
+    mutate: bool = False,
+    certificates: str | Path | None = None,
+    coq: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> AuditResult | MutationResult:
+    """Every step of the proofs of a paper, or of all papers, proved with a certificate, checked or refuted.
+
+    ``paper`` may be the key of a statement: its steps are examined then, with those of the statements that it follows
+    from. It may be a Python file with a tuple ``STEPS`` of `bounds.ledger.Step` beside statements of one's own,
+    ``path/to/file.py`` or ``path/to/file.py:name``; what they follow from in the catalogue is examined too, but for
+    ``mutate``. ``certificates`` is a file for `recheck.py`, ``coq`` one of lemmas for Coq (``.v``), of the same proofs.
+    ``step`` is the id of a single step, and no other one is examined. With ``room``, and of a single step, also what
+    hypotheses it holds without and how far its constants can move; that takes several times as long. With ``mutate``
+    every printed constant, exponent and direction is changed, and what is compared in a few ways, one at a time, and
+    the result says whether that is noticed. Takes minutes; answers are kept, but for steps of a file that are
+    functions. ``workers`` is the number of processes, one per core by default; with ``scheduler``, the address of a
+    Dask scheduler, its workers do it.
+    Raises `InputError` for a paper without a ledger, for a statement without steps, for an unknown step, for a file
+    with a ledger that cannot be used, such as one with a step whose function fails, and for a file that cannot be
+    written.
+
+    >>> import ratecheck as rc
+    >>> found = rc.audit("flame")  # doctest: +SKIP
+    >>> found.conclusions["flame/theorem-1"].standing  # doctest: +SKIP
+    """
+    for name, given in (("certificates", certificates), ("coq", coq)):
+        if mutate and given is not None:
+            raise InputError(f"mutate and {name}: changed numbers have no certificates; ask for one of the two")
+    targets = ProofFiles.of(certificates, coq)
+    if mutate and room:
+        raise InputError("mutate and room: changed numbers have no room of their own; ask for one of the two")
+    room = room or step is not None
+    if paper is not None and bounds.own.is_own(paper):
+        return _of_file(paper, step, room, mutate, targets, workers, scheduler)
+    papers = _papers(paper, step)
+    modules = [ledger.module_of(name) for name in papers]
+    statements = [statement for name in papers for statement in bounds.statements(name)]
+    ids = _ids(paper, step, modules)
+    if mutate:
+        return _mutated(modules, ids, workers, scheduler)
+    with executor(scheduler, workers) as where, progress("auditing") as report:
+        steps = ledger.audit(modules, ids, report, where, room=room)
+    proofs: list[dict[str, Any]] = []
+    if targets.wanted or step is not None:
+        with executor(scheduler, workers) as where, progress("writing certificates") as report:
+            proofs = ledger.certificates(modules, ids, report, where)
+    if step is not None:
+        return _written(_one(steps[0], modules[0], proofs), targets)
+    return _written(_all(steps, statements, proofs), targets)
+
+
+def _of_file(
+    address: str,
+    step: str | None,
+    room: bool,
+    mutate: bool,
+    targets: ProofFiles,
+    workers: int | None,
+    scheduler: str | None,
+) -> AuditResult | MutationResult:
+    """The same for a user's own ledger, and the parts of the catalogue that its statements follow from."""
+    chosen = selection.of_file(address)
+    ids = chosen.ids
+    if step is not None:
+        if step not in ids:
+            raise InputError(f"no step {step!r} in the ledger of {address}; {did_you_mean(step, ids)}")
+        ids = (step,)
+    if mutate:
+        return _mutated([chosen.ledger], ids, workers, scheduler)
+    parts: list[tuple[ledger.Ledger, tuple[str, ...]]] = [(chosen.ledger, ids)]
+    if step is None:
+        parts += chosen.premises.items()
+    steps: list[StepResult] = []
+    with executor(scheduler, workers) as where, progress("auditing") as report:
+        for part, its in parts:
+            steps += ledger.audit([part], its, report, where, room=room)
+    proofs: list[dict[str, Any]] = []
+    if targets.wanted or step is not None:
+        with executor(scheduler, workers) as where, progress("writing certificates") as report:
+            for part, its in parts:
+                # The others have none, and those with functions of the file's would be examined once more.
+                proved = {each.id for each in steps if each.verdict is StepVerdict.PROVED}
+                proofs += ledger.certificates([part], proved & {*its}, report, where)
+    if step is not None:
+        return _written(_one(steps[0], chosen.ledger, proofs, chosen.address(steps[0].of)), targets)
+    return _written(_all(steps, chosen.statements, proofs), targets)
+
+
+def _written(found: AuditResult, targets: ProofFiles) -> AuditResult:
+    """The result with the names of the files that its certificates were written to."""
+    with found.kept():
+        file = targets.save(found.certificates)
+    return replace(found, file=file)
+
+
+def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]]) -> AuditResult:
+    """What follows from steps for the statements."""
+    conclusions = following.if_complete(following.conclude(steps, statements), steps)
+    wrong = tuple(errata(steps, conclusions))
+    return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs))
+
+
+def _one(step: StepResult, module: ledger.Ledger, proofs: list[dict[str, Any]], address: str = "") -> AuditResult:
+    """What is known about one step, and the power of instances on which it was checked; nothing else is examined."""
+    count = sum(each.of == step.of for each in ledger.load(module))
+    conclusions = {step.of: following.of_one(step, count, address)}
+    changed = None
+    if step.verdict is StepVerdict.CHECKED and step.basis == "instances":
+        with progress("changing numbers") as report:
+            changed = analysis.summarise(ledger.mutate([module], [step.id], report, 1), step.id)
+    wrong = tuple(errata([step], conclusions))
+    return AuditResult((step,), conclusions, wrong, one=True, certificates=tuple(proofs), changed=changed)
+
+
+def _mutated(
+    modules: Sequence[ledger.Ledger], ids: tuple[str, ...] | None, workers: int | None, scheduler: str | None
+) -> MutationResult:
+    with executor(scheduler, workers) as where, progress("changing numbers") as report:
+        tested = ledger.mutate(modules, ids, report, where)
+    papers = dict.fromkeys(each.paper for each in tested)
+    summaries = [analysis.summarise([each for each in tested if each.paper == paper], paper) for paper in papers]
+    if len(summaries) > 1:
+        summaries.append(replace(analysis.summarise(tested, "all papers"), survivors=()))
+    return MutationResult(tuple(summaries))
+
+
+def _papers(paper: str | None, step: str | None) -> list[str]:
+    """The papers to look at: those with a ledger, where none is named."""
+    if step is not None:
+        prefix = step.partition("/")[0]
+        if paper is not None and prefix != paper:
+            raise InputError(f"step {step!r} is not one of {paper}: ids begin with the paper, such as {paper}/...")
+        paper = prefix
+    if paper is None:
+        return [name for name in bounds.PAPERS if ledger.has_ledger(name)]
+    if "/" in paper:
+        paper = bounds.get(paper).key.partition("/")[0]
+    else:
+        bounds.statements(paper)
+    if not ledger.has_ledger(paper):
+        raise InputError(f"{paper} has no ledger of its proofs yet; {_those_with()}")
+    return [paper]
+
+
+def _ids(paper: str | None, step: str | None, modules: list[str]) -> tuple[str, ...] | None:
+    """The steps to look at: one, or those of a statement and of all that it follows from; None for all of them."""
+    if step is not None:
+        return ledger.one(modules[0], step)
+    if paper is None or "/" not in paper:
+        return None
+    steps = ledger.load(modules[0])
+    audited = {each.of for each in steps}
+    key = paper if paper in audited else bounds.get(paper).repairs
+    if key not in audited:
+        raise InputError(f"no step of the ledger is about {paper}; {did_you_mean(paper, sorted(audited))}")
+    return selection.of_statement(key, steps)
+
+
+def _those_with() -> str:
+    found = [name for name in bounds.PAPERS if ledger.has_ledger(name)]
+    return f"there is one of {', '.join(found)}" if found else "there is none yet"

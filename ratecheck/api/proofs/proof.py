@@ -1,0 +1,76 @@
+"""``rc.proof``, the command ``audit KEY --graph FILE``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bounds
+from bounds.statement import Statement
+from ratecheck.api.given import StatementLike
+from ratecheck.api.result import DrawnResult, target
+from ratecheck.auditing import graph as proofs
+from ratecheck.auditing import ledger
+from ratecheck.auditing.graph import ProofGraph
+from ratecheck.auditing.implied import implied
+from ratecheck.errors import InputError
+from ratecheck.execution import executor
+from ratecheck.views.drawing.graph import graph_figure
+from ratecheck.views.progress import progress
+from ratecheck.views.proofs.graph import graph_text, headline
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProofResult(DrawnResult):
+    """The proof of a statement as a ``graph``: what it follows from, how, and what keeps it from being proved."""
+
+    graph: ProofGraph
+
+    def __str__(self) -> str:
+        return graph_text(self.graph)
+
+    def _headline(self) -> str:
+        return headline(self.graph)
+
+    def _fields(self) -> dict[str, Any]:
+        return {**self.graph.fields(), "file": None if self.file is None else str(self.file)}
+
+    def _draw(self) -> Figure:
+        return graph_figure(self.graph)
+
+
+def proof(
+    statement: StatementLike,
+    *,
+    file: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> ProofResult:
+    """The proof of a statement as a graph, every link of which is checked or said to be missing.
+
+    A link is an implication between statements in the form that the argument uses, printed or repaired, with
+    certificates; or it is missing, where the ledger has the lines of a proof and nothing that adds them up. What a
+    statement or fact rests on itself are steps of the ledger. The graph's grade is PROVED where all of that is.
+    ``file`` is where the picture goes (SVG, PDF or PNG). Answers are kept. ``workers`` and ``scheduler`` are those of
+    `audit`. Raises `InputError` for an unknown key, for a statement whose paper has no ledger, and for a file that
+    cannot be written.
+
+    >>> import ratecheck as rc
+    >>> found = rc.proof("pfl/corollary-3.8")  # doctest: +SKIP
+    >>> found.graph.grade, found.graph.gaps[0]  # doctest: +SKIP
+    """
+    place = target(file)
+    key = statement.key if isinstance(statement, Statement) else bounds.get(statement).key
+    paper = key.partition("/")[0]
+    if not ledger.has_ledger(paper):
+        raise InputError(f"{key} has no graph: there is no ledger of its proof")
+    plan = proofs.plan(key)
+    with executor(scheduler, workers) as where, progress("auditing") as report:
+        findings = ledger.audit([ledger.module_of(paper)], plan.steps, report, where)
+    with executor(scheduler, workers) as where, progress("checking implications") as report:
+        answers = implied(plan.implications, report, where)
+    return ProofResult(graph=proofs.graph(plan, findings, answers)).save(place)

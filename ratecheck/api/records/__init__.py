@@ -1,0 +1,1 @@
+"""Functions about studies, their stored results, reports and figures."""

@@ -1,0 +1,1 @@
+"""Functions that need a statement only: its text, bound, step sizes, rounds, comparisons and differences."""

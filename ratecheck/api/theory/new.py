@@ -1,0 +1,69 @@
+"""``rc.new``, the command ``new``."""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bounds
+from ratecheck.algorithms import METHODS
+from ratecheck.api.result import Result
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.files import check_new, save
+from ratecheck.views.theory.template import template
+
+KINDS = ("theorem",)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NewResult(Result):
+    """The ``file`` that was written, and the ``key`` under which every command takes what is in it."""
+
+    file: Path
+    key: str
+
+    def __str__(self) -> str:
+        words = ("show {}", "stepsize {} L=1", "verify {}", "falsify {}")
+        commands = "".join(f"\n  ratecheck {each.format(self.key)}" for each in words)
+        return f"written to {self.file}; it can be used as it is:{commands}"
+
+    def _headline(self) -> str:
+        return f"{self.key} in {self.file}"
+
+    def _fields(self) -> dict[str, Any]:
+        return {"file": str(self.file), "key": self.key}
+
+
+def new(kind: str, path: str | Path, /, *, name: str = "descent") -> NewResult:
+    """Write a Python file with a theorem that holds, ready to be changed: ``new("theorem", "mine.py")``.
+
+    ``name`` is what the file calls the theorem. Raises `InputError` for a file that exists, a folder that does not, a
+    path without ``.py``, and a name that Python does not take for one.
+
+    >>> import pathlib, tempfile
+    >>> import ratecheck as rc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = rc.new("theorem", pathlib.Path(folder) / "mine.py", name="descent")
+    ...     rc.bound(made.key, L=2, F_0=3, T=100, gamma_u=0.5).evaluation.value
+    0.12
+    """
+    if kind not in KINDS:
+        raise InputError(f"nothing new of the kind {kind!r}; {did_you_mean(str(kind), KINDS)}")
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        raise InputError(
+            f"{name!r} cannot be the name of a theorem: give letters, digits and underscores, as in descent"
+        )
+    if name in KINDS:
+        raise InputError(f"{name!r} is the function that makes a theorem: take another name, such as descent")
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"{path!r} is no path: give one such as mine.py")
+    file = Path(path)
+    if file.suffix != bounds.own.SUFFIX:
+        raise InputError(
+            f"{str(path)!r} does not end in {bounds.own.SUFFIX}: give a path such as mine{bounds.own.SUFFIX}"
+        )
+    check_new(file)
+    save(file, template(file.name, name, METHODS))
+    return NewResult(file, f"{file}:{name}")

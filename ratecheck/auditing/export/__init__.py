@@ -1,0 +1,1 @@
+"""Certificates of an audit for other checkers: JSON and Coq."""

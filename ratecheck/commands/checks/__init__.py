@@ -1,0 +1,1 @@
+"""Commands that hold a statement against runs of its method."""

@@ -1,0 +1,101 @@
+"""``ratecheck falsify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ratecheck.api.checks.falsify import FalsifyResult, check_out, falsify
+from ratecheck.api.given import select
+from ratecheck.commands import instances
+from ratecheck.commands.arguments import (
+    divide_words,
+    json_option,
+    keys_argument,
+    parse_values,
+    print_remarks,
+    print_result,
+    scheduler_option,
+    seed_option,
+)
+from ratecheck.commands.exit_codes import DONE, FINDING, OPEN, of_search
+
+
+@click.command(name="falsify")
+@keys_argument
+@click.option("--evaluations", default=1000, show_default=True, help="Instances to try, at most.")
+@click.option(
+    "--seconds", type=float, help="Time after which no new instance is tried; the answer then depends on the machine."
+)
+@seed_option
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that share several KEYs."
+)
+@scheduler_option
+@click.option("--out", "path", type=click.Path(path_type=Path), help="Where the worst instance goes.")
+@click.option(
+    "--pep",
+    is_flag=True,
+    help="The worst run over all smooth functions at the given NAME=VALUE, instead of a search.",
+)
+@click.option("--no-shrink", is_flag=True, help="Leave a counterexample as it was found.")
+@json_option
+def command(
+    words: tuple[str, ...],
+    evaluations: int,
+    seconds: float | None,
+    seed: int,
+    workers: int,
+    scheduler: str | None,
+    path: Path | None,
+    pep: bool,
+    no_shrink: bool,
+    as_json: bool,
+) -> int:
+    """Search for an instance on which statement KEY fails, and say how close to failing it comes.
+
+    The search stays inside the assumptions and conditions. A violating instance is shrunk to few clients, variables,
+    rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json;
+    "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Numbers that are given
+    (sizes, noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and prints the
+    best so far. Exit code 1 where the statement fails, 3 where nothing could be asked, or where something exceeds the
+    bound and nothing confirms it; 130 or 143 where it was interrupted before a violation was found. Several KEYs, or a
+    paper's name, end in a table; the exit code is then 1 where any of them fails, else 3 where that is the answer for
+    one.
+
+    With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
+    an exactly checked instance and a bound of PEPit, round by round where the claim is about every round. Noise
+    (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
+    """
+    keys, assignments = divide_words(words)
+    statements, given = select(keys), parse_values(assignments)
+    several = len(statements) > 1
+    check_out(path, statements)
+    if pep:
+        cases = falsify(*statements, seed=seed, pep=True, parameters=given)
+        if not cases.cases:
+            print_remarks(cases)
+            return OPEN
+        print_result(cases, as_json=as_json)
+        return FINDING if cases.violated else OPEN if cases.undecided else DONE
+    own = instances.own(keys)
+
+    def save(each: FalsifyResult) -> None:
+        violates = each.search.by_instance
+        instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
+
+    found = falsify(
+        *statements, evaluations=evaluations, seconds=seconds, seed=seed, workers=workers, scheduler=scheduler,
+        shrink=not no_shrink, each=save if several else None, parameters=given,
+    )  # fmt: skip
+    print_result(found, as_json=as_json)
+    if not several:
+        save(found)
+    codes = {of_search(each.outcome, unconfirmed=each.unconfirmed is not None) for each in found.searches}
+    if FINDING in codes:
+        # A violation is one, whatever else would have been found.
+        return FINDING
+    if found.stop is not None:
+        raise found.stop
+    return max(codes)

@@ -1,0 +1,92 @@
+"""``ratecheck verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ratecheck.api.checks.verify import VerifyResult, verify
+from ratecheck.commands.arguments import (
+    divide_words,
+    json_option,
+    keys_argument,
+    parse_values,
+    print_remarks,
+    print_result,
+    problem_option,
+    say,
+    seed_option,
+    threads_option,
+)
+from ratecheck.commands.exit_codes import FINDING, OF_VERDICT
+from ratecheck.participation.build import forms
+
+
+@click.command(name="verify")
+@keys_argument
+@problem_option
+@click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+@seed_option
+@click.option(
+    "--replicates", default=1024, show_default=True, help="Monte Carlo runs at most; fewer where they decide."
+)
+@threads_option
+@click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
+@click.option(
+    "--participation",
+    "pattern",
+    metavar="PATTERN",
+    help=f"Who takes part: {', '.join(form.form or form.name for form in forms().values())} or a file.",
+)
+@click.option("--traces", default=3, show_default=True, help="Participations that are drawn, where each is a check.")
+@click.option(
+    "--instance",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Ask again about the instance in this file, which 'ratecheck falsify' wrote; no KEY then.",
+)
+@click.option(
+    "--ignore-conditions", is_flag=True, help="Compare even where a step size breaks the statement's conditions."
+)
+@json_option
+def command(
+    words: tuple[str, ...],
+    problem_name: str | None,
+    engine: str,
+    seed: int,
+    replicates: int,
+    threads: int | None,
+    level: float,
+    pattern: str | None,
+    traces: int,
+    file: Path | None,
+    ignore_conditions: bool,
+    as_json: bool,
+) -> int:
+    """Compare both sides of statement KEY on a problem and certify every assumption.
+
+    Several KEYs, or a paper's name for all of its statements, end in a table. By default there are 10 clients, 9 of
+    them per round, 25 local steps, 400 rounds and noise of size 0.3. Who takes part is what the statement assumes; one
+    about any participation is checked on several drawn ones. Step sizes default to the prescribed ones, else to the
+    largest admissible product and the smallest outer ones. Other names are parameters of the problem, such
+    as coupling=0.3.
+    """
+    keys, assignments = divide_words(words) if words or file is None else ((), ())
+
+    def shown(each: VerifyResult) -> None:
+        say(f"{each}\n")
+
+    found = verify(
+        *keys, problem=problem_name, participation=pattern, engine=engine, seed=seed, replicates=replicates,
+        threads=threads, level=level, traces=traces, instance=file, ignore_conditions=ignore_conditions,
+        each=None if as_json else shown, parameters=parse_values(assignments),
+    )  # fmt: skip
+    if as_json or file is not None:
+        print_result(found, as_json=as_json)
+    else:
+        print_remarks(found)
+        if len(found.verdicts) > 1:
+            say(found.table)
+    codes = {OF_VERDICT[verdict.outcome] for verdict in found.verdicts}
+    return FINDING if FINDING in codes else max(codes)

@@ -1,0 +1,37 @@
+"""``ratecheck sharpen``."""
+
+from __future__ import annotations
+
+import click
+
+from ratecheck.api.proofs.sharpen import sharpen
+from ratecheck.commands.arguments import json_option, key_argument, print_result, printed_first
+from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
+from ratecheck.outcome import Outcome
+
+
+@click.command(name="sharpen")
+@key_argument
+@click.option("--caps", is_flag=True, help="Widen the upper limits on step sizes first.")
+@click.option(
+    "--evaluations", default=0, show_default=True, help="Search the sharper theorem for violations so many times."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the search.")
+@click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
+@click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
+@json_option
+def command(
+    key: str, caps: bool, evaluations: int, seed: int, certificates: str | None, coq: str | None, as_json: bool
+) -> int:
+    """Find the smallest constants for which the proof of KEY, implication by implication, still has certificates.
+
+    Printed are the factors that may be smaller, in the theorem and in the lemmas behind it, all of them together; then
+    the theorem with them, and what it rests on. Exit code 1 where a search refutes it, 3 where a link of the theorem
+    itself has no certificate.
+    """
+    with printed_first(as_json=as_json):
+        found = sharpen(key, caps=caps, evaluations=evaluations, seed=seed, certificates=certificates, coq=coq)
+    print_result(found, as_json=as_json)
+    if found.search is not None and found.search.outcome is Outcome.VIOLATED:
+        return FINDING
+    return OPEN if found.theorem.theorem.open else DONE

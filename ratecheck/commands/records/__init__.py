@@ -1,0 +1,1 @@
+"""Commands about studies, their stored results, reports and figures."""

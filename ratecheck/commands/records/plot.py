@@ -1,0 +1,152 @@
+"""``ratecheck plot``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from ratecheck.api.checks.rates import RatesResult
+from ratecheck.api.given import one
+from ratecheck.api.records.plot import plot, plot_region
+from ratecheck.api.result import DrawnResult, target
+from ratecheck.commands.arguments import (
+    json_option,
+    key_argument,
+    parse_values,
+    print_remarks,
+    print_result,
+    problem_option,
+    say,
+    seed_option,
+    threads_option,
+    values_argument,
+)
+from ratecheck.commands.exit_codes import DONE, of_card
+from ratecheck.exponents.sweep import COSTLY, DEFAULTS
+
+
+class _PlotGroup(click.Group):
+    """`plot KEY`, beside which `plot region KEY` is a command of its own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What does not begin with the name of a command is about both sides of a statement."""
+        return super().parse_args(ctx, args if args[:1] == [_REGION] else [_SIDES, *args])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Usage lines show the command as it is called."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return "" if name == _SIDES else name, found, rest
+
+
+_SIDES, _REGION = "sides", "region"
+
+
+@click.group(name="plot", cls=_PlotGroup)
+def command() -> None:
+    """Draw a statement."""
+
+
+@command.command(name=_SIDES)
+@key_argument
+@values_argument
+@problem_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY.png here."
+)
+@click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+@seed_option
+@click.option(
+    "--replicates",
+    type=click.IntRange(min=2),
+    help=f"Monte Carlo runs; {DEFAULTS.replicates} by default, {COSTLY} where each of them costs much.",
+)
+@threads_option
+@click.option(
+    "--vary",
+    default="all",
+    show_default=True,
+    metavar="NAMES",
+    help="What to vary: symbols of the paper, or K, T, tau, gamma where it has others; 'all' are local steps, "
+    "participants and step size.",
+)
+@click.option("--rates", is_flag=True, help="The rate card: bound, worst case found and a typical instance per term.")
+@click.option("--over", metavar="NAMES", help="With --rates, what varies, such as K,T.")
+@json_option
+def sides(
+    key: str,
+    assignments: tuple[str, ...],
+    problem_name: str | None,
+    out: Path | None,
+    engine: str,
+    seed: int,
+    replicates: int | None,
+    threads: int | None,
+    vary: str,
+    rates: bool,
+    over: str | None,
+    as_json: bool,
+) -> int:
+    """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
+
+    Fitted and predicted exponents stand in the legends. The setting is given as for 'verify', with 100 rounds by
+    default where they cost much; each parameter is varied alone around it, as far as the statement leaves it free and
+    admits it. A statement that leaves open who takes part is drawn for blocks of clients that go round. One that is not
+    about a mean over rounds is drawn as it is: round by round, at pairs of points, or as numbers of whole runs; nothing
+    is varied then.
+
+    The step sizes that it admits are drawn by 'plot region KEY', its rate card (see 'rates') by --rates; exit code 1
+    where that has a cell that is EXCEEDED, else 3 where one is OPEN.
+    """
+    file = target(out or Path(f"{_plain(key)}{'-rates' if rates else ''}.png"))
+    found: DrawnResult = plot(  # type: ignore[call-overload]  # which of both is decided here
+        key, problem=problem_name, engine=engine, seed=seed, replicates=replicates, threads=threads, vary=vary,
+        rates=rates, over=over, parameters=parse_values(assignments),
+    )  # fmt: skip
+    _print_and_save(replace(found, file=file), as_json=as_json)
+    return of_card(found.card) if isinstance(found, RatesResult) else DONE
+
+
+@command.command(name=_REGION)
+@key_argument
+@values_argument
+@click.option(
+    "--axes", metavar="X,Y", help="Two step sizes or constants; by default the step sizes that conditions tie most."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY-region.png here."
+)
+@json_option
+def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: Path | None, as_json: bool) -> int:
+    """Draw the region of two step sizes that statement KEY admits, every other step size being free.
+
+    Values are given as for 'stepsize'. Given step sizes that are not admissible are left out of the conditions and
+    drawn with the nearest that are. An axis may be a constant that is not given. Exit code 3 where nothing is
+    admissible whatever the step sizes.
+    """
+    file = target(out or Path(f"{_plain(key)}-region.png"))
+    found = plot_region(key, axes=axes, parameters=parse_values(assignments))
+    if found.region is None:
+        if as_json:
+            print_result(found, as_json=True)
+        else:
+            print_remarks(found)
+        return 3
+    _print_and_save(replace(found, file=file), as_json=as_json)
+    return 0
+
+
+def _plain(key: str) -> str:
+    """The key as a part of a file's name; raises `InputError` for an unknown one."""
+    return one(key).key.replace("/", "-")
+
+
+def _print_and_save(found: DrawnResult, *, as_json: bool) -> None:
+    """What was measured is on the screen before a file can fail."""
+    print_result(found, as_json=as_json)
+    found.save()
+    if not as_json:
+        say(f"written to {found.file}")

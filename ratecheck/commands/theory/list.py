@@ -1,0 +1,20 @@
+"""``ratecheck list``."""
+
+from __future__ import annotations
+
+import click
+
+from ratecheck.api.theory.catalogue import catalogue
+from ratecheck.commands.arguments import json_option, print_result
+
+
+@click.command(name="list")
+@click.argument("paper", required=False)
+@click.option("--summary", is_flag=True, help="Only how many statements each paper has.")
+@json_option
+def command(paper: str | None, summary: bool, as_json: bool) -> None:
+    """List the statements of the catalogue, or of one PAPER, or of a file of your own.
+
+    The summary counts a statement as repaired where it repairs another, and what is left out of the catalogue apart.
+    """
+    print_result(catalogue(paper, summary=summary), as_json=as_json)

@@ -1,0 +1,43 @@
+"""``ratecheck show``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ratecheck.api.theory.show import show
+from ratecheck.commands.arguments import json_option, key_argument, print_result
+from ratecheck.errors import InputError, printable
+
+
+@click.command(name="show")
+@key_argument
+@click.option("--latex", is_flag=True, help="Print LaTeX (needs amsmath and amssymb).")
+@click.option("--markdown", is_flag=True, help="Print Markdown with formulas between dollar signs.")
+@click.option("--ascii", "as_ascii", is_flag=True, help="Print nothing but ASCII.")
+@json_option
+def command(key: str, latex: bool, markdown: bool, as_ascii: bool, as_json: bool) -> None:
+    """Show the statement KEY: claims, assumptions, conditions, step sizes, and what every symbol means.
+
+    Symbols that the paper defines, such as the constants of its analysis, are explained under "where".
+    """
+    if latex + markdown + as_ascii + as_json > 1:
+        raise InputError("--latex, --markdown, --ascii and --json exclude each other: give one of them")
+    shown = show(key)
+    if as_json:
+        print_result(shown, as_json=True)
+    elif latex or markdown:
+        click.echo(printable(shown.latex if latex else shown.markdown))
+    else:
+        text = str(shown)
+        click.echo(printable(text if _writable(text) and not as_ascii else shown.ascii))
+
+
+def _writable(text: str) -> bool:
+    """Whether stdout has all characters of the text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

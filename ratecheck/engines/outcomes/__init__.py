@@ -1,0 +1,1 @@
+"""Expectations over finitely many outcomes."""

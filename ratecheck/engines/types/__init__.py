@@ -1,0 +1,1 @@
+"""Moments of many clients through their types."""

@@ -1,0 +1,1 @@
+"""Worst cases over a class of functions by semidefinite programs."""

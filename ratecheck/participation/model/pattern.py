@@ -1,0 +1,159 @@
+"""The interface of participation patterns: who takes part, the law of it, and how a pattern is written.
+
+A pattern is one file: a subclass of `Participation` in this folder, or one that another distribution names by an entry
+point of the group ``ratecheck.participation``, as in ``mine = "my_package:Mine"``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bounds.assumption import Assumption
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.inputs import whole
+from ratecheck.kernels.random import stream_keys
+from ratecheck.participation.model.law import RoundLaw
+from ratecheck.participation.model.repetition import Repetition
+
+Matrix = NDArray[np.bool_]
+Masks = NDArray[np.bool_]
+Keys = NDArray[np.uint64]
+
+
+class PerRound(Enum):
+    """How many clients take part in a round of a pattern as it is written."""
+
+    GIVEN = "as many as the caller says"
+    OWN = "a number that the pattern sets itself, such as all"
+    RANDOM = "a random number"
+
+
+@dataclass(frozen=True)
+class Written:
+    """How ``--participation`` writes a pattern: ``name``, or ``name:NUMBER,...`` with numbers as in ``example``.
+
+    ``build``, by default the pattern's class, receives n, the number of participants where `PerRound.GIVEN`, and the
+    numbers, all or, where they are ``optional``, none. ``form`` is what help shows, such as ``bernoulli:P``.
+    """
+
+    name: str
+    build: Callable[..., Participation] | None = None
+    per_round: PerRound = PerRound.GIVEN
+    example: str = ""
+    form: str = ""
+    optional: bool = False
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers follow the name."""
+        return self.example.count(",") + 1 if ":" in self.example else 0
+
+
+class Participation(ABC):
+    """Which of ``n`` clients take part in each round.
+
+    A random pattern draws anew in every replicate, from the replicate's own random stream. What it draws for a round is
+    a function of the stream and the round's number alone: neither the rounds nor the replicates that are asked for
+    together matter. A round may be empty where a pattern allows it; the server then stays as it is.
+    """
+
+    n: int
+    # The pattern's name in messages and files.
+    kind: ClassVar[str]
+    # How the command line writes it; nothing where it cannot.
+    written: ClassVar[tuple[Written, ...]] = ()
+    # What statements assume about the law of who takes part, and this pattern meets.
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset()
+    # What statements assume and `assumed` builds: of several patterns that meet an assumption, the one it is about.
+    stands_for: ClassVar[frozenset[Assumption]] = frozenset()
+    # Whether who takes part depends on the state of the run, so that ``masks`` knows the candidates only.
+    follows_state: ClassVar[bool] = False
+    # Whether every round has the same law.
+    constant_law: bool = False
+    # The number of participants that the pattern was made with; None where it has none.
+    size: int | None = None
+    # All rows of a pattern that is a given matrix (T, n), which ends with its last; None of others.
+    matrix: Matrix | None = None
+    # The matrix by which clients on a graph are mixed, (n, n); None of patterns without one.
+    mixing: Array | None = None
+    # The probability with which a round mixes them, all of them at once; rounds are independent of one another.
+    mixes: float = 1.0
+    # A delta > 0 with P(i in S_t) >= delta for all clients and rounds, where clients are independent; None elsewhere.
+    delta: float | None = None
+    # S where every n/S rounds take all clients, in blocks of S, in an order that is drawn anew each time; else None.
+    partition: int | None = None
+    # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.
+    selected: int = 0
+
+    @property
+    @abstractmethod
+    def rate(self) -> float:
+        """Average share of clients per round: m/n for uniform sampling."""
+
+    @abstractmethod
+    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
+        """Participation (rounds, n, replicates) from ``first_round`` on; ``keys`` (2, replicates) name the streams."""
+
+    @abstractmethod
+    def check_rounds(self, T: int) -> None:
+        """Raise `InputError` where the pattern does not reach over T rounds."""
+
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """The pattern that an assumption in ``stands_for`` is about, for ``size`` of n clients or probability delta."""
+        raise NotImplementedError
+
+    def law(self, t: int) -> RoundLaw | None:
+        """The law of who takes part in round t, if rounds are independent of one another and of the run; else None."""
+        return None
+
+    @property
+    def selection_skew(self) -> tuple[float, str] | None:
+        """The least relative skew of the selection and why, where it is known."""
+        return (1.0, "every client is selected") if self.rate == 1.0 else None
+
+    def fields(self) -> dict[str, Any]:
+        """The pattern as JSON data, which `read` reads; raises `InputError` where it has no such form."""
+        raise InputError(f"a pattern of the kind {self.kind} has no form in a file")
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `fields`; raises `InputError` for what is no such pattern."""
+        raise InputError(f"a participation of the kind {cls.kind!r} has no form in a file")
+
+    @property
+    def repeats(self) -> Repetition | None:
+        """How a pattern that is the same in every replicate goes on for ever; None where it is random or ends."""
+        return None
+
+    def fixed(self, T: int) -> Matrix | None:
+        """The matrix (T, n) of the first T rounds where it is the same in every replicate, otherwise None.
+
+        Raises `InputError` where the pattern does not reach over T rounds, or its matrix is too large.
+        """
+        repeats = self.repeats
+        return None if repeats is None else repeats.rows(T)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the pattern is the same in every replicate, so that `fixed` is a matrix."""
+        return self.fixed(1) is not None
+
+    def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
+        """The matrix (T, n) of the first T rounds that a simulation with that seed follows in that replicate.
+
+        So a theorem that is conditional on the sequence of participants can be asked about one of them:
+        ``Trace(pattern.draw(T))``. Raises `InputError` for T < 1, a negative replicate, or a pattern that does not
+        reach over T rounds.
+        """
+        T, replicate = whole("T", T, 1), whole("replicate", replicate, 0)
+        self.check_rounds(T)
+        return np.ascontiguousarray(self.masks(0, T, stream_keys(seed, range(replicate, replicate + 1)))[:, :, 0])

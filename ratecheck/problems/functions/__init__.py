@@ -1,0 +1,1 @@
+"""Problems given by formulas."""

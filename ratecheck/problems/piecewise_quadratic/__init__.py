@@ -1,0 +1,1 @@
+"""Piecewise quadratic problems in one variable."""

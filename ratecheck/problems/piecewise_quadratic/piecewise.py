@@ -1,0 +1,353 @@
+"""Separable functions with piecewise constant curvature: Huber's, hinges that are smoothed, ramps, non-convex ones.
+
+Every smooth function of one variable is a limit of such functions, and each of them is followed in rationals as a
+quadratic is. What is true of quadratics alone is told from what is true of smooth functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ratecheck.algebra.rounding import root_above, rounded
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.inputs import check_size, floats, nonnegative, real, whole
+from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.functions.scalar_function import ScalarFunction
+from ratecheck.problems.matrices import spread
+from ratecheck.problems.npz import npz_arrays
+from ratecheck.problems.piecewise_quadratic.piecewise_gradients import PiecewiseGradients
+from ratecheck.problems.problem import SingleLevel, WrittenProblem
+
+if TYPE_CHECKING:
+    from ratecheck.kernels.oracle import Oracle
+
+# Numbers of the arrays: constants are computed in rationals, kink by kink.
+_LARGEST_SIZE = 20_000
+_LARGEST = 1e60
+# Gradients at kinks beyond which those that matter are told in floats first, and what these may be off.
+_MANY, _OFF = 5_000, 1e-11
+_CANCEL = "far away the clients' curvatures cancel in f"
+_NO_COMMON = "the clients' functions are not minimal at one point"
+
+
+def _arrays(path: str) -> dict[str, Array]:
+    return npz_arrays(Path(path), ("kinks", "curvatures", "slopes"))
+
+
+class Piecewise(SingleLevel):
+    """n clients with f_i(x) = sum_c phi_ic(x_c), each phi_ic'' constant between its kinks; all variables are shared.
+
+    ``kinks`` (n, d, J) ascend along the last axis, ``curvatures`` (n, d, J + 1) are the second derivatives left of the
+    first kink, between them and right of the last one, and ``slopes`` (n, d) are the derivatives at 0. Of constants
+    everything is exact, since f is followed in rationals: smoothness, the infimum, dissimilarity on all of R^d (which
+    exists where the clients' outer curvatures agree), strong convexity, the Polyak-Lojasiewicz inequality.
+
+    Raises `InputError` for shapes that do not fit, kinks that do not ascend, numbers that are not finite or larger than
+    1e60, and for more than 20,000 numbers.
+
+    Huber's function, ``x^2/2`` up to 1 and ``|x| - 1/2`` beyond, from 3 on:
+
+    >>> import ratecheck as rc
+    >>> huber = rc.problems.Piecewise([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.0]])
+    >>> huber.value([3.0], [[]]), huber.constants([3.0])["F_0"].value, huber.constants()["L"].value
+    (2.5, 2.5, 1.0)
+    """
+
+    kind: ClassVar[str] = "piecewise"
+    written: ClassVar[tuple[WrittenProblem, ...]] = (
+        WrittenProblem("piecewise", "synthetic"),
+        WrittenProblem("piecewise:", "from_file", _arrays, own_clients=True),
+    )
+
+    def __init__(self, kinks: ArrayLike, curvatures: ArrayLike, slopes: ArrayLike) -> None:
+        self.curvatures, self.slopes = floats("curvatures", curvatures), floats("slopes", slopes)
+        kinks = floats("kinks", kinks)
+        if self.curvatures.ndim != 3 or 0 in self.curvatures.shape:
+            raise InputError(f"curvatures: shape {self.curvatures.shape}; needed (n, d, J + 1), each at least 1")
+        n, d, pieces = self.curvatures.shape
+        # Without a kink a list of lists says nothing of the last axis.
+        self.kinks = kinks.reshape(n, d, 0) if kinks.size == 0 and pieces == 1 else kinks
+        for name, array, shape in (("kinks", self.kinks, (n, d, pieces - 1)), ("slopes", self.slopes, (n, d))):
+            if array.shape != shape:
+                raise InputError(f"{name}: shape {array.shape}; needed {shape}, to fit curvatures {(n, d, pieces)}")
+        for name, array in (("kinks", self.kinks), ("curvatures", self.curvatures), ("slopes", self.slopes)):
+            if (wrong := np.argwhere(~(np.abs(array) <= _LARGEST))).size:
+                at = tuple(int(k) for k in wrong[0])
+                raise InputError(
+                    f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}"
+                )
+        if (wrong := np.argwhere(np.diff(self.kinks, axis=2) < 0)).size:
+            i, c, j = (int(k) for k in wrong[0])
+            here, after = self.kinks[i, c, j], self.kinks[i, c, j + 1]
+            raise InputError(f"kinks[{i}, {c}]: {here:g} is followed by {after:g}; needed ascending kinks")
+        if self.curvatures.size > _LARGEST_SIZE:
+            raise InputError(f"{self.curvatures.size} curvatures are more than {_LARGEST_SIZE}")
+        self.n, self.d, self.d_u, self.d_v = n, d, d, 0
+
+    @classmethod
+    def synthetic(
+        cls,
+        n: int = 10,
+        d: int = 5,
+        *,
+        kinks: int = 2,
+        curvature: float = 1.0,
+        convex: bool = True,
+        heterogeneity: float = 1.0,
+        seed: int = 0,
+    ) -> Piecewise:
+        """A seeded instance with L = 1: random kinks, and curvatures between them, for every client its own.
+
+        Far away all clients have the same curvature, which is positive, so that there is a minimum and a bound of the
+        dissimilarity. ``curvature`` in [0, 1] blends curvatures of 1/2 into random ones from [0, 1], from [-1, 1] where
+        f need not be ``convex``. ``heterogeneity`` is the dissimilarity of the gradients at 0.
+        """
+        n, d, kinks, seed = whole("n", n, 1), whole("d", d, 1), whole("kinks", kinks, 0), whole("seed", seed, 0)
+        check_size(float(n) * d * (2 * kinks + 2), n=n, d=d, kinks=kinks)
+        if not 0 <= real("curvature", curvature) <= 1:
+            raise InputError(f'curvature={curvature:g} breaks "0 <= curvature <= 1"')
+        rng = np.random.default_rng([seed, n, d, kinks])
+        places = np.sort(rng.standard_normal((n, d, kinks)), axis=2)
+        bent = rng.uniform(0.0 if convex else -1.0, 1.0, (n, d, kinks + 1))
+        bent[..., [0, -1]] = rng.uniform(0.1, 1.0, (1, d, 1))
+        bent = (1 - curvature) / 2 + curvature * bent
+        bent /= np.abs(bent).max()
+        slopes = rng.standard_normal((n, d))
+        return cls(places, bent, slopes.mean(axis=0) + spread(slopes, heterogeneity))
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, Array]) -> Piecewise:
+        """The problem in an ``.npz`` file with arrays kinks, curvatures and slopes."""
+        return cls(arrays["kinks"], arrays["curvatures"], arrays["slopes"])
+
+    # --- Exactly ---
+
+    @cached_property
+    def curves(self) -> list[list[ScalarFunction]]:
+        """phi_ic by client and coordinate."""
+        return [
+            [
+                ScalarFunction.of(
+                    [*map(Fraction, self.kinks[i, c].tolist())],
+                    [*map(Fraction, self.curvatures[i, c].tolist())],
+                    Fraction(float(self.slopes[i, c])),
+                )
+                for c in range(self.d)
+            ]
+            for i in range(self.n)
+        ]
+
+    @cached_property
+    def means(self) -> list[ScalarFunction]:
+        """(1/n) sum_i phi_ic by coordinate."""
+        return [ScalarFunction.mean([own[c] for own in self.curves]) for c in range(self.d)]
+
+    @cached_property
+    def lowest(self) -> Fraction | None:
+        """Inf f; None where f is unbounded below."""
+        return _sum(curve.infimum for curve in self.means)
+
+    @cached_property
+    def minimiser(self) -> list[Fraction] | None:
+        """The only minimiser (d,); None where there is none, or several."""
+        points = [point for curve in self.means if (point := curve.minimiser) is not None]
+        return points if len(points) == self.d else None
+
+    def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
+        """The constant of that name in rationals, the square of one that is a root; None where it does not exist.
+
+        Names: L, F_0, B_0, b2 (b^2), convexity, strong_convexity, polyak_lojasiewicz, distance2_0,
+        minimiser_heterogeneity2, and gradient_bound2, dissimilarity_G2, dissimilarity_B2 and interpolation (0).
+        """
+        find: dict[str, Callable[[], Fraction | None]] = {
+            "L": lambda: max(map(abs, self._bent)),
+            "F_0": lambda: self._gap(start),
+            "B_0": lambda: self._squares(start),
+            "b2": lambda: _sum(map(self._spread2, range(self.d))),
+            "convexity": lambda: min(self._bent),
+            "strong_convexity": self._strong_convexity,
+            "polyak_lojasiewicz": self._dominance,
+            "distance2_0": lambda: self._distance2(start),
+            "minimiser_heterogeneity2": self._heterogeneity2,
+            "gradient_bound2": lambda: self._gradients.bound2,
+            "dissimilarity_G2": lambda: None if (pair := self._gradients.pair2) is None else pair[0],
+            "dissimilarity_B2": lambda: None if (pair := self._gradients.pair2) is None else pair[1],
+            "interpolation": lambda: Fraction(0) if self._gradients.interpolates else None,
+        }
+        return find[name]()
+
+    @cached_property
+    def _gradients(self) -> PiecewiseGradients:
+        return PiecewiseGradients(self.curves, self.means)
+
+    @property
+    def _bent(self) -> list[Fraction]:
+        return [h for own in self.curves for curve in own for h in curve.curvatures]
+
+    def _gap(self, start: list[Fraction]) -> Fraction | None:
+        values = (curve.value(x) for curve, x in zip(self.means, start, strict=True))
+        return None if self.lowest is None else sum(values, Fraction(0)) - self.lowest
+
+    def _strong_convexity(self) -> Fraction | None:
+        least = min(h for curve in self.means for h in curve.curvatures)
+        return least if least > 0 else None
+
+    def _dominance(self) -> Fraction | None:
+        each = [mu for curve in self.means if (mu := curve.dominance) is not None]
+        return min(each) if len(each) == self.d else None
+
+    def _distance2(self, start: list[Fraction]) -> Fraction | None:
+        point = self.minimiser
+        return None if point is None else _sum((x - y) ** 2 for x, y in zip(start, point, strict=True))
+
+    def _heterogeneity2(self) -> Fraction | None:
+        return None if self.minimiser is None else self._squares(self.minimiser) / self.n
+
+    def _squares(self, point: list[Fraction]) -> Fraction:
+        """sum_i ||grad f_i||^2."""
+        pairs = ((curve, x) for own in self.curves for curve, x in zip(own, point, strict=True))
+        return sum((curve.gradient(x) ** 2 for curve, x in pairs), Fraction(0))
+
+    def _spread2(self, c: int) -> Fraction | None:
+        """The largest (1/n) sum_i (d_c f_i - d_c f)^2: convex on every piece, so that it is reached at a kink."""
+        mean, own = self.means[c], [each[c] for each in self.curves]
+        if len({curve.curvatures[0] for curve in own}) > 1 or len({curve.curvatures[-1] for curve in own}) > 1:
+            return None
+        # A kink of one client may cancel in the mean.
+        kinks = sorted({kink for curve in own for kink in curve.kinks}) or [Fraction(0)]
+        if len(kinks) * self.n > _MANY:
+            kinks = self._largest_in_floats(c, kinks)
+        return max(
+            sum(((curve.gradient(x) - mean.gradient(x)) ** 2 for curve in own), Fraction(0)) / self.n for x in kinks
+        )
+
+    def _largest_in_floats(self, c: int, kinks: list[Fraction]) -> list[Fraction]:
+        """Those of the kinks at which the spread of the gradients is largest, up to what floats may be off."""
+        x = np.array([float(kink) for kink in kinks])
+        low, high = (np.pad(self.kinks[:, c], ((0, 0), side), constant_values=end)
+                     for side, end in (((1, 0), -np.inf), ((0, 1), np.inf)))  # fmt: skip
+        gradients = np.repeat(self.slopes[:, c, None], len(x), axis=1)
+        for j in range(self.curvatures.shape[2]):
+            ends = low[:, j, None], high[:, j, None]
+            gradients += self.curvatures[:, c, j, None] * (np.clip(x, *ends) - np.clip(0.0, *ends))
+        spreads = np.mean((gradients - gradients.mean(axis=0)) ** 2, axis=0)
+        off = _OFF * float(np.abs(gradients).max())
+        least = spreads.max() * (1 - _OFF) - 2 * off * (2 * math.sqrt(float(spreads.max())) + off)
+        return [kinks[int(k)] for k in np.flatnonzero(spreads >= least)]
+
+    # --- The interface ---
+
+    def value(self, u: ArrayLike, v: ArrayLike) -> float:
+        """f(u), 0 at 0; ``v`` is empty."""
+        points = [Fraction(float(x)) for x in np.ravel(u)]
+        return float(sum((curve.value(x) for curve, x in zip(self.means, points, strict=True)), Fraction(0)))
+
+    def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Gradients of every f_i at u (d,): arrays (n, d) and (n, 0)."""
+        points = [Fraction(float(x)) for x in np.ravel(u)]
+        found = [[float(curve.gradient(x)) for curve, x in zip(own, points, strict=True)] for own in self.curves]
+        return np.array(found), np.zeros((self.n, 0))
+
+    def constants(
+        self, u0: ArrayLike | None = None, v0: ArrayLike | None = None, sigma_u: float = 0.0, sigma_v: float = 0.0
+    ) -> Constants:
+        """See `SingleLevel.constants`; with those of the minimum, where there is one.
+
+        Numbers that are no floats are rounded to the side on which they are as true.
+        """
+        point = np.zeros(self.d) if u0 is None else floats("u0", u0)
+        if point.shape != (self.d,) or not np.isfinite(point).all():
+            raise InputError(f"u0 has the shape {point.shape}, the problem needs {self.d} finite numbers")
+        sigma_u, _ = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
+        start = [Fraction(float(x)) for x in point]
+        nothing, no_minimiser = "no personal variables", "f has no minimiser, or several"
+        apart = "different outer curvatures make the dissimilarity unbounded"
+        flat = "||grad f||^2 / (f - inf f) comes as near to 0 as one likes"
+        found = (
+            ("L_u", "L", "largest curvature", ""),
+            ("L", "L", "largest curvature", ""),
+            ("F_0", "F_0", "minimum, piece by piece", "f is unbounded below"),
+            ("B_0", "B_0", "gradients at the start", ""),
+            ("b", "b2", "largest at a kink", apart),
+            ("strong_convexity", "strong_convexity", "least curvature of f", "f is not strongly convex"),
+            ("polyak_lojasiewicz", "polyak_lojasiewicz", "least ratio, at a kink or far away", flat),
+            ("distance2_0", "distance2_0", "distance to the minimiser", no_minimiser),
+            ("minimiser_heterogeneity", "minimiser_heterogeneity2", "gradients at the minimiser", no_minimiser),
+        )
+        return Constants(
+            *(self._constant(name, of, start, reason, absent) for name, of, reason, absent in found),
+            *(Constant(name, 0.0, Certificate.EXACT, nothing) for name in ("L_v", "L_uv", "L_vu", "sigma_v")),
+            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+        )
+
+    def _constant(self, name: str, of: str, start: list[Fraction], reason: str, absent: str) -> Constant:
+        exact = self.exact(of, start)
+        if exact is None:
+            return Constant(name, math.inf, Certificate.ABSENT, absent)
+        down = name in ("strong_convexity", "polyak_lojasiewicz")
+        value = root_above(exact) if of.endswith("2") else _rounded(exact, down=down)
+        if math.isinf(value):
+            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL}: it is beyond the largest of floats")
+        return Constant(name, value, Certificate.EXACT, reason)
+
+    def of_gradients(self, name: str) -> Constant | None:
+        """See `Problem.of_gradients`."""
+        about = {
+            "gradient_bound": ("gradient_bound2", "largest at kinks", "a client is curved far away"),
+            "dissimilarity_G": ("dissimilarity_G2", "largest at a kink or on a piece", _CANCEL),
+            "dissimilarity_B": ("dissimilarity_B2", "from the curvatures far away", _CANCEL),
+            "interpolation": ("interpolation", "the infimum of f is the mean of the clients' infima", _NO_COMMON),
+        }
+        return self._constant(name, about[name][0], [], *about[name][1:]) if name in about else None
+
+    @property
+    def minimum_known(self) -> bool:
+        """It is: see `lowest` and `minimiser`."""
+        return True
+
+    @property
+    def least_curvature(self) -> float:
+        """The least curvature of a client anywhere."""
+        return float(self.curvatures.min())
+
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
+        """See `Problem.oracle`; there is no proximal map."""
+        from ratecheck.kernels.oracle import PIECEWISE, Oracle
+
+        if name != "gradient":
+            raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that asks for gradients")
+        pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
+        return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Problem.fields`."""
+        return {"kinks": self.kinks.tolist(), "curvatures": self.curvatures.tolist(), "slopes": self.slopes.tolist()}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Problem.read`."""
+        return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _sum(values: Iterable[Fraction | None]) -> Fraction | None:
+    """The sum; None where one of them is."""
+    total = Fraction(0)
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def _rounded(value: Fraction, *, down: bool = False) -> float:
+    """The float next to a rational, on the side on which a constant is as true."""
+    return rounded(value, -math.inf if down else math.inf)

@@ -1,0 +1,1 @@
+"""Stored results of studies."""

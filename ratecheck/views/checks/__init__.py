@@ -1,0 +1,1 @@
+"""Texts of answers that hold a statement against runs."""

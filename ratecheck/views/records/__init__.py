@@ -1,0 +1,1 @@
+"""Texts about studies and their stored results."""

@@ -1,0 +1,1 @@
+"""Texts of answers that need a statement only."""
