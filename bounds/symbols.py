@@ -162,7 +162,7 @@ class Vocabulary:
             default=default,
         )
         self._quantities[name] = quantity
-        # A formula of an own symbol may have asked for it already.
+        # A formula of an own symbol may have computed it already.
         self.__dict__.pop("order", None)
         # A symbol in place of the base's means something else.
         self.facts.pop(name, None)
@@ -180,7 +180,7 @@ class Vocabulary:
         self.maxima[name] = (ends, one)
 
     def unequal_steps(self) -> Vocabulary:
-        """The same for clients with local steps K_i of their own, K being the symbol of the local steps here.
+        """Vocabulary for clients with local steps K_i of their own, K being the symbol of the local steps here.
 
         K_bar is their mean, K_min the least and K_max the largest of them; K may be given, one number or one per
         client, and is no symbol any more. Where the paper has such a name already, nothing changes. Raises `InputError`

@@ -359,7 +359,7 @@ class _Fields:
         return left, operator, right
 
     def settings(self, given: Mapping[str, Formula]) -> dict[str, sp.Expr]:
-        """What the statement fixes, by parameter."""
+        """Parameters that the statement fixes, with their values."""
         if not isinstance(given, Mapping):
             raise FieldError("settings", "settings", f"{_brief(given)} is no mapping such as {{'K': 1}}")
         for name in given:
@@ -367,7 +367,7 @@ class _Fields:
         return {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
 
     def step_rules(self, given: Mapping[str, Formula] | Iterable[StepRule]) -> tuple[StepRule, ...]:
-        """What the statement sets step sizes to."""
+        """Step rules of the statement."""
         if not isinstance(given, Mapping):
             rules = tuple(_several(given, "step_rules"))
             if wrong := [each for each in rules if not isinstance(each, StepRule)]:

@@ -161,7 +161,7 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
 
 
 def _facts(prefix: str, kind: str) -> dict[str, str]:
-    """What the symbols of `_sums` are: ``kind`` is "mean_" for gradients that are not summed over k."""
+    """Facts behind the symbols of `_sums`: ``kind`` is "mean_" for gradients that are not summed over k."""
     return {
         f"{prefix}aggregate_sum": f"total:{kind}gradients2",
         f"{prefix}aggregate_sum_T": f"total_T:{kind}gradients2",

@@ -223,17 +223,17 @@ def _young(alpha: sp.Expr) -> sp.Expr:
 
 
 def _descent(alpha: sp.Symbol) -> sp.Expr:
-    """What a client of that weight gains per squared step, before the minimum is taken: c1."""
+    """Gain of a client of that weight per squared step, before the minimum is taken: c1."""
     return (lambda_ * alpha + rho) / 2 - lambda_**2 * alpha**2 * (1 + rho) / rho**2
 
 
 def _w_descent(alpha: sp.Symbol) -> sp.Expr:
-    """What (36) and (37) leave per squared step of w_i, with Young parameter k instead of rho. Concave in alpha."""
+    """Gain by (36) and (37) per squared step of w_i, with Young parameter k instead of rho. Concave in alpha."""
     return (lambda_ * alpha + rho) / 2 - lambda_**2 * alpha**2 * (1 + 1 / k) / rho
 
 
 def _theta_descent(alpha: sp.Symbol) -> sp.Expr:
-    """What (36) and (38) leave per squared step of theta_i, with k as above and q = share*alpha*(lambda - L)/2.
+    """Gain by (36) and (38) per squared step of theta_i, with k as above and q = share*alpha*(lambda - L)/2.
 
     Concave in alpha and 0 at 0, so positive everywhere once it is at alpha_max.
     """
@@ -250,7 +250,7 @@ def _smallest(one: sp.Expr, other: sp.Expr) -> sp.Expr:
 
 
 def _c0(alpha: sp.Expr) -> sp.Expr:
-    """What (38) makes of a client of that weight."""
+    """Factor of a client's inner error in (38), for that weight."""
     return alpha**2 / _young(alpha)
 
 

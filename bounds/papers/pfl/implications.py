@@ -1,4 +1,4 @@
-"""What follows from what in "Sharper Convergence Guarantees ... with Partial Model Personalization"."""
+"""Implications of "Sharper Convergence Guarantees ... with Partial Model Personalization"."""
 
 from __future__ import annotations
 
