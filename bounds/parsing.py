@@ -33,6 +33,7 @@ _ADMISSIBLE = "+ - * / **, brackets, numbers, symbols, sqrt, log, exp, max, min 
 _LARGEST_POWER = 1000
 _MOST_BITS = 100_000
 _LONGEST = 10_000
+NOTHING: Mapping[str, sp.Expr] = {}
 
 
 class UnknownSymbolError(InputError):
@@ -50,8 +51,10 @@ class UnknownSymbolError(InputError):
         return InputError, (str(self),)
 
 
-def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
+def expression(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] = NOTHING) -> sp.Expr:
     """The formula as an expression in the symbols of the vocabulary; decimal numbers become fractions.
+
+    ``named`` are formulas that may stand in it by a name of theirs, before a symbol of that name.
 
     Admissible are numbers, symbols, ``+ - * / **``, brackets, ``sqrt``, ``log``, ``exp``, ``max``, ``min`` and ``pi``;
     the word ``lambda`` stands for ``lambda_`` where that is the symbol. Raises `InputError` for anything else, and
@@ -72,7 +75,7 @@ def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     except (ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"{text[:60]!r} cannot be read: {error or 'nested too deeply'}; {_ADMISSIBLE}") from None
     try:
-        found = _Reader(written, vocabulary).read(tree.body)
+        found = _Reader(written, vocabulary, named).read(tree.body)
     except RecursionError:
         raise InputError(f"{text[:60]!r} cannot be read: nested too deeply") from None
     if unreal(found):
@@ -80,10 +83,10 @@ def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     return found
 
 
-def comparison(text: str, vocabulary: Vocabulary) -> tuple[sp.Expr, str, sp.Expr]:
-    """Left side, operator and right side of a comparison such as ``gamma_u <= 1/L``; nothing is simplified.
+def sides(text: str) -> tuple[str, str, str]:
+    """Left side, operator and right side of a comparison such as ``gamma_u <= 1/L``, as texts.
 
-    Raises `InputError` unless there is exactly one of ``<=``, ``>=``, ``==``, ``<``, ``>``, and as `expression` does.
+    Raises `InputError` unless there is exactly one of ``<=``, ``>=``, ``==``, ``<``, ``>``.
     """
     signs = _COMPARISON.findall(text)
     if len(signs) != 1:
@@ -96,7 +99,7 @@ def comparison(text: str, vocabulary: Vocabulary) -> tuple[sp.Expr, str, sp.Expr
     left, right = text.split(sign)
     if not (left.strip() and right.strip()):
         raise InputError(f"{text!r} lacks the {'right' if left.strip() else 'left'} side")
-    return expression(left, vocabulary), sign, expression(right, vocabulary)
+    return left, sign, right
 
 
 def _small_power(base: sp.Expr, exponent: sp.Expr) -> bool:
@@ -110,9 +113,10 @@ def _small_power(base: sp.Expr, exponent: sp.Expr) -> bool:
 class _Reader:
     """Turns the parts of a parsed formula into expressions."""
 
-    def __init__(self, text: str, vocabulary: Vocabulary) -> None:
+    def __init__(self, text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr]) -> None:
         self._text = text
         self._vocabulary = vocabulary
+        self._named = named
 
     def read(self, node: ast.expr) -> sp.Expr:
         if isinstance(node, ast.Constant):
@@ -164,6 +168,8 @@ class _Reader:
         return sp.Rational(mantissa) * sp.Integer(10) ** int(exponent or 0)
 
     def _symbol(self, name: str) -> sp.Expr:
+        if name in self._named:
+            return self._named[name]
         order = self._vocabulary.order
         for known in (name, name.rstrip("_")):
             if known in order:
