@@ -51,10 +51,8 @@ class UnknownSymbolError(InputError):
         return InputError, (str(self),)
 
 
-def expression(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] = NOTHING) -> sp.Expr:
+def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     """The formula as an expression in the symbols of the vocabulary; decimal numbers become fractions.
-
-    ``named`` are formulas that may stand in it by a name of theirs, before a symbol of that name.
 
     Admissible are numbers, symbols, ``+ - * / **``, brackets, ``sqrt``, ``log``, ``exp``, ``max``, ``min`` and ``pi``;
     the word ``lambda`` stands for ``lambda_`` where that is the symbol. Raises `InputError` for anything else, and
@@ -63,6 +61,17 @@ def expression(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] =
     >>> from bounds.symbols import COMMON
     >>> expression("2*F_0/(gamma_u*T)", COMMON)
     2*F_0/(T*gamma_u)
+    """
+    found = read(text, vocabulary)
+    if unreal(found):
+        raise InputError(f"{text!r} is {found}, which is no real number whatever the symbols are")
+    return found
+
+
+def read(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] = NOTHING) -> sp.Expr:
+    """The formula as `expression` has it, whether real or not; ``named`` are formulas that may stand in it by a name.
+
+    Raises `InputError` as `expression` does.
     """
     if len(text) > _LONGEST:
         raise InputError(f"a formula of {len(text)} characters is too long: at most {_LONGEST}")
@@ -75,12 +84,9 @@ def expression(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] =
     except (ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"{text[:60]!r} cannot be read: {error or 'nested too deeply'}; {_ADMISSIBLE}") from None
     try:
-        found = _Reader(written, vocabulary, named).read(tree.body)
+        return _Reader(written, vocabulary, named).read(tree.body)
     except RecursionError:
         raise InputError(f"{text[:60]!r} cannot be read: nested too deeply") from None
-    if unreal(found):
-        raise InputError(f"{text!r} is {found}, which is no real number whatever the symbols are")
-    return found
 
 
 def sides(text: str) -> tuple[str, str, str]:
@@ -139,7 +145,7 @@ class _Reader:
         if apply is None:
             raise InputError(f"{self._part(node)!r} is not admissible in a formula; {_ADMISSIBLE}")
         left, right = self.read(node.left), self.read(node.right)
-        if isinstance(node.op, ast.Div) and right.is_zero:
+        if isinstance(node.op, ast.Div) and right.is_number and right.is_zero:
             raise InputError(f"{self._part(node)!r} divides by zero")
         if isinstance(node.op, ast.Pow) and left.is_number and right.is_number and not _small_power(left, right):
             raise InputError(f"{self._part(node)!r} is a number of too many digits")

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from bounds.parsing import expression
+from bounds.parsing import read
 from bounds.statement import Assumption, Claim, Over, Relation, Source, Statement, StepProduct, StepRule
 from bounds.symbols import Vocabulary
 from bounds.theorem import ConditionLike, Fields, Formula
@@ -25,7 +25,7 @@ class _Printed(Fields):
         """A formula as it is printed; an expression is taken as it is."""
         if not isinstance(given, str):
             return sp.sympify(given)
-        return expression(given, self.vocabulary, {} if field == "left" else self.named)
+        return read(given, self.vocabulary, {} if field == "left" else self.named)
 
 
 @dataclass(frozen=True, kw_only=True)

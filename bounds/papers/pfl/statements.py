@@ -383,7 +383,8 @@ STATEMENTS: tuple[Statement, ...] = (
         step_rules=_OUTER,
         follows_from=("lemma-3.3", "lemma-4.2", "lemma-4.3"),
         remark="u^t depends on whether client i took part in round t-1, so the expectations on the right of the "
-        "proof's first display have to be given that it did not, or did. No counterexample to the lemma itself is known.",
+        "proof's first display have to be given that it did not, or did. No counterexample to the lemma itself is "
+        "known.",
     ),
     _statement(
         "theorem-4.5",
