@@ -68,12 +68,9 @@ def _measured(name: str, latex: str, meaning: str, f_degree: int, x_degree: int,
 
 G_u = _measured("G_u", r"\mathbb{E}\|\nabla f(x^{(t)})\|^2", "E||grad f(x^t)||^2", 2, -2)
 noise_square = _measured(
-    "noise_square",
-    r"\mathbb{E}\|\sum_{i\in\mathcal{A}_t}\sum_k[g_i-\nabla f_i]\|^2",
-    "E||sum over i in A_t and k of the noise of client i's gradient k in round a_{i,t}||^2",
-    2,
-    -2,
-)
+    "noise_square", r"\mathbb{E}\|\sum_{i\in\mathcal{A}_t}\sum_k[g_i-\nabla f_i]\|^2",
+    "E||sum over i in A_t and k of the noise of client i's gradient k in round a_{i,t}||^2", 2, -2,
+)  # fmt: skip
 moved_sum = _measured(
     "moved_sum", r"\sum_{t=0}^{T-1}\mathbb{E}\|x^{(t+1)}-x^{(t)}\|^2", "sum over t < T of E||x^{t+1} - x^t||^2", 0, 2
 )

@@ -50,40 +50,24 @@ alpha_min = _define("alpha_min", r"\alpha_{\min}", "smallest weight of a client"
 alpha_max = _define("alpha_max", r"\alpha_{\max}", "largest weight of a client", _POSITIVE, _SETTING, 0, 0)
 k = _define("k", "k", "Young parameter of Proposition 3", _POSITIVE, _FREE, 0, 0, default=1.0)
 share = _define(
-    "share",
-    r"\beta",
-    "share of the convexity lambda - L that pays for the inner error",
-    _POSITIVE,
-    _FREE,
-    0,
-    0,
+    "share", r"\beta", "share of the convexity lambda - L that pays for the inner error", _POSITIVE, _FREE, 0, 0,
     default=0.5,
-)
+)  # fmt: skip
 
 # Constants of a problem.
 L = _define("L", "L", "smoothness: largest Lipschitz constant of the clients' gradients", _POSITIVE, _CONSTANT, 1, -2)
 mu = _define("mu", r"\mu", "strong convexity of L_i in theta_i, smallest over the clients", _POSITIVE, _CONSTANT, 1, -2)
 eps_max = _define(
-    "eps_max",
-    r"\epsilon_{\max}",
-    "largest ||grad_theta_i L||^2 at which a client stops its inner problem, eq. (13)",
-    _NONNEGATIVE,
-    _CONSTANT,
-    2,
-    -2,
-)
+    "eps_max", r"\epsilon_{\max}", "largest ||grad_theta_i L||^2 at which a client stops its inner problem, eq. (13)",
+    _NONNEGATIVE, _CONSTANT, 2, -2,
+)  # fmt: skip
 gamma_bar = _define(
     "gamma_bar", r"\overline{\gamma}", "least relative skew of the selection, eq. (18)", _POSITIVE, _CONSTANT, 0, 0
 )
 gap = _define(
-    "gap",
-    r"\mathbb{E}[\mathcal{L}^0-\mathcal{L}^T]",
-    "initial gap L^0 - F^*, by Lemma 3 at least E[L^0 - L^T]",
-    _NONNEGATIVE,
-    _CONSTANT,
-    1,
-    0,
-)
+    "gap", r"\mathbb{E}[\mathcal{L}^0-\mathcal{L}^T]", "initial gap L^0 - F^*, by Lemma 3 at least E[L^0 - L^T]",
+    _NONNEGATIVE, _CONSTANT, 1, 0,
+)  # fmt: skip
 F_star = _define("F_star", "F^*", "least value of the joint objective (6)", _REAL, _CONSTANT, 1, 0)
 
 rho = _define("rho", r"\rho", "penalty parameter", _POSITIVE, _STEP, 1, -2)
@@ -102,93 +86,55 @@ def _measured(name: str, latex: str, meaning: str, domain: Domain, f_degree: int
 # Quantities of a run. The part of grad_L2 by pi_i is a squared distance, not a squared gradient: it has no degrees of
 # its own, and takes those of its other parts.
 grad_L2 = _measured(
-    "grad_L2",
-    r"\mathbb{E}\|\nabla\mathcal{L}(\mathcal{P}^t)\|^2",
-    "E||grad L(P^t)||^2: by w plus, summed over the clients, by theta_i, w_i and pi_i",
-    _NONNEGATIVE,
-    2,
-    -2,
-)
+    "grad_L2", r"\mathbb{E}\|\nabla\mathcal{L}(\mathcal{P}^t)\|^2",
+    "E||grad L(P^t)||^2: by w plus, summed over the clients, by theta_i, w_i and pi_i", _NONNEGATIVE, 2, -2,
+)  # fmt: skip
 grad_theta2 = _measured(
-    "grad_theta2",
-    r"\mathbb{E}\|\nabla\mathcal{L}(\Theta^t)\|^2",
-    "sum_i E||grad_theta_i L(P^t)||^2",
-    _NONNEGATIVE,
-    2,
-    -2,
-)
+    "grad_theta2", r"\mathbb{E}\|\nabla\mathcal{L}(\Theta^t)\|^2", "sum_i E||grad_theta_i L(P^t)||^2", _NONNEGATIVE,
+    2, -2,
+)  # fmt: skip
 lagrangian = _measured("lagrangian", r"\mathcal{L}^t", "Lagrangian (8) at P^t", _REAL, 1, 0)
 descent = _measured(
     "descent", r"\mathcal{L}^{t+1}-\mathcal{L}^t", "change of the Lagrangian (8) in a round", _REAL, 1, 0
 )
 dtheta2 = _measured(
-    "dtheta2",
-    r"\sum_{i\in\mathcal{S}^t}\|\theta_i^{t+1}-\theta_i^t\|^2",
-    "sum over the selected clients of ||theta_i^{t+1} - theta_i^t||^2",
-    _NONNEGATIVE,
-    0,
-    2,
-)
+    "dtheta2", r"\sum_{i\in\mathcal{S}^t}\|\theta_i^{t+1}-\theta_i^t\|^2",
+    "sum over the selected clients of ||theta_i^{t+1} - theta_i^t||^2", _NONNEGATIVE, 0, 2,
+)  # fmt: skip
 dw2 = _measured(
-    "dw2",
-    r"\sum_{i\in\mathcal{S}^t}\|w_i^{t+1}-w_i^t\|^2",
-    "sum over the selected clients of ||w_i^{t+1} - w_i^t||^2",
-    _NONNEGATIVE,
-    0,
-    2,
-)
-grad_i2 = _measured(
-    "grad_i2",
-    r"\|\nabla_{\theta_i}\mathcal{L}_i(\mathcal{P}^t)\|^2",
-    "||grad_theta_i L_i(P^t)||^2 of one selected client",
-    _NONNEGATIVE,
-    2,
-    -2,
-)
-dtheta_i2 = _measured(
-    "dtheta_i2",
-    r"\|\theta_i^{t+1}-\theta_i^t\|^2",
-    "||theta_i^{t+1} - theta_i^t||^2 of the same client",
-    _NONNEGATIVE,
-    0,
-    2,
-)
+    "dw2", r"\sum_{i\in\mathcal{S}^t}\|w_i^{t+1}-w_i^t\|^2",
+    "sum over the selected clients of ||w_i^{t+1} - w_i^t||^2", _NONNEGATIVE, 0, 2,
+)  # fmt: skip
+_measured(
+    "grad_i2", r"\|\nabla_{\theta_i}\mathcal{L}_i(\mathcal{P}^t)\|^2",
+    "||grad_theta_i L_i(P^t)||^2 of one selected client", _NONNEGATIVE, 2, -2,
+)  # fmt: skip
+_measured(
+    "dtheta_i2", r"\|\theta_i^{t+1}-\theta_i^t\|^2", "||theta_i^{t+1} - theta_i^t||^2 of the same client",
+    _NONNEGATIVE, 0, 2,
+)  # fmt: skip
 dual_residual = _measured(
-    "dual_residual",
-    r"\max_i\|\pi_i^t-\lambda\alpha_i(\theta_i^t-w_i^t)\|",
-    "max_i ||pi_i^t - lambda*alpha_i*(theta_i^t - w_i^t)||",
-    _NONNEGATIVE,
-    1,
-    -1,
-)
+    "dual_residual", r"\max_i\|\pi_i^t-\lambda\alpha_i(\theta_i^t-w_i^t)\|",
+    "max_i ||pi_i^t - lambda*alpha_i*(theta_i^t - w_i^t)||", _NONNEGATIVE, 1, -1,
+)  # fmt: skip
 # Quantities of claims about no run.
-envelope_change = _measured(
-    "envelope_change",
-    r"\|\nabla F(w_1)-\nabla F(w_2)\|",
-    "||grad F(w_1) - grad F(w_2)|| of the Moreau envelope F",
-    _NONNEGATIVE,
-    1,
-    -1,
-)
-distance = _measured("distance", r"\|w_1-w_2\|", "||w_1 - w_2||", _NONNEGATIVE, 0, 1)
-envelope_grad = _measured(
-    "envelope_grad", r"\|\nabla F(w)\|", "||grad F(w)|| of the Moreau envelope F", _NONNEGATIVE, 1, -1
-)
-prox_step = _measured("prox_step", r"\|w-\hat\theta(w)\|", "||w - prox(w)||", _NONNEGATIVE, 0, 1)
-remainder = _measured(
-    "remainder",
-    r"f(\theta_1)-f(\theta_2)-\langle\nabla f(\theta_i),\theta_1-\theta_2\rangle",
-    "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2>, i = 1 or 2",
-    _REAL,
-    1,
-    0,
-)
-inner = _measured("inner", r"\langle\theta_1,\theta_2\rangle", "<theta_1, theta_2>", _REAL, 0, 2)
-first2 = _measured("first2", r"\|\theta_1\|^2", "||theta_1||^2", _NONNEGATIVE, 0, 2)
-second2 = _measured("second2", r"\|\theta_2\|^2", "||theta_2||^2", _NONNEGATIVE, 0, 2)
-difference2 = _measured("difference2", r"\|\theta_1-\theta_2\|^2", "||theta_1 - theta_2||^2", _NONNEGATIVE, 0, 2)
-sum2 = _measured("sum2", r"\|\sum_i\theta_i\|^2", "||sum of m vectors||^2", _NONNEGATIVE, 0, 2)
-squares = _measured("squares", r"\sum_i\|\theta_i\|^2", "sum of the m vectors' ||theta_i||^2", _NONNEGATIVE, 0, 2)
+_measured(
+    "envelope_change", r"\|\nabla F(w_1)-\nabla F(w_2)\|", "||grad F(w_1) - grad F(w_2)|| of the Moreau envelope F",
+    _NONNEGATIVE, 1, -1,
+)  # fmt: skip
+_measured("distance", r"\|w_1-w_2\|", "||w_1 - w_2||", _NONNEGATIVE, 0, 1)
+_measured("envelope_grad", r"\|\nabla F(w)\|", "||grad F(w)|| of the Moreau envelope F", _NONNEGATIVE, 1, -1)
+_measured("prox_step", r"\|w-\hat\theta(w)\|", "||w - prox(w)||", _NONNEGATIVE, 0, 1)
+_measured(
+    "remainder", r"f(\theta_1)-f(\theta_2)-\langle\nabla f(\theta_i),\theta_1-\theta_2\rangle",
+    "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2>, i = 1 or 2", _REAL, 1, 0,
+)  # fmt: skip
+_measured("inner", r"\langle\theta_1,\theta_2\rangle", "<theta_1, theta_2>", _REAL, 0, 2)
+_measured("first2", r"\|\theta_1\|^2", "||theta_1||^2", _NONNEGATIVE, 0, 2)
+_measured("second2", r"\|\theta_2\|^2", "||theta_2||^2", _NONNEGATIVE, 0, 2)
+_measured("difference2", r"\|\theta_1-\theta_2\|^2", "||theta_1 - theta_2||^2", _NONNEGATIVE, 0, 2)
+_measured("sum2", r"\|\sum_i\theta_i\|^2", "||sum of m vectors||^2", _NONNEGATIVE, 0, 2)
+_measured("squares", r"\sum_i\|\theta_i\|^2", "sum of the m vectors' ||theta_i||^2", _NONNEGATIVE, 0, 2)
 
 VOCABULARY.facts = {
     "L": "L",
@@ -329,8 +275,9 @@ def _rate(quantity: str, ratio: str, inner_error: str) -> Claim:
 
     What smoothness alone gives at a start with w_i^0 = w^0 and (28): there L^0 = sum_i G_i(theta_i) with
     G_i = alpha_i (f_i + lambda/2 ||. - w||^2), of which F^* <= sum_i min G_i, and grad_theta_i L = grad G_i is
-    Lipschitz with alpha_i (L + lambda), so sum_i ||grad G_i||^2 <= 2 alpha_max (L + lambda) (L^0 - F^*); the gradients by w, w_i
-    and pi_i vanish. It is attained by m = 2, f_1 = L (theta - 1)^2/2, f_2 = L (theta + 1)^2/2 at theta_i = w_i = 0.
+    Lipschitz with alpha_i (L + lambda), so sum_i ||grad G_i||^2 <= 2 alpha_max (L + lambda) (L^0 - F^*); the gradients
+    by w, w_i and pi_i vanish. It is attained by m = 2, f_1 = L (theta - 1)^2/2, f_2 = L (theta + 1)^2/2 at theta_i =
+    w_i = 0.
     """
     return _claim(
         f"{quantity}/m",
@@ -551,9 +498,9 @@ STATEMENTS: tuple[Statement, ...] = (
         remark=(
             _THEOREM_2_PRINTED
             + _THEOREM_2_UPDATES
-            + "(18) implies gamma_bar <= 1: let theta' differ at the client that is selected least often. So the bound is "
-            "never below that of uniform selection, and where s < c candidates with the largest gradients are taken, "
-            "as in Algorithm 1, the client with the smallest is never selected, gamma_bar = 0, and it says nothing. "
+            + "(18) implies gamma_bar <= 1: let theta' differ at the client that is selected least often. So the bound "
+            "is never below that of uniform selection, and where s < c candidates with the largest gradients are "
+            "taken, as in Algorithm 1, the client with the smallest is never selected, gamma_bar = 0, and it says nothing. "
             "What the proof uses is the skew at the run's own updates only. (56) and (57) print grad L(P^t) for "
             "Theta^t."
         ),
