@@ -12,6 +12,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs import tuned
@@ -32,14 +33,9 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     Gamma_T,
     I,
     W,
-    at_most,
     average,
-    counting,
-    drawn,
-    gram,
     noisy,
     of_a_run,
-    same,
     tau,
 )
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2

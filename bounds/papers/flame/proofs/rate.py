@@ -15,12 +15,12 @@ import sympy as sp
 from bounds.ledger.draw import Draw, mean, subsets
 from bounds.ledger.families import mean as mean_of
 from bounds.ledger.families import per_client, total
-from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
+from bounds.ledger.proof import Proof, at_most, gram, same
+from bounds.ledger.step import Algebraic, Draws, Enumerated, Number, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame import statements as flame
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
-    FlamePart,
     X,
     alpha,
     descends,
@@ -32,7 +32,6 @@ from bounds.papers.flame.proofs.common import (
     gain,
     pair_terms,
     pi,
-    same,
     theta,
     theta_next,
     w,
@@ -42,8 +41,8 @@ from bounds.papers.flame.proofs.common import (
 from bounds.papers.flame.proofs.skew import relative_skew
 from bounds.papers.flame.statements import F_star, L, T, alpha_max, eps_max, gamma_bar, lambda_, m, rho, s
 
-_unbiased = FlamePart("theorem-2-unbiased", "Appendix D").step
-_biased = FlamePart("theorem-2-biased", "Appendix D").step
+_unbiased = Proof("flame/theorem-2-unbiased", "Appendix D")
+_biased = Proof("flame/theorem-2-biased", "Appendix D")
 
 # --- (41): all m clients, w by (12) ---
 
@@ -79,11 +78,7 @@ _THETA_STEP = _dual / X - _step_1
 # w_i - w of a client that updates: w_i - w_i_next + (pi_next - pi)/rho, with Lemma 2 for the last.
 _APART = X / rho * (dtheta - dw_i) - dw_i
 _BY_43 = (2 * rho**2 + 4 * X**2) * square(dw_i) + 4 * X**2 * square(dtheta)
-_OF_44 = Gram(
-    left=square(_APART),
-    operator="<=",
-    right=(2 * rho**2 + 4 * X**2) / rho**2 * square(dw_i) + 4 * X**2 / rho**2 * square(dtheta),
-)
+_OF_44 = gram(square(_APART), (2 * rho**2 + 4 * X**2) / rho**2 * square(dw_i) + 4 * X**2 / rho**2 * square(dtheta))
 # The gradients by theta_i, w_i and pi_i of a client that updates.
 (_residual,) = vectors("residual")
 _OF_ONE = square(_residual - alpha * (dg + lambda_ * dtheta)) + (rho**2 + 1) * square(_APART)
@@ -408,14 +403,14 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (42), first inequality",
         "||alpha_i (g + lambda (theta - w_i))||^2 <= 2*alpha_i^2 ||g + lambda*theta - g_next - lambda*theta_next||^2 "
         "+ 2*alpha_i^2 ||g_next + lambda (theta_next - w_i)||^2",
-        Gram(left=square(_BY_THETA), operator="<=", right=_SPLIT),
+        gram(square(_BY_THETA), _SPLIT),
     ),
     _unbiased(
         "4",
         "eq. (42), second inequality",
         "... <= 2*alpha_i^2 ||g - g_next||^2 + 4*alpha_i^2*lambda^2 ||theta - theta_next||^2 + 2*eps_i",
-        Gram(left=_SPLIT, operator="<=", right=_LOST),
-        repaired=Gram(left=_SPLIT, operator="<=", right=_LOST + 2 * alpha**2 * square(g - g_next)),
+        gram(_SPLIT, _LOST),
+        repaired=gram(_SPLIT, _LOST + 2 * alpha**2 * square(g - g_next)),
         repair="4*alpha_i^2 ||g - g_next||^2",
         remark="Proposition 3 doubles both squares. eps_i is the residual (13) itself.",
     ),
@@ -423,20 +418,14 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "5",
         "eq. (42), third inequality",
         "... <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta||^2 + 2*eps_i",
-        Gram(left=_LOST, operator="<=", right=_END_42, hypotheses=(_SMOOTH,)),
+        gram(_LOST, _END_42, _SMOOTH),
     ),
     _unbiased(
         "6",
         "eq. (42), first to last",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta||^2 + 2*eps_i",
-        Gram(left=square(_BY_THETA), operator="<=", right=_END_42, hypotheses=(_SMOOTH,)),
-        repaired=Gram(
-            left=square(_BY_THETA),
-            operator="<=",
-            right=_END_42,
-            hypotheses=(_SMOOTH,),
-            conditions=(above(lambda_, 2 * L),),
-        ),
+        gram(square(_BY_THETA), _END_42, _SMOOTH),
+        repaired=gram(square(_BY_THETA), _END_42, _SMOOTH, where=(above(lambda_, 2 * L),)),
         repair="lambda >= 2*L; in general (L + lambda)^2 for L^2 + 2*lambda^2",
         remark="Proposition 1 asks lambda > 2*L for a claim of its own; Theorem 2 does not.",
     ),
@@ -478,16 +467,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "11",
         "eq. (43), first inequality",
         "... <= 2*rho^2 ||w_i^t - w_i^{t+1}||^2 + 2 ||pi_i^{t+1} - pi_i^t||",
-        Scalar(
-            left=(rho * _step_1 + _dual) ** 2,
-            operator="<=",
-            right=2 * rho**2 * _step_1**2 + 2 * _dual,
-        ),
-        repaired=Scalar(
-            left=(rho * _step_1 + _dual) ** 2,
-            operator="<=",
-            right=2 * rho**2 * _step_1**2 + 2 * _dual**2,
-        ),
+        at_most((rho * _step_1 + _dual) ** 2, 2 * rho**2 * _step_1**2 + 2 * _dual),
+        repaired=at_most((rho * _step_1 + _dual) ** 2, 2 * rho**2 * _step_1**2 + 2 * _dual**2),
         repair="the last norm squared",
         remark="One dimension: step = w_i^t - w_i^{t+1}, dual = pi_i^{t+1} - pi_i^t = rho (w_i^{t+1} - w) >= 0.",
     ),
@@ -496,15 +477,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (43), second inequality",
         "2*rho^2 ||dw_i||^2 + 2 ||pi_i^{t+1} - pi_i^t|| "
         "<= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
-        Scalar(
-            left=2 * rho**2 * _step_1**2 + 2 * _dual,
-            operator="<=",
-            right=(2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2,
-        ),
-        repaired=Scalar(
-            left=2 * rho**2 * _step_1**2 + 2 * _dual**2,
-            operator="<=",
-            right=(2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2,
+        at_most(2 * rho**2 * _step_1**2 + 2 * _dual, (2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2),
+        repaired=at_most(
+            2 * rho**2 * _step_1**2 + 2 * _dual**2, (2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2
         ),
         repair="the last norm squared",
         remark="As above, with dual = lambda*alpha_i*(dtheta_i + step) by Lemma 2.",
@@ -513,7 +488,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "13",
         "eq. (43), first to last",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
-        Gram(left=square(rho * _APART), operator="<=", right=_BY_43),
+        gram(square(rho * _APART), _BY_43),
         remark="Of a selected client: w_i - w by (11) and Lemma 2.",
     ),
     _unbiased(
@@ -544,15 +519,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "17",
         "eq. (45), first inequality",
         "(41)-(44) put into (40)",
-        Scalar(
-            left=_D_THETA + _D_W + _D_PI,
-            operator="<=",
-            right=_C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
-            hypotheses=(
-                below(_D_THETA, _BY_42 * _theta2 + 2 * eps, "(42)"),
-                below(_D_W, (2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2, "(43)"),
-                below(_D_PI, ((2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2) / rho**2, "(44)"),
-            ),
+        at_most(
+            _D_THETA + _D_W + _D_PI,
+            _C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
+            below(_D_THETA, _BY_42 * _theta2 + 2 * eps, "(42)"),
+            below(_D_W, (2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2, "(43)"),
+            below(_D_PI, ((2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2) / rho**2, "(44)"),
         ),
         remark="Client by client.",
     ),
@@ -560,11 +532,11 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "18",
         "eq. (45), second inequality",
         "... <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
-        Scalar(
-            left=_C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
-            operator="<=",
-            right=_C2 * (_theta2 + _w_i2) + 2 * eps_max,
-            hypotheses=(below(alpha, alpha_max), below(eps, eps_max)),
+        at_most(
+            _C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
+            _C2 * (_theta2 + _w_i2) + 2 * eps_max,
+            below(alpha, alpha_max),
+            below(eps, eps_max),
         ),
         remark="Client by client. c_2 is the sum of two coefficients of which the larger one would do.",
     ),
@@ -572,19 +544,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "19",
         "eq. (45), of a selected client",
         "||grad_theta_i L||^2 + ||grad_w_i L||^2 + ||grad_pi_i L||^2 <= c_2 (||dtheta_i||^2 + ||dw_i||^2) + 2*eps_i",
-        Gram(
-            left=_OF_ONE,
-            operator="<=",
-            right=_BY_45,
-            hypotheses=(_SMOOTH_STEP,),
-            conditions=(descends(alpha), above(rho, X, "penalty")),
-        ),
-        repaired=Gram(
-            left=_OF_ONE,
-            operator="<=",
-            right=_BY_45,
-            hypotheses=(_SMOOTH_STEP,),
-            conditions=(descends(alpha), above(rho, X, "penalty"), above(lambda_, L)),
+        gram(_OF_ONE, _BY_45, _SMOOTH_STEP, where=(descends(alpha), above(rho, X, "penalty"))),
+        repaired=gram(
+            _OF_ONE, _BY_45, _SMOOTH_STEP, where=(descends(alpha), above(rho, X, "penalty"), above(lambda_, L))
         ),
         repair="lambda >= L, which q > 0 implies; then c_2 stands as printed",
         remark=(
@@ -635,11 +597,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "24",
         "above eq. (48)",
         "c_1 > 0",
-        Scalar(
-            left=_least,
+        at_most(
+            _least,
+            sp.Integer(0),
+            equal(_least, gain(alpha), "the least is that of some client"),
+            descends(alpha),
             operator=">",
-            right=sp.Integer(0),
-            hypotheses=(equal(_least, gain(alpha), "the least is that of some client"), descends(alpha)),
         ),
         remark="(48) divides by c_1.",
     ),
@@ -647,34 +610,21 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "25",
         "eq. (48), the least coefficient",
         "sum_i -(..)_i v_i <= -c_1 sum_i v_i",
-        Scalar(left=-_gain * _moved, operator="<=", right=-c_1 * _moved, hypotheses=(above(_gain, c_1),)),
+        at_most(-_gain * _moved, -c_1 * _moved, above(_gain, c_1)),
         remark="Client by client.",
     ),
     _unbiased(
         "26",
         "eq. (48)",
         "sum_i (||dw_i||^2 + ||dtheta_i||^2) <= m/(s*c_1) E[L^t - L^{t+1}] + m*c_0/c_1*eps_max",
-        Scalar(
-            left=_moved,
-            operator="<=",
-            right=_BY_48,
-            hypotheses=(below(-_fall, -s / m * c_1 * _moved + s * c_0 * eps_max, "(47)"),),
-        ),
+        at_most(_moved, _BY_48, below(-_fall, -s / m * c_1 * _moved + s * c_0 * eps_max, "(47)")),
         remark="fall = E[L^t - L^{t+1}].",
     ),
     _unbiased(
         "27",
         "eq. (49)",
         "||grad L(P^t)||^2 <= m*c_2/(s*c_1) E[L^t - L^{t+1}] + m*c_3*eps_max, c_3 = 2 + c_2*c_0/c_1",
-        Scalar(
-            left=_grad2,
-            operator="<=",
-            right=_BY_49,
-            hypotheses=(
-                below(_grad2, c_2 * _moved + 2 * m * eps_max, "(45)"),
-                below(_moved, _BY_48, "(48)"),
-            ),
-        ),
+        at_most(_grad2, _BY_49, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(45)"), below(_moved, _BY_48, "(48)")),
     ),
     _unbiased(
         "28",
@@ -709,27 +659,21 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "31",
         "eq. (51)",
         "E[L^0 - L^T] <= E[L^0 - F^*] in (50)",
-        Scalar(
-            left=c_2 / (c_1 * s * T) * (_first - _last) + _C3 * eps_max,
-            operator="<=",
-            right=c_2 / (c_1 * s * T) * (_first - F_star) + _C3 * eps_max,
-            hypotheses=(above(_last, F_star, "Lemma 3"),),
+        at_most(
+            c_2 / (c_1 * s * T) * (_first - _last) + _C3 * eps_max,
+            c_2 / (c_1 * s * T) * (_first - F_star) + _C3 * eps_max,
+            above(_last, F_star, "Lemma 3"),
         ),
     ),
     _unbiased(
         "32",
         "Section 4.4, below Theorem 2",
         "the mean of ||grad L(P^t)||^2 over T rounds vanishes with rate 1/T, by (19)",
-        Scalar(
-            left=c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max,
-            operator="<=",
-            right=(c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T,
-        ),
-        repaired=Scalar(
-            left=c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max,
-            operator="<=",
-            right=(c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T,
-            hypotheses=(equal(eps_max, sp.Integer(0), "exact inner solutions"),),
+        at_most(c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max, (c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T),
+        repaired=at_most(
+            c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max,
+            (c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T,
+            equal(eps_max, sp.Integer(0), "exact inner solutions"),
         ),
         repair="with exact inner solutions, or eps_max of order 1/T",
         remark=(
@@ -824,11 +768,11 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "5",
         "eq. (52), second inequality",
         "... <= sum_i (2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2) + 2*m*eps_max",
-        Scalar(
-            left=_BY_42 * _theta2 + 2 * (_eps_before + eps),
-            operator="<=",
-            right=_BY_42 * _theta2 + 2 * m * eps_max,
-            hypotheses=(below(_eps_before, (m - 1) * eps_max, "the other clients"), below(eps, eps_max)),
+        at_most(
+            _BY_42 * _theta2 + 2 * (_eps_before + eps),
+            _BY_42 * _theta2 + 2 * m * eps_max,
+            below(_eps_before, (m - 1) * eps_max, "the other clients"),
+            below(eps, eps_max),
         ),
         remark="The errors of the clients before the last, and its own; of the steps it is client by client.",
     ),
@@ -836,12 +780,7 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "6",
         "eq. (53), second inequality",
         "the steps of w_i dropped",
-        Scalar(
-            left=-gain(alpha) * (_w_i2 + _theta2),
-            operator="<=",
-            right=-gain(alpha) * _theta2,
-            hypotheses=(descends(alpha),),
-        ),
+        at_most(-gain(alpha) * (_w_i2 + _theta2), -gain(alpha) * _theta2, descends(alpha)),
         remark="The first inequality of (53) is (46).",
     ),
     _biased(
@@ -860,24 +799,16 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "8",
         "eq. (54), second inequality, the steps",
         "s*gamma/m sum_i -(..)_i ||dtheta_i||^2 <= s*gamma_bar/m sum_i -(..)_i ||dtheta_i||^2 by (18)",
-        Scalar(
-            left=-s * _skew / m * _gain * _moved,
-            operator="<=",
-            right=-s * gamma_bar / m * _gain * _moved,
-            hypotheses=(above(_skew, gamma_bar, "(18)"),),
-        ),
+        at_most(-s * _skew / m * _gain * _moved, -s * gamma_bar / m * _gain * _moved, above(_skew, gamma_bar, "(18)")),
         remark="One coefficient, gain; client by client otherwise.",
     ),
     _biased(
         "9",
         "eq. (54), second inequality, the inner errors",
         "E[sum_S alpha_i^2/q*eps_i] <= m*c_0*eps_max",
-        Scalar(left=_errors, operator="<=", right=m * c_0 * eps_max, hypotheses=(_BY_SELECTED, below(s, m))),
-        repaired=Scalar(
-            left=_errors,
-            operator="<=",
-            right=m * c_0 * eps_max,
-            hypotheses=(_BY_SELECTED, below(s, m), above(c_0, sp.Integer(0), "Young parameters")),
+        at_most(_errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m)),
+        repaired=at_most(
+            _errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m), above(c_0, sp.Integer(0), "Young parameters")
         ),
         repair="c_0 >= 0, that is q > 0",
         remark=(
@@ -889,42 +820,25 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "10",
         "eq. (55)",
         "sum_i ||dtheta_i||^2 <= m/(s*c_1*gamma_bar) E[L^t - L^{t+1}] + m^2*c_0/(s*c_1*gamma_bar)*eps_max",
-        Scalar(
-            left=_moved,
-            operator="<=",
-            right=_BY_55,
-            hypotheses=(below(-_fall, -s * gamma_bar / m * c_1 * _moved + m * c_0 * eps_max, "(54)"),),
-        ),
+        at_most(_moved, _BY_55, below(-_fall, -s * gamma_bar / m * c_1 * _moved + m * c_0 * eps_max, "(54)")),
         remark="With the least coefficient c_1, as in (48), and gamma_bar > 0.",
     ),
     _biased(
         "11",
         "eq. (56), the constant",
         "2*alpha_i^2*(L^2 + 2*lambda^2) <= c_2",
-        Scalar(left=_BY_42, operator="<=", right=_C2, hypotheses=(below(alpha, alpha_max),)),
+        at_most(_BY_42, _C2, below(alpha, alpha_max)),
         remark="Not printed: (52) has the left side, (56) the right one.",
     ),
     _biased(
         "12",
         "eq. (56)",
         "||grad L(P^t)||^2 <= m*c_2/(s*c_1*gamma_bar) E[L^t - L^{t+1}] + m*c_4*eps_max",
-        Scalar(
-            left=_grad2 + _rest,
-            operator="<=",
-            right=_BY_56,
-            hypotheses=(
-                below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"),
-                below(_moved, _BY_55, "(55)"),
-            ),
+        at_most(
+            _grad2 + _rest, _BY_56, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"), below(_moved, _BY_55, "(55)")
         ),
-        repaired=Scalar(
-            left=_grad2,
-            operator="<=",
-            right=_BY_56,
-            hypotheses=(
-                below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"),
-                below(_moved, _BY_55, "(55)"),
-            ),
+        repaired=at_most(
+            _grad2, _BY_56, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"), below(_moved, _BY_55, "(55)")
         ),
         repair="||grad L(Theta^t)||^2, as in (20)",
         remark="grad2 = ||grad L(Theta^t)||^2, rest = ||grad L(P^t)||^2 - grad2, of which (52) says nothing.",

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from bounds.ledger.draw import Draw, mean, subsets
+from bounds.ledger.proof import Proof
 from bounds.ledger.step import Draws, Enumerated, Number, Step, StepKind
-from bounds.papers.flame.proofs.common import FlamePart
 
-_step = FlamePart("theorem-2-biased", "Section 4.4, Definition 2").step
+_step = Proof("flame/theorem-2-biased", "Section 4.4, Definition 2")
 
 
 def relative_skew(selections: Sequence[Sequence[int]], moves: Sequence[Fraction]) -> Fraction:
