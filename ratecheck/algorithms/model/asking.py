@@ -143,7 +143,7 @@ def floats_in(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The same with plain fractions: a float that met no rational is the binary fraction that it is."""
+    """Numbers as plain fractions: a float that met no rational is the binary fraction that it is."""
     return _every(value, _fraction)
 
 
