@@ -174,10 +174,10 @@ def _brief(value: object) -> str:
 
 def _check_repairs(key: str) -> None:
     """Raise `InputError` where the catalogue has no statement of that key."""
-    import bounds
+    from bounds import hooks
 
     try:
-        bounds.get(key)
+        hooks.check_statement(key)
     except InputError as error:
         raise InputError(f"it repairs {key!r}: {error}") from None
 

@@ -175,7 +175,7 @@ class StepKernel:
         )
 
     def serving(self, setup: Setup | None) -> Self:
-        """The same for a run that differs in nothing that it is made of; see `prepared`."""
+        """The kernel for another run with the same tables; see `prepared`."""
         found: Any = copy.copy(self)
         found.setup = setup
         return found
