@@ -72,7 +72,7 @@ def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     except (ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"{text[:60]!r} cannot be read: {error or 'nested too deeply'}; {_ADMISSIBLE}") from None
     try:
-        found = _Reader(written, vocabulary).read(tree.body)
+        found = _FormulaReader(written, vocabulary).read(tree.body)
     except RecursionError:
         raise InputError(f"{text[:60]!r} cannot be read: nested too deeply") from None
     if unreal(found):
@@ -107,7 +107,7 @@ def _small_power(base: sp.Expr, exponent: sp.Expr) -> bool:
     return bool(abs(exponent) <= _LARGEST_POWER and size * abs(exponent) <= _MOST_BITS)
 
 
-class _Reader:
+class _FormulaReader:
     """Turns the parts of a parsed formula into expressions."""
 
     def __init__(self, text: str, vocabulary: Vocabulary) -> None:

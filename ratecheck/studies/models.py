@@ -24,7 +24,7 @@ from ratecheck.studies.study import MEASURES
 
 
 @dataclass(frozen=True)
-class _Names:
+class _MeasureNames:
     names: tuple[str, ...]
 
 
@@ -45,7 +45,7 @@ class ModelKernel(StepKernel):
             raise InputError(f"the test samples are those of a {test.kind} problem")
         self._train, self._test = problem, problem if test is None else test
         self._own = self.plan.names
-        self.plan = _Names((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are asked for
+        self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are asked for
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
