@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ratecheck.engines import exact_average
     from ratecheck.engines import exact_moments as exact
     from ratecheck.engines import run_steps as simulate
-    from ratecheck.engines.moments.exact import Expectation
+    from ratecheck.engines.expectation import Expectation
     from ratecheck.engines.monte_carlo.step import Run
     from ratecheck.engines.types.averages import Average
     from ratecheck.errors import InputError
@@ -62,7 +62,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "DiffResult": ("ratecheck.api.theory.diff", "DiffResult"),
     "DrawnResult": ("ratecheck.api.result", "DrawnResult"),
     "Evaluation": ("bounds.statement", "Evaluation"),
-    "Expectation": ("ratecheck.engines.moments.exact", "Expectation"),
+    "Expectation": ("ratecheck.engines.expectation", "Expectation"),
     "FalsifyResult": ("ratecheck.api.checks.falsify", "FalsifyResult"),
     "ImplicationsResult": ("ratecheck.api.proofs.implications", "ImplicationsResult"),
     "InputError": ("ratecheck.errors", "InputError"),

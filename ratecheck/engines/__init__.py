@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments import exact
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.engines.types import averages, long_runs, populations
 from ratecheck.errors import InputError, did_you_mean
@@ -91,7 +91,7 @@ def exact_moments(
     records: Sequence[str] | None = None,
     progress: Progress | None = None,
     **step_sizes: ArrayLike,
-) -> exact.Expectation:
+) -> Expectation:
     """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).
 
     Arguments as for ``simulate``; on a `problems.Population` ``v0`` has one row per type, and ``K`` may be a list by

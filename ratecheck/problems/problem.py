@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
+from ratecheck.problems.known import Known
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
     from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
     from ratecheck.problems.two_level.bilevel import Bilevel
@@ -77,8 +79,8 @@ class CalledOracle:
 class Problem(ABC):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
-    What an engine may do with a problem it asks as a capability: ``affine`` (the gradient of every client is affine, so
-    that moments are followed exactly), `quadratic` and `bilevel` (the problem in that form, where it has it).
+    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces` and
+    `bilevel` are the problem in that form, where it has it.
     """
 
     n: int
@@ -93,6 +95,8 @@ class Problem(ABC):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
+    # Whether a sample is off by the same to either side: outcomes are followed, and none is drawn.
+    two_valued: ClassVar[bool] = False
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
@@ -140,6 +144,22 @@ class Problem(ABC):
     def quadratic(self) -> Quadratic | None:
         """The problem as quadratics f_i, where it is one."""
         return None
+
+    @property
+    def pieces(self) -> Piecewise | None:
+        """The problem as functions that are quadratic piece by piece, where it is one."""
+        return None
+
+    @property
+    def knows(self) -> frozenset[Known]:
+        """What is known of the problem, by which engines may follow its runs."""
+        found = {
+            Known.AFFINE: self.affine,
+            Known.PIECES: self.pieces is not None,
+            Known.TYPES: self.multiplicities is not None,
+            Known.TWO_VALUED: self.two_valued,
+        }
+        return frozenset(known for known, there in found.items() if there)
 
     @property
     def objective(self) -> Quadratic | Population | None:
