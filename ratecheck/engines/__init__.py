@@ -1,4 +1,4 @@
-"""Engines: the same algorithms as Monte Carlo, by steps or by leaps (`run_steps`), or as exact moments."""
+"""Engines: the same algorithms as Monte Carlo, by steps or by leaps (`simulate`), or as exact moments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ratecheck.problems import Problem
 ENGINES = ("step", "leap")
 
 
-def run_steps(
+def simulate(
     algorithm: str,
     problem: Problem,
     trace: Participation,
@@ -72,7 +72,7 @@ def run_steps(
     )  # fmt: skip
 
 
-def exact_moments(
+def exact(
     algorithm: str,
     problem: Problem,
     trace: Participation,
@@ -138,4 +138,4 @@ def exact_average(
     return long_runs.average(ready)
 
 
-__all__: list[Any] = ["ENGINES", "exact_average", "exact_moments", "run_steps"]
+__all__: list[Any] = ["ENGINES", "exact", "exact_average", "simulate"]
