@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
@@ -230,6 +231,16 @@ class Problem(ABC):
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""
         return True
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """The clients' functions as formulas, equal ones together, each up to a constant.
+
+        ``noises`` maps the symbols of the levels of noise that a run has, none of them 0, to their names here, such as
+        ``sigma_u``. By default the functions of the problem in the form of `quadratic`, or its kind in words.
+        """
+        if self.quadratic is not None:
+            return self.quadratic.sentence(notation, noises)
+        return [notation.phrase(f"a {self.kind} problem with {self.sizes}")]
 
     def fields(self) -> dict[str, Any]:
         """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""
