@@ -52,7 +52,7 @@ def get(key: str) -> Statement:
 
 
 def addresses(path: str) -> dict[str, Statement]:
-    """What `get` takes for each of the statements that the file defines; raises `InputError` as `statements` does."""
+    """Keys, as `get` takes them, of the statements that the file defines; raises `InputError` as `statements` does."""
     return {f"{path}:{name}": statement for name, statement in _all(path).items()}
 
 
@@ -64,7 +64,7 @@ def place_of(statement: Statement) -> str:
 
 
 def address_of(statement: Statement) -> str:
-    """What `get` takes for a user's own statement, such as ``mine.py:name``; the key of any other."""
+    """Key, as `get` takes it, of a user's own statement, such as ``mine.py:name``; the key of any other."""
     path, name = place_of(statement).rpartition(", line ")[0], statement.key.rpartition("/")[2]
     return f"{path}:{name}" if path else statement.key
 
@@ -104,7 +104,7 @@ def _all(path: str) -> Mapping[str, Statement]:
 
 
 def _file(path: str) -> OwnFile:
-    """What the file defines, one statement at least, broken or not."""
+    """Content of the file, one statement at least, broken or not."""
     from bounds import own_file
 
     found = own_file.run(path, *read(path))
@@ -123,7 +123,7 @@ def _broken(path: str, name: str, file: OwnFile) -> str:
 
 
 def _wrong(statement: Statement, file: OwnFile) -> str:
-    """What of a statement that is built cannot be used; empty for nothing."""
+    """Reason why a statement that is built cannot be used; empty for none."""
     try:
         if wrong := next(_misfits(statement, "statement"), ""):
             return wrong
@@ -136,7 +136,7 @@ def _wrong(statement: Statement, file: OwnFile) -> str:
 
 
 def _misfits(value: object, name: str) -> Iterator[str]:
-    """What is of another kind than its field says, in a dataclass and those inside; formulas are not looked at."""
+    """First value of another kind than its field says, in a dataclass and those inside; formulas are not looked at."""
     import dataclasses
 
     hints = typing.get_type_hints(type(value))

@@ -62,7 +62,7 @@ from .api.theory.tables import tables as tables
 from .engines import exact as exact
 from .engines import exact_average as exact_average
 from .engines import simulate as simulate
-from .engines.moments.exact import Expectation as Expectation
+from .engines.expectation import Expectation as Expectation
 from .engines.monte_carlo.step import Run as Run
 from .engines.types.averages import Average as Average
 from .errors import InputError as InputError

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments.exact import Expectation
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.engines.types import averages, long_runs, populations
 from ratecheck.errors import InputError, did_you_mean

@@ -62,9 +62,9 @@ _MEANING = {
     CoverageVerdict.DEPENDS: "it holds exactly where numbers that the paper does not print lie in the ranges that are "
     "named",
     CoverageVerdict.UNKNOWN: "the paper does not print enough: a condition ties several numbers that are not printed",
-    CoverageVerdict.NOT_COVERED: "whatever the numbers are that are not printed, a condition fails at the printed ones, or "
-    "the conditions exclude each other; or a number changes during the run of which the statement has one for all "
-    "rounds",
+    CoverageVerdict.NOT_COVERED: "whatever the numbers are that are not printed, a condition fails at the printed "
+    "ones, or the conditions exclude each other; or a number changes during the run of which the statement has one for "
+    "all rounds",
     CoverageVerdict.OUTSIDE: "the statement is about another setting",
 }
 
