@@ -7,10 +7,10 @@ of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
+from ratecheck.problems.data import ProblemData
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -75,17 +76,14 @@ class CalledOracle:
     noise: Array
 
 
-class Problem(ABC):
+class Problem(ProblemData):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
     What an engine may do with a problem it asks as a capability: ``affine`` (the gradient of every client is affine, so
     that moments are followed exactly), `quadratic` and `bilevel` (the problem in that form, where it has it).
     """
 
-    n: int
     d: int
-    # The problem's name in messages and files.
-    kind: ClassVar[str]
     # How the command line writes it; nothing where it cannot.
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     # Noise that may be added to the gradients: names of total standard deviations.
@@ -96,6 +94,9 @@ class Problem(ABC):
     compiled: ClassVar[bool] = True
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
+    # Whether runs are followed as the mean of many equal clients, all of which take part, and what floats say of them
+    # counts where it is proved.
+    mean_field: ClassVar[bool] = False
     # Samples that a local step draws; None where gradients are full.
     batch: int | None = None
 
@@ -221,15 +222,6 @@ class Problem(ABC):
         if self.quadratic is not None:
             return self.quadratic.sentence(notation, noises)
         return [notation.phrase(f"a {self.kind} problem with {self.sizes}")]
-
-    def fields(self) -> dict[str, Any]:
-        """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""
-        raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `fields`; raises `InputError` for what is no such problem."""
-        raise InputError(f"an instance on a {cls.kind!r} problem has no file")
 
 
 class SingleLevel(Problem):
