@@ -297,36 +297,31 @@ class Proved:
         return Fraction(self.trace.delta)
 
     def _tau_max(self) -> Fraction:
-        if self.trace is not None and self.T is not None and (repeats := self.trace.repeats) is not None:
-            return Fraction(repeats.delays(self.T)[0])
-        return self._delays(lambda tau: Fraction(int(tau.max())))
+        """The longest delay in rounds 0 ... T, or its expectation over the participation."""
+        return self._delays(0)
 
     def _tau_avg(self) -> Fraction:
-        if self.trace is not None and self.T is not None and (repeats := self.trace.repeats) is not None:
-            return Fraction(repeats.delays(self.T)[1], self.T)
-        return self._delays(lambda tau: Fraction(int(tau.sum()), len(tau)), average=True)
+        """The mean delay of rounds 0 ... T-1, or its expectation over the participation."""
+        return self._delays(1)
 
     # Of a random pattern these are the expectations, as in floating point.
     _mean_tau_max, _mean_tau_avg = _tau_max, _tau_avg
 
     def expected_delay(self) -> Fraction:
         """E[tau_max] over rounds 0 ... T."""
-        assert self.trace is not None
-        assert self.T is not None
-        drawn = participations(self.trace, self.T + 1)
-        return sum((q * int(delays.per_round(matrix).max()) for q, matrix in drawn), Fraction(0))
+        return self._delays(0)
 
-    def _delays(self, of: Callable[[NDArray[np.int64]], Fraction], *, average: bool = False) -> Fraction:
-        """A number of the delays in rounds 0 ... T-1; its expectation over rounds 0 ... T of a random pattern."""
+    def _delays(self, position: int) -> Fraction:
+        """The longest delay (position 0) or the mean one (1), the expectation of it where who takes part is random."""
         if self.trace is None or self.T is None:
             raise UndecidedError("delays without a run")
         if self.trace.rate == 1.0:
             return Fraction(0)
-        matrix = self.trace.fixed(self.T)
-        if matrix is not None:
-            return of(delays.per_round(matrix))
-        rounds = self.T if average else self.T + 1
-        return sum((q * of(delays.per_round(drawn)) for q, drawn in participations(self.trace, rounds)), Fraction(0))
+        if self.trace.deterministic:
+            return Fraction(delays.counted_exactly(self.trace, self.T)[position])
+        drawn = [(q, delays.per_round(rows)) for q, rows in participations(self.trace, self.T + 1 - position)]
+        found = (q * (Fraction(int(tau.sum()), self.T) if position else int(tau.max())) for q, tau in drawn)
+        return sum(found, Fraction(0))
 
 
 _KNOWN = frozenset(

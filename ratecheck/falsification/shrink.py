@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ratecheck import ending
+from ratecheck.engines.kinds.mean_field import MeanField
 from ratecheck.errors import InputError
 from ratecheck.falsification import simpler
 from ratecheck.falsification.falsify import SEARCHED, Falsified, Report
@@ -145,7 +146,7 @@ def asked(instance: Instance) -> Verdict | None:
             verdict = instance.verdict(SEARCHED)
             if verdict.outcome is Outcome.VIOLATED and not verdict.impossible:
                 proof = rigorous.prove(instance)
-                if instance.problem.mean_field and not proof.proved:
+                if MeanField.needs <= instance.problem.knows and not proof.proved:
                     return None
                 verdict = proof.decides(verdict)
     except (InputError, ArithmeticError, np.linalg.LinAlgError):

@@ -20,9 +20,12 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
+from ratecheck.problems.known import Known
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.logistic import Logistic
+    from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
     from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
     from ratecheck.problems.two_level.bilevel import Bilevel
@@ -79,8 +82,8 @@ class CalledOracle:
 class Problem(ProblemData):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
-    What an engine may do with a problem it asks as a capability: ``affine`` (the gradient of every client is affine, so
-    that moments are followed exactly), `quadratic` and `bilevel` (the problem in that form, where it has it).
+    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces`,
+    `bilevel` and `classifier` are the problem in that form, where it has it.
     """
 
     d: int
@@ -92,11 +95,10 @@ class Problem(ProblemData):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
+    # Whether a sample is off by the same to either side: outcomes are followed, and none is drawn.
+    two_valued: ClassVar[bool] = False
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
-    # Whether runs are followed as the mean of many equal clients, all of which take part, and what floats say of them
-    # counts where it is proved.
-    mean_field: ClassVar[bool] = False
     # Samples that a local step draws; None where gradients are full.
     batch: int | None = None
 
@@ -144,6 +146,22 @@ class Problem(ProblemData):
         return None
 
     @property
+    def pieces(self) -> Piecewise | None:
+        """The problem as functions that are quadratic piece by piece, where it is one."""
+        return None
+
+    @property
+    def knows(self) -> frozenset[Known]:
+        """What is known of the problem, by which engines may follow its runs."""
+        found = {
+            Known.AFFINE: self.affine,
+            Known.PIECES: self.pieces is not None,
+            Known.TYPES: self.multiplicities is not None,
+            Known.TWO_VALUED: self.two_valued,
+        }
+        return frozenset(known for known, there in found.items() if there)
+
+    @property
     def objective(self) -> Quadratic | Population | None:
         """The objective f as a quadratic whose minimum is known, where it is one."""
         return self.quadratic
@@ -180,6 +198,11 @@ class Problem(ProblemData):
     @property
     def bilevel(self) -> Bilevel | None:
         """The problem as a bilevel quadratic, where it is one."""
+        return None
+
+    @property
+    def classifier(self) -> Logistic | None:
+        """The problem as a linear classifier of labelled samples, where it is one."""
         return None
 
     @property

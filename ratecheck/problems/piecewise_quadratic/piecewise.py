@@ -313,6 +313,11 @@ class Piecewise(SingleLevel):
         return self._constant(name, about[name][0], [], *about[name][1:]) if name in about else None
 
     @property
+    def pieces(self) -> Piecewise:
+        """The problem itself."""
+        return self
+
+    @property
     def minimum_known(self) -> bool:
         """It is: see `lowest` and `minimiser`."""
         return True

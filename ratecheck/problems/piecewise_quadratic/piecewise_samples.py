@@ -51,7 +51,7 @@ class PiecewiseSamples(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise-samples"
-    mean_field: ClassVar[bool] = True
+    two_valued: ClassVar[bool] = True
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise-samples:", "from_file", _arrays, own_clients=True),
     )
