@@ -21,12 +21,11 @@ from ratecheck.certification import local_work as work
 from ratecheck.certification.declared import check_declared
 from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.certification.local_work import Work
-from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
 from ratecheck.participation import Graph, Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
 from ratecheck.problems.constants import CANNOT_TELL
-from ratecheck.problems.matrices import is_diagonal
+from ratecheck.problems.matrices import is_diagonal, solution_error
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
@@ -75,6 +74,11 @@ class CertifiedCase:
         """Whether every run has a value of its own of the fact, and what is certified is its expectation."""
         pattern = self.participation
         return name in DELAYS and pattern is not None and pattern.rate < 1.0 and not pattern.deterministic
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph of the clients, where they are on one."""
+        return None if self.participation is None else self.participation.graph
 
     @property
     def weights(self) -> Array | None:
@@ -218,19 +222,18 @@ def _skew(case: CertifiedCase) -> Constant | None:
 
 def _mixing_rate(case: CertifiedCase) -> Constant | None:
     """||W - 11'/n||_2 of the graph, with a margin for the rounding of its singular values."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    found = case.participation.mixing_rate
-    rounded = found * (1 + _ROUNDING) + _ROUNDING if case.participation.n > 1 else 0.0
+    rounded = graph.mixing_rate * (1 + _ROUNDING) + _ROUNDING if graph.n > 1 else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
 def _mixing_change(case: CertifiedCase) -> Constant | None:
     """||I - W||_2 of the graph, with a margin for its rounding, where W is symmetric."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    found = case.participation.mixing_change
+    found = graph.mixing_change
     if math.isinf(found):
         return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
@@ -239,9 +242,9 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
 
 def _mixing_share(case: CertifiedCase) -> Constant | None:
     """The probability with which a round mixes clients on a graph."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    return Constant("mixing_share", case.participation.mixes, Certificate.EXACT, "the probability that a round mixes")
+    return Constant("mixing_share", graph.mixes, Certificate.EXACT, "the probability that a round mixes")
 
 
 def _weights(case: CertifiedCase) -> Array:
@@ -340,7 +343,7 @@ def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
     name, problem = "clients_strong_convexity", case.problem.objective
     if problem is None or problem.d_v:
         return None
-    H = _rows(problem)[0].H
+    H = problem.functions[0].H
     if is_diagonal(H):
         # An entry is the eigenvalue that it is.
         least, off = float(np.diagonal(H, axis1=1, axis2=2).min()), 0.0
@@ -361,7 +364,7 @@ def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
 
     Those of a diagonal matrix are its entries, each known to a share of itself.
     """
-    rows, counts = _rows(problem)
+    rows, counts = problem.functions
     eps, matrix = float(np.finfo(float).eps), problem.mean()[0]
     if is_diagonal(rows.H):
         entries = np.diagonal(matrix)
@@ -416,18 +419,11 @@ def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
 _RATIONAL = 24
 
 
-def _rows(problem: Quadratic | Population) -> tuple[Quadratic, Array]:
-    """The functions that clients have, and how many clients have each."""
-    if isinstance(problem, Population):
-        return problem.types, np.asarray(problem.counts, dtype=float)
-    return problem, np.ones(problem.n)
-
-
 def _no_smaller(problem: Quadratic | Population, least: float) -> bool:
     """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
     if problem.d > _RATIONAL:
         return False
-    rows, counts = _rows(problem)
+    rows, counts = problem.functions
     zero = rationals(np.zeros((problem.d, problem.d)))
     whole = sum((int(count) * rationals(H) for count, H in zip(counts, rows.H, strict=True)), zero)
     return semidefinite(whole) and semidefinite(whole.dot(whole) - Fraction(least) * int(counts.sum()) * whole)
@@ -449,7 +445,7 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
     matrix, right = problem.joint()
     eps = float(np.finfo(float).eps)
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * eps
-    rows, counts = _rows(problem)
+    rows, counts = problem.functions
     H, g = rows.H, rows.g
     gradients = H @ point - g
     # What each gradient may be off: where the minimiser is, and the rounding of products and sums.

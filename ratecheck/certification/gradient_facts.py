@@ -40,9 +40,8 @@ class GradientFacts:
     @classmethod
     def of(cls, problem: Quadratic | Population) -> GradientFacts:
         """Those of a problem; a client's variables count as one vector."""
-        if isinstance(problem, Population):
-            return cls(problem.types.H, problem.types.g, np.asarray(problem.counts, dtype=float))
-        return cls(problem.H, problem.g, np.ones(problem.n))
+        rows, counts = problem.functions
+        return cls(rows.H, rows.g, counts)
 
     @property
     def bound(self) -> Constant:
