@@ -343,7 +343,7 @@ def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
     name, problem = "clients_strong_convexity", case.problem.objective
     if problem is None or problem.d_v:
         return None
-    H = problem.functions[0].H
+    H = _rows(problem)[0].H
     if is_diagonal(H):
         # An entry is the eigenvalue that it is.
         least, off = float(np.diagonal(H, axis1=1, axis2=2).min()), 0.0
@@ -364,7 +364,7 @@ def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
 
     Those of a diagonal matrix are its entries, each known to a share of itself.
     """
-    rows, counts = problem.functions
+    rows, counts = _rows(problem)
     eps, matrix = float(np.finfo(float).eps), problem.mean()[0]
     if is_diagonal(rows.H):
         entries = np.diagonal(matrix)
@@ -419,11 +419,18 @@ def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
 _RATIONAL = 24
 
 
+def _rows(problem: Quadratic | Population) -> tuple[Quadratic, Array]:
+    """The functions that clients have, and how many clients have each."""
+    if isinstance(problem, Population):
+        return problem.types, np.asarray(problem.counts, dtype=float)
+    return problem, np.ones(problem.n)
+
+
 def _no_smaller(problem: Quadratic | Population, least: float) -> bool:
     """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
     if problem.d > _RATIONAL:
         return False
-    rows, counts = problem.functions
+    rows, counts = _rows(problem)
     zero = rationals(np.zeros((problem.d, problem.d)))
     whole = sum((int(count) * rationals(H) for count, H in zip(counts, rows.H, strict=True)), zero)
     return semidefinite(whole) and semidefinite(whole.dot(whole) - Fraction(least) * int(counts.sum()) * whole)
@@ -445,7 +452,7 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
     matrix, right = problem.joint()
     eps = float(np.finfo(float).eps)
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * eps
-    rows, counts = problem.functions
+    rows, counts = _rows(problem)
     H, g = rows.H, rows.g
     gradients = H @ point - g
     # What each gradient may be off: where the minimiser is, and the rounding of products and sums.

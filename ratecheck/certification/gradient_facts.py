@@ -40,8 +40,9 @@ class GradientFacts:
     @classmethod
     def of(cls, problem: Quadratic | Population) -> GradientFacts:
         """Those of a problem; a client's variables count as one vector."""
-        rows, counts = problem.functions
-        return cls(rows.H, rows.g, counts)
+        if isinstance(problem, Population):
+            return cls(problem.types.H, problem.types.g, np.asarray(problem.counts, dtype=float))
+        return cls(problem.H, problem.g, np.ones(problem.n))
 
     @property
     def bound(self) -> Constant:

@@ -76,11 +76,6 @@ class Population(SingleLevel):
         return self.types
 
     @property
-    def functions(self) -> tuple[Quadratic, Array]:
-        """See `Quadratic.functions`."""
-        return self.types, np.asarray(self.counts, dtype=float)
-
-    @property
     def objective(self) -> Population:
         """The problem itself."""
         return self

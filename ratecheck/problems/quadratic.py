@@ -122,11 +122,6 @@ class Quadratic(SingleLevel):
         """The problem itself."""
         return self
 
-    @property
-    def functions(self) -> tuple[Quadratic, Array]:
-        """The functions that clients have, and how many clients have each."""
-        return self, np.ones(self.n)
-
     def inner(self, lambda_: float) -> InnerProblem:
         """By linear algebra; see `SingleLevel.inner`."""
         from ratecheck.problems.two_level.inner import QuadraticInner
