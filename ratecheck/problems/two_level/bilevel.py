@@ -25,6 +25,7 @@ from ratecheck.problems.sentence import arguments, quadratic, together
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
 ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
@@ -163,6 +164,11 @@ class Bilevel(Problem):
         left = np.delete(self.p, i)
         changed = {name: np.delete(array, i, axis=0) for name, array in self.arrays().items()}
         return self.with_arrays({**changed, "p": left / left.sum()})
+
+    @property
+    def samples(self) -> BilevelSamples | None:
+        """The problem with its samples of two values, where it has them."""
+        return None
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: f_i and g_i, and the clients' weights where these differ."""
