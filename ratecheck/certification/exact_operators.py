@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.algebra.enclosure import Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, identity, rationals, semidefinite, zero_of
+from ratecheck.algebra.linear_algebra import identity, semidefinite, zero_of
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.exact_constants import Proved
 from ratecheck.problems import Certificate, MinMax
@@ -37,14 +37,6 @@ class ProvedOperator(Proved):
         return super().fact(name) if name in self._predicates or name in _KNOWN else None
 
     @cached_property
-    def _H(self) -> Entries:
-        return rationals(self.problem.operator()[0])
-
-    @cached_property
-    def _g(self) -> Entries:
-        return rationals(self.problem.operator()[1])
-
-    @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
         """Constants that a test decides: what floating point says, and the test."""
         constants = self.problem.constants()
@@ -58,14 +50,14 @@ class ProvedOperator(Proved):
         return found
 
     def _bounds_cocoercivity(self, value: Fraction) -> bool:
-        return value > 0 and all(cocoercive(M, value) for M in self._H)
+        return value > 0 and all(cocoercive(M, value) for M in self._forms.H)
 
     def _bounds_monotonicity(self, value: Fraction) -> bool:
-        whole = sum(self._H, np.full((self.problem.d, self.problem.d), Fraction(0), dtype=object))
+        whole = sum(self._forms.H, np.full((self.problem.d, self.problem.d), Fraction(0), dtype=object))
         return value > 0 and semidefinite((whole + whole.T) / 2 - value * self.problem.n * identity(self.problem.d))
 
     def _distance2_0(self) -> Fraction:
-        found = zero_of(sum(self._H[1:], self._H[0]), sum(self._g[1:], self._g[0]))
+        found = zero_of(sum(self._forms.H[1:], self._forms.H[0]), sum(self._forms.g[1:], self._forms.g[0]))
         if found is None:
             raise UndecidedError("the distance to one of several zeros")
         away = self._points[0] - found

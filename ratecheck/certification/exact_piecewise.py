@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.exact_constants import Proved
@@ -51,7 +49,7 @@ class ProvedPiecewise(Proved):
             return Fraction(0)
         if name not in _OWN:
             return super().fact(name) if name in _OTHERS else None
-        found = self.problem.exact(_OWN[name], self._start)
+        found = self.problem.exact(_OWN[name], self._start[0].tolist())
         if found is None:
             raise UndecidedError(f"{name} does not exist, in exact arithmetic")
         if name == "F_0" and found <= 0:
@@ -64,9 +62,3 @@ class ProvedPiecewise(Proved):
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
         """None: every constant is computed."""
         return {}
-
-    @property
-    def _start(self) -> list[Fraction]:
-        x0 = self.start.get("x0")
-        point = np.zeros(self.problem.d) if x0 is None else np.asarray(x0, dtype=float)
-        return [Fraction(float(x)) for x in point]
