@@ -15,11 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ratecheck.algebra.linear_algebra import rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
 from ratecheck.certification.declared import check_declared
-from ratecheck.certification.gradient_facts import GradientFacts
+from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.certification.local_work import Work
 from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
@@ -85,7 +84,7 @@ class CertifiedCase:
     def _pair(self) -> tuple[float, float] | str:
         problem = self.problem.objective
         assert problem is not None
-        return GradientFacts.of(problem).pair
+        return GradientFacts(problem.forms).pair
 
     @cached_property
     def _of_problem(self) -> Mapping[str, Constant]:
@@ -304,10 +303,7 @@ def _distance_at_start(case: CertifiedCase) -> Constant | None:
         return Constant("distance2_0", math.inf, Certificate.ABSENT, problem.no_minimum)
     starts = (case.start.get(name, np.zeros(shape)) for name, shape in problem.starts.items())
     away = [np.asarray(start, dtype=float) - point for start, point in zip(starts, found, strict=True)]
-    square = float(np.sum(away[0] ** 2))
-    if away[1].size:
-        counts = np.ones(problem.distinct) if problem.multiplicities is None else problem.multiplicities
-        square += float(counts @ np.sum(away[1] ** 2, axis=1)) / problem.n
+    square = float(problem.forms.distance2(*away))
     # The point solves a system of equations to within the rounding of it.
     matrix, right = problem.joint()
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * float(np.finfo(float).eps)
@@ -340,7 +336,7 @@ def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
     name, problem = "clients_strong_convexity", case.problem.objective
     if problem is None or problem.d_v:
         return None
-    H = _rows(problem)[0].H
+    H = problem.forms.H
     if is_diagonal(H):
         # An entry is the eigenvalue that it is.
         least, off = float(np.diagonal(H, axis1=1, axis2=2).min()), 0.0
@@ -361,13 +357,12 @@ def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
 
     Those of a diagonal matrix are its entries, each known to a share of itself.
     """
-    rows, counts = _rows(problem)
-    eps, matrix = float(np.finfo(float).eps), problem.mean()[0]
-    if is_diagonal(rows.H):
+    forms, eps, matrix = problem.forms, float(np.finfo(float).eps), problem.mean()[0]
+    if is_diagonal(forms.H):
         entries = np.diagonal(matrix)
-        off = 0.0 if problem.n == 1 else (len(counts) + 4) * eps
+        off = 0.0 if problem.n == 1 else (len(forms.g) + 4) * eps
         order = np.argsort(entries)
-        sizes = np.tensordot(counts, np.abs(rows.H), axes=1).diagonal() / problem.n
+        sizes = np.tensordot(forms.each, np.abs(forms.H), axes=1).diagonal() / problem.n
         return np.asarray(entries[order], dtype=float), np.asarray(off * sizes[order], dtype=float)
     values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
     return values, np.full(len(values), 8 * len(values) * eps * float(np.abs(values).max()))
@@ -416,21 +411,11 @@ def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
 _RATIONAL = 24
 
 
-def _rows(problem: Quadratic | Population) -> tuple[Quadratic, Array]:
-    """The functions that clients have, and how many clients have each."""
-    if isinstance(problem, Population):
-        return problem.types, np.asarray(problem.counts, dtype=float)
-    return problem, np.ones(problem.n)
-
-
 def _no_smaller(problem: Quadratic | Population, least: float) -> bool:
     """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
     if problem.d > _RATIONAL:
         return False
-    rows, counts = _rows(problem)
-    zero = rationals(np.zeros((problem.d, problem.d)))
-    whole = sum((int(count) * rationals(H) for count, H in zip(counts, rows.H, strict=True)), zero)
-    return semidefinite(whole) and semidefinite(whole.dot(whole) - Fraction(least) * int(counts.sum()) * whole)
+    return dominates(problem.forms.exactly, Fraction(least))
 
 
 def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
@@ -449,15 +434,15 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
     matrix, right = problem.joint()
     eps = float(np.finfo(float).eps)
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * eps
-    rows, counts = _rows(problem)
-    H, g = rows.H, rows.g
+    forms = problem.forms
+    H, g = forms.H, forms.g
     gradients = H @ point - g
     # What each gradient may be off: where the minimiser is, and the rounding of products and sums.
     sizes = np.linalg.norm(H, 2, axis=(1, 2))
     terms = sizes * float(np.linalg.norm(point)) + np.linalg.norm(g, axis=1)
     errors = sizes * off + 4 * (problem.d + 2) ** 1.5 * eps * terms
     norms = np.linalg.norm(gradients, axis=1) + errors
-    value = math.sqrt(float(counts @ norms**2) / problem.n) * (1 + 8 * eps)
+    value = math.sqrt(float(forms.each @ norms**2) / problem.n) * (1 + 8 * eps)
     if not math.isfinite(value):
         return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
     exact = float(errors.max()) <= _ROUNDING * value
@@ -492,8 +477,8 @@ def _of_gradients(name: str) -> Fact:
         if problem is None:
             return case.problem.of_gradients(name)
         if name == "gradient_bound":
-            return GradientFacts.of(problem).bound
-        return None if problem.d_v else GradientFacts.of(problem).interpolation
+            return GradientFacts(problem.forms).bound
+        return None if problem.d_v else GradientFacts(problem.forms).interpolation
 
     return found
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, identity, inverse, minimum, rationals, semidefinite
 from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS
-from ratecheck.certification.gradient_facts import GradientFacts
+from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
@@ -112,13 +112,7 @@ class Proved:
 
     def _bounds_dominance(self, value: Fraction) -> bool:
         """Whether a minimum exists and no eigenvalue of the Hessian of f lies between 0 and the value."""
-        whole = sum(self._forms.H, _zeros(self.problem.d, self.problem.d))
-        return (
-            value > 0
-            and semidefinite(whole)
-            and minimum(*self._joint) is not None
-            and semidefinite(whole.dot(whole) - value * self.problem.n * whole)
-        )
+        return value > 0 and minimum(*self._joint) is not None and dominates(self._forms, value)
 
     def _bounds_convexity(self, value: Fraction) -> bool:
         assert self.lambda_ is not None
@@ -215,7 +209,7 @@ class Proved:
     @cached_property
     def _pair(self) -> tuple[Fraction, Fraction]:
         """A pair (G, B) that is proved, as a float of each says it."""
-        facts = GradientFacts.of(self.problem)
+        facts = GradientFacts(self.problem.forms)
         if self.problem.d_v or isinstance(facts.pair, str) or not facts.in_rationals:
             raise UndecidedError("a pair (G, B) that is not proved in rationals")
         return Fraction(facts.pair[0]), Fraction(facts.pair[1])
