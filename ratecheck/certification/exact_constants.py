@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, definite, identity, inverse, minimum, rationals, semidefinite
+from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite, zero_of
 from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.engines.rigorous.moments import possible_sets
@@ -107,8 +107,9 @@ class Proved:
         return bounds
 
     def _bounds_curvature(self, value: Fraction) -> bool:
-        whole = sum(self._forms.H, _zeros(self.problem.d, self.problem.d))
-        return value > 0 and semidefinite(whole - value * self.problem.n * identity(self.problem.d))
+        """Whether the symmetric part of the mean of the matrices is at least the value."""
+        mean = self._forms.mean(self._forms.H)
+        return value > 0 and semidefinite((mean + mean.T) / 2 - value * identity(len(mean)))
 
     def _bounds_dominance(self, value: Fraction) -> bool:
         """Whether a minimum exists and no eigenvalue of the Hessian of f lies between 0 and the value."""
@@ -152,18 +153,22 @@ class Proved:
         """The form x'Ax/2 - b'x of x = (u, v_1, ..., v_n) that is n f."""
         return self._forms.joint()
 
-    def _distance2_0(self) -> Fraction:
+    @cached_property
+    def _solution(self) -> tuple[Entries, Entries] | None:
+        """The only minimiser, or zero of an operator, u (d_u,) and v (n, d_v); None where there is none, or several."""
         (joint, slope), (u, v) = self._joint, self._start
-        if not definite(joint):
-            raise UndecidedError("the distance to one of several minimisers")
-        point = inverse(joint).dot(slope)
-        return Fraction(self._forms.distance2(u - point[: u.size], v - point[u.size :].reshape(v.shape)))
+        point = zero_of(joint, slope) if definite(joint) or not self.problem.potential else None
+        return None if point is None else (point[: u.size], point[u.size :].reshape(v.shape))
+
+    def _distance2_0(self) -> Fraction:
+        if self._solution is None:
+            raise UndecidedError(f"the distance to one of several {'minimisers' if self.problem.potential else 'zeros'}")
+        return Fraction(self._forms.distance2(*(x - y for x, y in zip(self._start, self._solution, strict=True))))
 
     def _minimiser_heterogeneity(self) -> Number:
-        joint, slope = self._joint
-        if self.problem.d_v or not definite(joint):
+        if self.problem.d_v or self._solution is None:
             raise UndecidedError("gradients at one of several minimisers")
-        gradients = self._forms.gradients(self._forms.points(inverse(joint).dot(slope), self._start[1]))
+        gradients = self._forms.gradients(self._forms.points(*self._solution))
         return Enclosure.of(np.sum(gradients**2) / Fraction(self.problem.n)).sqrt()
 
     def _F_0(self) -> Fraction:

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
-from ratecheck.algebra.enclosure import Number, UndecidedError
-from ratecheck.algebra.linear_algebra import identity, semidefinite, zero_of
+from ratecheck.algebra.enclosure import Number
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.exact_constants import Proved
 from ratecheck.problems import Certificate, MinMax
@@ -46,19 +43,8 @@ class ProvedOperator(Proved):
         elif (near := self.problem.nearly_cocoercive) is not None:
             found["L"] = near, self._bounds_cocoercivity
         if constants["strong_convexity"].certificate is not Certificate.ABSENT:
-            found["strong_convexity"] = self.problem.least_eigenvalue[0], self._bounds_monotonicity
+            found["strong_convexity"] = self.problem.least_eigenvalue[0], self._bounds_curvature
         return found
 
     def _bounds_cocoercivity(self, value: Fraction) -> bool:
         return value > 0 and all(cocoercive(M, value) for M in self._forms.H)
-
-    def _bounds_monotonicity(self, value: Fraction) -> bool:
-        whole = sum(self._forms.H, np.full((self.problem.d, self.problem.d), Fraction(0), dtype=object))
-        return value > 0 and semidefinite((whole + whole.T) / 2 - value * self.problem.n * identity(self.problem.d))
-
-    def _distance2_0(self) -> Fraction:
-        found = zero_of(sum(self._forms.H[1:], self._forms.H[0]), sum(self._forms.g[1:], self._forms.g[0]))
-        if found is None:
-            raise UndecidedError("the distance to one of several zeros")
-        away = self._points[0] - found
-        return Fraction(away.dot(away))
