@@ -39,6 +39,12 @@ LOWER = work.LOWER | {
     "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "delta",
     "selection_skew", "joint_minimum",
 }  # fmt: skip
+# Whole numbers that are known of every problem, and why.
+STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
+    "relative_noise": (lambda _: 0, "only additive noise is run, which has none"),
+    "dimension": (lambda problem: problem.d, "variables of a client"),
+    "inner_error": (lambda _: 0, "inner problems are solved exactly"),
+}
 
 
 @dataclass(frozen=True)
@@ -197,11 +203,6 @@ def _inner_convexity(case: CertifiedCase) -> Constant | None:
     weights = _weights(case)
     least = float(weights.min()) * (envelope.lambda_ - envelope.ell)
     return Constant("inner_convexity", least, kind, "smallest alpha_i times lambda minus the modulus of weak convexity")
-
-
-def _inner_error(case: CertifiedCase) -> Constant:
-    del case  # the run solves them so, whatever the problem
-    return Constant("inner_error", 0.0, Certificate.EXACT, "inner problems are solved exactly")
 
 
 def _skew(case: CertifiedCase) -> Constant | None:
@@ -506,13 +507,9 @@ def _dissimilarity_pair(name: str) -> Fact:
     return found
 
 
-def _relative_noise(case: CertifiedCase) -> Constant:
-    del case  # whatever the problem
-    return Constant("relative_noise", 0.0, Certificate.EXACT, "only additive noise is run, which has none")
-
-
-def _dimension(case: CertifiedCase) -> Constant:
-    return Constant("dimension", float(case.problem.d), Certificate.EXACT, "variables of a client")
+def _stated(name: str) -> Fact:
+    value, why = STATED[name]
+    return lambda case: Constant(name, float(value(case.problem)), Certificate.EXACT, why)
 
 
 def _visited(name: str) -> Fact:
@@ -535,7 +532,6 @@ _FACTS: dict[str, Fact] = {
     **{name: _delay(name, position) for names in (DELAYS, MEAN_DELAYS) for position, name in enumerate(names)},
     "delta": _least_probability,
     "inner_convexity": _inner_convexity,
-    "inner_error": _inner_error,
     "selection_skew": _skew,
     "mixing_rate": _mixing_rate,
     "mixing_change": _mixing_change,
@@ -553,8 +549,7 @@ _FACTS: dict[str, Fact] = {
     "interpolation": _of_gradients("interpolation"),
     "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),
     "dissimilarity_B": _dissimilarity_pair("dissimilarity_B"),
-    "relative_noise": _relative_noise,
-    "dimension": _dimension,
+    **{name: _stated(name) for name in STATED},
     "visited_gradient": _visited("visited_gradient"),
     "visited_distance": _visited("visited_distance"),
 }

@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite, zero_of
-from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS
+from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, STATED
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
@@ -35,6 +35,16 @@ _MOST_DRAWS = 4096
 _FIRST, _MOVES = Fraction(1, 2**50), 48
 # Eigenvalues that floating point does not tell from 0, as a share of the largest.
 _FLAT = 1e-14
+
+# Constants by what they are about: the run, affine operators, functions.
+OF_RUN = frozenset({
+    "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
+})  # fmt: skip
+OF_OPERATORS = frozenset({"distance2_0", "B_0", "mean_B_0"})
+_OF_FUNCTIONS = frozenset({
+    "F_0", "minimiser_heterogeneity", "b", "joint_minimum", "lagrangian_gap", "gradient_bound", "dissimilarity_G",
+    "dissimilarity_B", "inner_error",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,9 @@ class Proved:
     weights: Sequence[Fraction]
     start: Mapping[str, Any]
 
+    # What is known beside the constants that a test decides.
+    _known: ClassVar[frozenset[str]] = OF_RUN | OF_OPERATORS | _OF_FUNCTIONS
+
     def fact(self, name: str) -> Number | None:
         """The constant of that name; None where nothing is known about it here.
 
@@ -59,8 +72,10 @@ class Proved:
         """
         if name in self._predicates:
             return self._moved(name, *self._predicates[name])
-        find = getattr(self, f"_{name}", None) if name in _KNOWN else None
-        return None if find is None else Enclosure.of(find()).plain
+        if name not in self._known:
+            return None
+        found = STATED[name][0](self.problem) if name in STATED else getattr(self, f"_{name}")()
+        return Enclosure.of(found).plain
 
     def admits(self, name: str, value: Fraction) -> bool:
         """Whether a claimed value is proved to be as weak as the constant itself."""
@@ -162,7 +177,8 @@ class Proved:
 
     def _distance2_0(self) -> Fraction:
         if self._solution is None:
-            raise UndecidedError(f"the distance to one of several {'minimisers' if self.problem.potential else 'zeros'}")
+            several = "minimisers" if self.problem.potential else "zeros"
+            raise UndecidedError(f"the distance to one of several {several}")
         return Fraction(self._forms.distance2(*(x - y for x, y in zip(self._start, self._solution, strict=True))))
 
     def _minimiser_heterogeneity(self) -> Number:
@@ -221,12 +237,6 @@ class Proved:
 
     # --- Noise, inner problems ---
 
-    def _relative_noise(self) -> Fraction:
-        return Fraction(0)
-
-    def _dimension(self) -> Fraction:
-        return Fraction(self.problem.d)
-
     def _sigma_u(self) -> Fraction:
         return self.noise.get("sigma_u", Fraction(0)) if self.problem.d_u else Fraction(0)
 
@@ -237,9 +247,6 @@ class Proved:
         if self.problem.d_u and self.problem.d_v:
             raise UndecidedError("one sigma for two blocks of variables")
         return self.noise.get("sigma", self._sigma_u() + self._sigma_v())
-
-    def _inner_error(self) -> Fraction:
-        return Fraction(0)
 
     def _joint_minimum(self) -> Fraction:
         """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), w being the last variable."""
@@ -302,30 +309,6 @@ class Proved:
         drawn = [(q, delays.per_round(rows)) for q, rows in participations(self.trace, self.T + 1 - position)]
         found = (q * (Fraction(int(tau.sum()), self.T) if position else int(tau.max())) for q, tau in drawn)
         return sum(found, Fraction(0))
-
-
-_KNOWN = frozenset(
-    {
-        "F_0",
-        "distance2_0",
-        "minimiser_heterogeneity",
-        "B_0",
-        "mean_B_0",
-        "b",
-        "sigma",
-        "sigma_u",
-        "sigma_v",
-        "inner_error",
-        "joint_minimum",
-        "lagrangian_gap",
-        "gradient_bound",
-        "dissimilarity_G",
-        "dissimilarity_B",
-        "relative_noise",
-        "dimension",
-    }
-    | {"selection_skew", "delta", *DELAYS, *MEAN_DELAYS}
-)
 
 
 def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArray[np.bool_]]]:

@@ -6,20 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
-from ratecheck.algebra.enclosure import Number
-from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
-from ratecheck.certification.exact_constants import Proved
+from ratecheck.certification.exact_constants import OF_OPERATORS, OF_RUN, Proved
 from ratecheck.problems import Certificate, MinMax
 from ratecheck.problems.minmax import cocoercive
-
-# What is known here beside the constants that are tested; the others speak of functions.
-_KNOWN = frozenset(
-    {
-        "distance2_0", "B_0", "mean_B_0", "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS,
-        *MEAN_DELAYS, "relative_noise", "dimension",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,9 +20,7 @@ class ProvedOperator(Proved):
     problem: MinMax  # type: ignore[assignment]  # in place of a quadratic
     cocoercive: bool = False
 
-    def fact(self, name: str) -> Number | None:
-        """See `Proved.fact`."""
-        return super().fact(name) if name in self._predicates or name in _KNOWN else None
+    _known: ClassVar[frozenset[str]] = OF_RUN | OF_OPERATORS
 
     @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
-from ratecheck.certification.exact_constants import Proved
+from ratecheck.certification.exact_constants import OF_RUN, Proved
 from ratecheck.problems import Piecewise, PiecewiseSamples
 
 # Constants of the problem, by what `Piecewise.exact` calls them.
@@ -31,10 +31,6 @@ _OWN = {
 # Of those the ones that are roots.
 _ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
 _NONE = frozenset({"L_v", "L_uv", "L_vu"})
-# What concerns neither the functions nor inner problems.
-_OTHERS = frozenset({
-    "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,12 +39,15 @@ class ProvedPiecewise(Proved):
 
     problem: Piecewise | PiecewiseSamples  # type: ignore[assignment]  # in place of a quadratic
 
+    # What concerns neither the functions nor inner problems.
+    _known: ClassVar[frozenset[str]] = OF_RUN
+
     def fact(self, name: str) -> Number | None:
         """See `Proved.fact`."""
         if name in _NONE:
             return Fraction(0)
         if name not in _OWN:
-            return super().fact(name) if name in _OTHERS else None
+            return super().fact(name)
         found = self.problem.exact(_OWN[name], self._start[0].tolist())
         if found is None:
             raise UndecidedError(f"{name} does not exist, in exact arithmetic")
