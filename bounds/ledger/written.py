@@ -22,7 +22,7 @@ class Written:
 
     @property
     def value(self) -> sp.Expr:
-        """What it is for SymPy."""
+        """Value as a SymPy expression."""
         if self.operation == "value":
             return self.parts[0]
         first, *others = map(value, self.parts)

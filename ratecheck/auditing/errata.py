@@ -108,7 +108,7 @@ def _under_an_order(key: str) -> bool:
 
 
 def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tuple[int, str]:
-    """The same for a step that is false and of which no reader has said why, or vacuous."""
+    """Rank and text of a step that is vacuous, or false without a reason that a reader has given."""
     key = finding.of
     standing = conclusions[key].standing if key in conclusions else Standing.UNDECIDED
     if finding.vacuous:

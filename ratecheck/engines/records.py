@@ -8,7 +8,7 @@ is the server's alone and the problem is affine, terms become rows, so that the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,14 +70,6 @@ class RecordPlan:
     def names(self) -> tuple[str, ...]:
         """Names in order."""
         return tuple(record.name for record in self.records)
-
-
-def weighted(records: Mapping[str, Array], weights: Mapping[str, float]) -> Array:
-    """The weighted sum of records; raises `InputError` where one of them was not recorded."""
-    missing = [name for name in weights if name not in records]
-    if missing:
-        raise InputError(f"the metric needs {', '.join(missing)}, which the caller chose not to record")
-    return np.asarray(sum(weight * records[name] for name, weight in weights.items()))
 
 
 def plan(setup: Setup) -> RecordPlan:

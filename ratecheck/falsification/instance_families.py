@@ -27,6 +27,7 @@ from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELA
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.certification.uncertified import may_continue, of_operators, takes_partial_gradients
 from ratecheck.engines.rigorous.mean_field import FEW
+from ratecheck.engines.wanted import recordable
 from ratecheck.errors import InputError
 from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
@@ -46,7 +47,7 @@ from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.on_trace import certify
-from ratecheck.settings.setting import Options, recordable, wanted
+from ratecheck.settings.setting import Options, wanted
 from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval

@@ -235,7 +235,7 @@ class _Units:
         )
 
     def degrees(self, expr: sp.Expr) -> Degrees | MixedUnitsError | None:
-        """Those of the formula as it is written; where they differ inside, those of its values at several settings."""
+        """Degrees of a formula as it is written; where they differ inside, of its values at several settings."""
         try:
             return degrees(expr, self.statement)
         except MixedUnitsError as mixed:
@@ -302,7 +302,7 @@ class _Units:
         return next((values for values in self._all(expr) if math.isfinite(number(expr, values))), {})
 
     def _in(self, values: Mapping[str, float], unit: tuple[float, float]) -> dict[str, float]:
-        """The same setting in other units."""
+        """A setting in other units."""
         vocabulary = self.statement.vocabulary
         scaled = {}
         for name, value in values.items():

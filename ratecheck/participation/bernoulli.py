@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.assumption import Assumption
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, real, whole
@@ -70,6 +71,14 @@ class Bernoulli(Independent):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
         return cls(data["p"])
+
+    def sentence(self, notation: Notation) -> str:
+        """See `Participation.sentence`: the probability of each client, where one of them is below 1."""
+        p = np.ravel(self.p).tolist()
+        if {*p} == {1.0}:
+            return ""
+        listed = notation.listed([p[0]] if len({*p}) == 1 else p)
+        return f"{'each ' * (self.n > 1)}taking part with probability {notation.formula(listed)}"
 
     @property
     def constant_law(self) -> bool:  # type: ignore[override]  # one number per client, or one per client and round

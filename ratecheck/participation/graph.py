@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.assumption import Assumption
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.caching import bytes_of
 from ratecheck.errors import InputError
@@ -23,6 +24,8 @@ from ratecheck.participation.model.repetition import Repetition
 _SUMS = 1e-12
 # What misses it by no more has been written with too few digits.
 _ROUNDED = 1e-2
+# Clients up to which the edges of a graph without a name are written.
+_FEW_CLIENTS = 5
 
 
 def _named(name: str) -> Callable[..., Graph]:
@@ -153,6 +156,23 @@ class Graph(Participation):
         """The graph in words, for a verdict."""
         often = "" if self.mixes == 1 else f", and a round mixes with probability {self.mixes:g}"
         return f"the {self.n} clients are on {self.kind_of_graph}; ||W - 11'/n||_2 = {self.mixing_rate:.4g}{often}"
+
+    def sentence(self, notation: Notation) -> str:
+        """See `Participation.sentence`: the graph, by its name or its edges, and how often a round mixes."""
+        if self.n == 1:
+            return ""
+        often = f", of whose rounds each mixes with probability {notation.formula(notation.given(self.mixes))}"
+        return f"on {self._edges(notation) or self.kind_of_graph}{'' if self.mixes == 1 else often}"
+
+    def _edges(self, notation: Notation) -> str:
+        """The edges with their shares, where the graph has no name and few clients."""
+        if self.name or self.n > _FEW_CLIENTS:
+            return ""
+        named: dict[float, list[str]] = {}
+        for i, j in np.argwhere(self.edges > 0):
+            named.setdefault(float(self.edges[i, j]), []).append(notation.name(f"W_{i + 1}{j + 1}"))
+        shares = [notation.formula(" = ".join([*names, notation.given(share)])) for share, names in named.items()]
+        return f"the graph with {' and '.join(shares)}" if shares else ""
 
     @property
     def mixing_rate(self) -> float:

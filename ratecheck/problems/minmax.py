@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -25,6 +26,7 @@ from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
+from ratecheck.problems.sentence import functions, quadratic
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -193,6 +195,15 @@ class MinMax(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(*(data[name] for name in _ARRAYS))
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`: f_i(x, y), which is minimised over x and maximised over y."""
+        names = [*notation.names("x", self.d_x), *notation.names("y", self.d_y)]
+        written = [
+            quadratic(np.block([[A, B], [B.T, -C]]), np.concatenate([a, -c]), names, notation)
+            for A, B, C, a, c in zip(self.A, self.B, self.C, self.a, self.c, strict=True)
+        ]
+        return functions("f", names, written, notation)
 
     # --- The saddle point ---
 

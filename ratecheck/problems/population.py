@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, whole
@@ -17,6 +18,7 @@ from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import rounded_mean
 from ratecheck.problems.problem import SingleLevel
 from ratecheck.problems.quadratic import Quadratic, certified_dissimilarity
+from ratecheck.problems.sentence import arguments
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -137,6 +139,13 @@ class Population(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(Quadratic.read(data), data["counts"])
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`: how many clients have which function."""
+        names, written = self.types.formulas(notation)
+        function = notation.name("f_i") + arguments(names, written)
+        many = ["all"] if self.distinct == 1 else [str(count) for count in self.counts.tolist()]
+        return [f"{notation.words(each)}{function} = {text}" for each, text in zip(many, written, strict=True)]
 
     def operator(self) -> tuple[Array, Array]:
         """H (G, d, d) and g (G, d) of the types: the gradient of f_g is H_g w - g_g."""

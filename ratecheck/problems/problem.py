@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
+from ratecheck.problems.known import Known
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
     from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
     from ratecheck.problems.two_level.bilevel import Bilevel
@@ -77,8 +80,8 @@ class CalledOracle:
 class Problem(ABC):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
-    What an engine may do with a problem it asks as a capability: ``affine`` (the gradient of every client is affine, so
-    that moments are followed exactly), `quadratic` and `bilevel` (the problem in that form, where it has it).
+    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces` and
+    `bilevel` are the problem in that form, where it has it.
     """
 
     n: int
@@ -93,6 +96,8 @@ class Problem(ABC):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
+    # Whether a sample is off by the same to either side: outcomes are followed, and none is drawn.
+    two_valued: ClassVar[bool] = False
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
@@ -140,6 +145,22 @@ class Problem(ABC):
     def quadratic(self) -> Quadratic | None:
         """The problem as quadratics f_i, where it is one."""
         return None
+
+    @property
+    def pieces(self) -> Piecewise | None:
+        """The problem as functions that are quadratic piece by piece, where it is one."""
+        return None
+
+    @property
+    def knows(self) -> frozenset[Known]:
+        """What is known of the problem, by which engines may follow its runs."""
+        found = {
+            Known.AFFINE: self.affine,
+            Known.PIECES: self.pieces is not None,
+            Known.TYPES: self.multiplicities is not None,
+            Known.TWO_VALUED: self.two_valued,
+        }
+        return frozenset(known for known, there in found.items() if there)
 
     @property
     def objective(self) -> Quadratic | Population | None:
@@ -210,6 +231,16 @@ class Problem(ABC):
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""
         return True
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """The clients' functions as formulas, equal ones together, each up to a constant.
+
+        ``noises`` maps the symbols of the levels of noise that a run has, none of them 0, to their names here, such as
+        ``sigma_u``. By default the functions of the problem in the form of `quadratic`, or its kind in words.
+        """
+        if self.quadratic is not None:
+            return self.quadratic.sentence(notation, noises)
+        return [notation.phrase(f"a {self.kind} problem with {self.sizes}")]
 
     def fields(self) -> dict[str, Any]:
         """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""

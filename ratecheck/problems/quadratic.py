@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -30,6 +31,7 @@ from ratecheck.problems.matrices import (
 )
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
+from ratecheck.problems.sentence import functions, quadratic
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -147,6 +149,17 @@ class Quadratic(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["H"], data["g"], data["shared"])
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`."""
+        return functions("f", *self.formulas(notation), notation)
+
+    def formulas(self, notation: Notation) -> tuple[list[str], list[str]]:
+        """The names of the variables, and the function of every client as a formula."""
+        # A single block is x, whatever the paper calls it.
+        blocks = ("u", "v") if self.d_u and self.d_v else ("x", "x")
+        names = [*notation.names(blocks[0], self.d_u), *notation.names(blocks[1], self.d_v)]
+        return names, [quadratic(H, g, names, notation) for H, g in zip(self.H, self.g, strict=True)]
 
     def operator(self) -> tuple[Array, Array]:
         """H (n, d, d) and g (n, d): the gradient of f_i is H_i w - g_i."""

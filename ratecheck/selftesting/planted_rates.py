@@ -56,7 +56,7 @@ class PlantedRate:
 
     @property
     def caught(self) -> bool:
-        """Whether it is: with an instance where the left side is above the wrong bound alone, or with the power."""
+        """True where the planted error is found: by an instance above the wrong bound alone, or by the power."""
         if self.found.finding is not self.wanted and not (self.found.finding.passes and self.wanted.passes):
             return False
         if self.wanted is Finding.EXCEEDED:

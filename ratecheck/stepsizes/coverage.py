@@ -84,7 +84,7 @@ class ConditionAtSetting:
 
     @property
     def ranged(self) -> bool:
-        """Whether it holds for the values of one number that ``where`` names."""
+        """True where the condition holds for the values of one number that ``where`` names."""
         return self.holds is None and bool(self.where)
 
     def fields(self) -> dict[str, Any]:
@@ -489,6 +489,6 @@ def _contradiction(statement: Statement, values: Exact) -> str:
 
 
 def _is_quotient(expr: sp.Expr) -> bool:
-    """Whether it is a quotient of polynomials with rational coefficients."""
+    """True of a quotient of polynomials with rational coefficients."""
     powers = all(each.exp.is_Integer for each in expr.atoms(sp.Pow))
     return powers and not expr.has(sp.Max, sp.Min) and all(each.is_Rational for each in expr.atoms(sp.Number))

@@ -40,7 +40,7 @@ def logarithm(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -
 
 
 def convex(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -> bool:
-    """Whether it is seen to be convex in the logarithms of ``names``, as sums of products of powers are.
+    """True where an expression is seen to be convex in the logarithms of ``names``, as posynomials are.
 
     So are products, positive powers and maxima of those; no term may be negative.
     """
@@ -62,7 +62,7 @@ def _has(expr: sp.Expr, names: Sequence[str]) -> bool:
 
 
 def _monomial(expr: sp.Expr, names: Sequence[str]) -> bool:
-    """Whether it is a product of powers of the named symbols and of what does not contain them."""
+    """True of a monomial: a product of powers of the named symbols and of what does not contain them."""
     if expr.is_Symbol or not _has(expr, names):
         return True
     if expr.is_Pow:

@@ -74,7 +74,7 @@ class ConditionChange:
 
     @property
     def changed(self) -> bool:
-        """Whether it is not proved to be the same."""
+        """True of a pair of versions not proved to be equal."""
         return not (self.tightness is Tightness.SAME and self.proved)
 
 

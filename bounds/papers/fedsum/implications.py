@@ -1,4 +1,4 @@
-"""What follows from what in "FedSUM Family ... under Arbitrary Client Participation"."""
+"""Implications of "FedSUM Family ... under Arbitrary Client Participation"."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ class _Drifting(_Appendix):
         )
 
     def _repaired_drift(self) -> Fact:
-        """The same with tau_max + 1 rounds, the first participation, sum_k k <= K^2/2 and sum_k k^2 <= K^3/3."""
+        """The drift with tau_max + 1 rounds, the first participation, sum_k k <= K^2/2 and sum_k k^2 <= K^3/3."""
         rounds = tau_max + 1
         rest = (
             10 * eta_l**2 / N**2 * K * T * f.noise_square

@@ -142,7 +142,7 @@ LEMMA_7_REPAIRED = make_statement(
     repairs="lemma-7",
 )
 
-_YOUNG_ROOM = 2 * eta_y**2 * PATH * L_1**2
+_YOUNG_SLACK = 2 * eta_y**2 * PATH * L_1**2
 LEMMA_8 = make_statement(
     "lemma-8",
     "Drifts of the local steps",
@@ -155,7 +155,7 @@ LEMMA_8 = make_statement(
             "y",
             drift_y,
             {
-                name: eta_y**2 * tau_bar / (1 - _YOUNG_ROOM) * term
+                name: eta_y**2 * tau_bar / (1 - _YOUNG_SLACK) * term
                 for name, term in {
                     "noise": alpha_max**2 * sigma_g**2,
                     "drift of x": 2 * c_a * alpha_max * L_1**2 * eta_x**2 * tau_bar * SIGMA_M1_2,
@@ -167,7 +167,7 @@ LEMMA_8 = make_statement(
     ),
     algorithm="simfbo",
     assumptions=(*BOUNDED_V, Assumption.LOWER_HETEROGENEITY, Assumption.LOCAL_WEIGHTS),
-    conditions=(Condition(name="room", left=_YOUNG_ROOM, operator="<", right=ONE),),
+    conditions=(Condition(name="room", left=_YOUNG_SLACK, operator="<", right=ONE),),
     follows_from=("lemma-2", "lemma-5"),
     remark=(
         LEMMA_8_REMARK + "In the claim on y, beta_gh^2 is missing too: Assumption 4 at equal gradients gives "

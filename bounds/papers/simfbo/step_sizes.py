@@ -55,7 +55,7 @@ PRODUCTS = (
     StepProduct(product=gamma_y, local=gamma_x, outer=c_gamma_y),
     StepProduct(product=gamma_v, local=gamma_x, outer=c_gamma_v),
 )
-# (38) asks c_gamma_y >= 256*K_1*L_y/mu_g, but K_1 has 1/c_gamma_y: together c_gamma_y^2 >= 256*K_1_NUMERATOR*L_y/mu_g.
+# (38) needs c_gamma_y >= 256*K_1*L_y/mu_g, but K_1 has 1/c_gamma_y: together c_gamma_y^2 >= 256*K_1_NUMERATOR*L_y/mu_g.
 RATIOS = (
     StepRule(symbol=c_gamma_y, value=16 * sp.sqrt(K_1_NUMERATOR * L_Y / mu_g), at_least=True),
     StepRule(symbol=c_gamma_v, value=16 * sp.sqrt(K_2_NUMERATOR * L_V / mu_g), at_least=True),
@@ -137,7 +137,7 @@ LOCAL_CAPS_REPAIRED = (
     at_most("eta_v", eta_v, ETA_V_REPAIRED),
 )
 
-# (38) gives gamma_x and the eta as orders; taken here: the constant 1, and less where a condition asks for less.
+# (38) gives gamma_x and the eta as orders; taken here: the constant 1, and less where a condition needs less.
 _ORDER_GAMMA, _ORDER_ETA = sp.sqrt(P / (tau_bar * T)), 1 / (tau_bar * sp.sqrt(T))
 
 

@@ -38,7 +38,7 @@ class TapedDraw(Draw):
         self._random = _Tape(self.tape, beyond)  # type: ignore[assignment]
 
     def again(self) -> TapedDraw:
-        """The same instance from the start."""
+        """The instance drawn again from its first number."""
         return TapedDraw(self.index, self._seed, self.tape)
 
     def other(self, rng: random.Random) -> TapedDraw:
@@ -143,7 +143,7 @@ class _Search:
             self._known.append((min(slack), len(self._known), draw))
 
     def nearest(self) -> list[TapedDraw]:
-        """Those on which the claim is nearest to failing."""
+        """Instances on which the claim has the least slack."""
         return [draw for _, _, draw in sorted(self._known)[:_PARENTS]]
 
 

@@ -143,7 +143,7 @@ class _Rounds:
         return {U: pieces.slopes + (pieces.curvatures * way).sum(axis=2), V: pieces.nothing}
 
     def _pieces(self, rows: NDArray[np.intp]) -> _Pieces:
-        """Those of these clients, put together once for each choice of clients."""
+        """Pieces of these clients' functions, put together once for each choice of clients."""
         key = rows.tobytes()
         if key not in self.pieces:
             if len(self.pieces) >= _KEPT:

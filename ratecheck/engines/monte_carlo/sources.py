@@ -59,7 +59,7 @@ class _Compiled:
 
 
 class _Called:
-    """The same in Python, with the noise of the compiled oracles, from the same streams."""
+    """Oracles called in Python, with the noise of the compiled oracles from the same streams."""
 
     def __init__(self, oracle: CalledOracle) -> None:
         self._oracle = oracle

@@ -19,7 +19,7 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, TermOver, U, V, Variables
-from ratecheck.engines.moments.exact import Expectation
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.assumption import Assumption
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
@@ -128,6 +129,10 @@ class Participation(ABC):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `fields`; raises `InputError` for what is no such pattern."""
         raise InputError(f"a participation of the kind {cls.kind!r} has no form in a file")
+
+    def sentence(self, notation: Notation) -> str:
+        """Who takes part, as a part of a sentence; nothing where all clients always do."""
+        return f"{self.kind} participation" if self.n > 1 else ""
 
     @property
     def repeats(self) -> Repetition | None:

@@ -7,7 +7,7 @@ quadratic is. What is true of quadratics alone is told from what is true of smoo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -26,6 +27,7 @@ from ratecheck.problems.matrices import spread
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.piecewise_quadratic.piecewise_gradients import PiecewiseGradients
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
+from ratecheck.problems.sentence import functions
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -310,6 +312,11 @@ class Piecewise(SingleLevel):
         return self._constant(name, about[name][0], [], *about[name][1:]) if name in about else None
 
     @property
+    def pieces(self) -> Piecewise:
+        """The problem itself."""
+        return self
+
+    @property
     def minimum_known(self) -> bool:
         """It is: see `lowest` and `minimiser`."""
         return True
@@ -328,6 +335,11 @@ class Piecewise(SingleLevel):
         pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
         return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
 
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`."""
+        names = notation.names("x", self.d)
+        return functions("f", names, [_separable(curves, names, notation) for curves in self.curves], notation)
+
     def fields(self) -> dict[str, Any]:
         """See `Problem.fields`."""
         return {"kinks": self.kinks.tolist(), "curvatures": self.curvatures.tolist(), "slopes": self.slopes.tolist()}
@@ -336,6 +348,15 @@ class Piecewise(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _separable(curves: Sequence[ScalarFunction], names: Sequence[str], notation: Notation) -> str:
+    """A sum of functions of one variable each, up to a constant."""
+    parts = [curve.formula(name, notation) for curve, name in zip(curves, names, strict=True)]
+    parts = [part for part in parts if part != "0"]
+    if len(parts) == 1 or notation.tex:
+        return " + ".join(parts) or "0"
+    return " + ".join(f"({part})" for part in parts) or "0"
 
 
 def _sum(values: Iterable[Fraction | None]) -> Fraction | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
@@ -23,6 +24,9 @@ from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+
+# Levels of noise of a shared variable's gradients, the only ones that equal clients have.
+_OF_SHARED = ("sigma_u", "sigma")
 
 
 def _arrays(path: str) -> dict[str, Array]:
@@ -46,6 +50,7 @@ class PiecewiseSamples(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise-samples"
+    two_valued: ClassVar[bool] = True
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise-samples:", "from_file", _arrays, own_clients=True),
     )
@@ -171,6 +176,15 @@ class PiecewiseSamples(SingleLevel):
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`; raises `InputError`: nothing is drawn."""
         raise InputError(f"the samples of a {self.kind} problem are not drawn: use engine=exact")
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`: also by how much samples are off, to either side with probability 1/2."""
+        name, one = notation.name("x"), self.n == 1
+        letter = "f" if one else notation.name("f_i")
+        written = f"{'' if one else notation.words('all')}{letter} = {self.curve.formula(name, notation)}"
+        sign = r"\pm" if notation.tex else "+-"
+        off = [notation.name(symbol) for symbol, noise in noises.items() if noise in _OF_SHARED]
+        return [written, *(f"{notation.words('sampled')}{letter}'({name}) {sign} {each}" for each in off)]
 
     def fields(self) -> dict[str, Any]:
         """See `Problem.fields`."""

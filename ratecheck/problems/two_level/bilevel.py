@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -20,6 +21,7 @@ from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
+from ratecheck.problems.sentence import arguments, quadratic, together
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -148,6 +150,25 @@ class Bilevel(Problem):
     def bilevel(self) -> Bilevel:
         """The problem itself."""
         return self
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`: f_i and g_i, and the clients' weights where these differ."""
+        names = [*notation.names("x", self.d_x), *notation.names("y", self.d_y)]
+        zero = np.zeros((self.d_x, self.d_x))
+        upper = [quadratic(Q, q, names, notation) for Q, q in zip(self.Q, self.q, strict=True)]
+        lower = [
+            quadratic(np.block([[zero, -B.T], [-B, A]]), np.concatenate([np.zeros(self.d_x), b]), names, notation)
+            for A, B, b in zip(self.A, self.B, self.b, strict=True)
+        ]
+        weights = [notation.given(p) for p in self.p.tolist()]
+        weighted = [f"p = ({', '.join(weights)})"] if len({*weights}) > 1 else []
+        of = arguments(names, [*upper, *lower])
+        written = [*together("f", of, upper, notation), *together("g", of, lower, notation)]
+        return [*written, *self.sampled_sentence(notation), *weighted]
+
+    def sampled_sentence(self, notation: Notation) -> list[str]:
+        """By how much the samples of a problem that has its own are off, as formulas."""
+        return []
 
     def noise(self, totals: Mapping[str, float]) -> Array:
         """See `Problem.noise`.

@@ -126,7 +126,7 @@ def _clock_text(clocked: Sequence[str]) -> list[str]:
 
 
 def report_fields(report: Report) -> dict[str, Any]:
-    """The same as data, with every mutant."""
+    """The report as JSON data, with every mutant."""
     engines: dict[str, int] = {}
     for each in report.surveys:
         for engine, count in each.instances.items():

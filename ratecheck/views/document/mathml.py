@@ -303,7 +303,7 @@ class _Reader:
         return re.sub(r"\\(.)", r"\1", found[1])
 
     def _degree(self) -> str:
-        """That of a root, in square brackets; empty for a square root."""
+        """The degree of a root, in square brackets; empty for a square root."""
         if self._skip() != "[":
             return ""
         self.at += 1

@@ -58,7 +58,7 @@ _STANDINGS: Mapping[str, str] = {
     "false as printed": "exact numbers meet what it assumes and break what it claims",
 }
 
-# The same in a few words.
+# The standing of a statement in a few words.
 _BRIEFLY: Mapping[str, str] = {
     "holds as printed": "every step is proved or a textbook fact, misprints as they are meant",
     "not refuted as printed": "no step is false but for misprints, some were only tried on instances or in a "
@@ -104,7 +104,7 @@ def misprinted(entry: Data, errata: Sequence[Data]) -> bool:
 
 
 def standing_briefly(standing: str) -> str:
-    """The same in a few words."""
+    """The standing of a statement in a few words."""
     return _BRIEFLY[standing]
 
 

@@ -145,7 +145,7 @@ def counts(found: Sequence[StatementChange], gone: Sequence[str], added: Sequenc
 
 
 def statement_fields(found: StatementChange) -> dict[str, Any]:
-    """The same as JSON."""
+    """Changes of a statement as JSON data."""
     return {
         "old": found.old.key,
         "new": found.new.key,

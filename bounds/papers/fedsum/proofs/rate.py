@@ -39,7 +39,7 @@ from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, eta_l, s
 
 @dataclass(frozen=True)
 class RateVariant:
-    """What differs between the two appendices."""
+    """One of the two appendices, by what differs."""
 
     letter: str
     algorithm: str
@@ -47,7 +47,7 @@ class RateVariant:
 
     @property
     def e(self) -> bool:
-        """Whether it is Appendix E."""
+        """Whether the appendix is E."""
         return self.letter == "e"
 
     def eq(self, number: int) -> str:

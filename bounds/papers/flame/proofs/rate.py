@@ -374,7 +374,7 @@ def _over_runs(sides: Callable[..., Any], *, everybody: bool, **constants: Numbe
 
 
 def _for_all(check: Enumerated, form: Callable[..., Algebraic]) -> Enumerated:
-    """The same claim with a form for all values."""
+    """The claim with a form for all values."""
     return replace(check, form=form)
 
 

@@ -33,16 +33,16 @@ class ProximalClients:
         return (1 / self.rho**2 - 1) * x**2 - (self.L * self.alpha[i] + self.rho) / 2
 
     def gain(self, i: int) -> Fraction:
-        """What (39) subtracts per squared step, of which c_1 is the least."""
+        """Decrease in (39) per squared step, of which c_1 is the least."""
         x = self.lambda_ * self.alpha[i]
         return (x + self.rho) / 2 - x**2 * (1 + self.rho) / self.rho**2
 
     def inner_cost(self, i: int, cost: Fraction, power: int) -> Fraction:
-        """What (38) multiplies with eps_i: cost*alpha_i^power/q."""
+        """Factor of eps_i in (38): cost*alpha_i^power/q."""
         return cost * self.alpha[i] ** power / self.young(i)
 
     def applies(self, *, with_young: bool) -> bool:
-        """The condition of Lemma 1, without q = 0, by which (38) divides; and q > 0, if asked."""
+        """The condition of Lemma 1, without q = 0, by which (38) divides; and q > 0, if wanted."""
         young = [self.young(i) for i in range(self.m)]
         return self.c1 > 0 and 0 not in young and (min(young) > 0 or not with_young)
 

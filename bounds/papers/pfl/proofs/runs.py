@@ -373,19 +373,19 @@ def _part(draw: Draw) -> Fraction:
 
 
 def partial(draw: Draw, problem: QuadraticClients) -> Steps:
-    """Those of Theorem 3.7: gamma <= 1/(32*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
+    """Step sizes of Theorem 3.7: gamma <= 1/(32*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
     gamma = _part(draw) / (32 * problem.L * problem.K)
     return _outer(draw, gamma, root_above(problem.m), root_above(Fraction(problem.n, problem.m)))
 
 
 def scaffold(draw: Draw, problem: QuadraticClients) -> Steps:
-    """Those of Theorem 4.5: gamma <= min(m/n^(2/3), 1)/(72*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
+    """Step sizes of Theorem 4.5: gamma <= min(m/n^(2/3), 1)/(72*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
     gamma = _part(draw) * min(problem.m / two_thirds_above(problem.n), Fraction(1)) / (72 * problem.L * problem.K)
     return _outer(draw, gamma, root_above(problem.m), root_above(Fraction(problem.n, problem.m)))
 
 
 def complete(constant: int) -> Chooser:
-    """Those of Lemma 3.6: gamma <= 1/(constant*L*K), eta_u >= max(T, sqrt(n)), eta_v >= 1."""
+    """Step sizes of Lemma 3.6: gamma <= 1/(constant*L*K), eta_u >= max(T, sqrt(n)), eta_v >= 1."""
 
     def choose(draw: Draw, problem: QuadraticClients) -> Steps:
         gamma = _part(draw) / (constant * problem.L * problem.K)

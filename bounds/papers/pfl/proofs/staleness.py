@@ -72,7 +72,7 @@ def _factorised(draw: Draw) -> Pairs:
 
 
 def _conditioned(draw: Draw) -> Pairs:
-    """The same with the expectations given that client i does not, or does, take part."""
+    """E||alpha_ik^{t-1} - u^t||^2 against expectations given that client i does not, or does, take part."""
     law = _run(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)

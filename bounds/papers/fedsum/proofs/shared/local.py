@@ -51,7 +51,7 @@ from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma, tau
 
 @dataclass(frozen=True)
 class LocalVariant:
-    """What differs between the two appendices: names, equation numbers and printed powers of tau_max."""
+    """One of the two appendices, by what differs: names, equation numbers and printed powers of tau_max."""
 
     letter: str
     algorithm: str
