@@ -22,6 +22,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
@@ -156,6 +157,11 @@ class MinMax(SingleLevel):
     @cached_property
     def _operator(self) -> tuple[Array, Array]:
         return _matrices(self.A, self.B, self.C), np.concatenate([self.a, self.c], axis=1)
+
+    @property
+    def forms(self) -> Forms:
+        """The F_i in floats, and ``exactly`` in rationals."""
+        return Forms(*self._operator, self.d)
 
     @cached_property
     def mean(self) -> tuple[Array, Array]:
