@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bounds.own_file import OwnFile
     from bounds.statement import Statement
 
@@ -71,6 +71,8 @@ def address_of(statement: Statement) -> str:
 
 def read(path: str) -> tuple[Path, bytes]:
     """Where the file is, and what it holds; raises `InputError` where it cannot be read."""
+    from pathlib import Path
+
     place = Path(path)
     if place.is_dir():
         raise InputError(f"{path!r} is a folder: give path/to/file.py:name")
@@ -135,12 +137,16 @@ def _wrong(statement: Statement, file: OwnFile) -> str:
 
 def _misfits(value: object, name: str) -> Iterator[str]:
     """First value of another kind than its field says, in a dataclass and those inside; formulas are not looked at."""
+    import dataclasses
+
     hints = typing.get_type_hints(type(value))
     for field in dataclasses.fields(value):  # type: ignore[arg-type]
         yield from _misfit(getattr(value, field.name), hints[field.name], f"{field.name} of the {name}")
 
 
 def _misfit(value: object, hint: Any, name: str) -> Iterator[str]:
+    import dataclasses
+
     kind, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
     if kind in (types.UnionType, typing.Union):
         if not any(next(_misfit(value, each, name), None) is None for each in inner):
@@ -168,10 +174,10 @@ def _brief(value: object) -> str:
 
 def _check_repairs(key: str) -> None:
     """Raise `InputError` where the catalogue has no statement of that key."""
-    import bounds
+    from bounds import hooks
 
     try:
-        bounds.get(key)
+        hooks.check_statement(key)
     except InputError as error:
         raise InputError(f"it repairs {key!r}: {error}") from None
 
