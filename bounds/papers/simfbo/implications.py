@@ -104,10 +104,8 @@ def _theorem_2(conclusion: str, premise: str, location: str, constants: dict[sp.
         location,
         at=constants,
         using=(),
-        remark=(
-            "At w_i = p_i: of w_i and rho^(t) the proof of Theorem 1 uses that the w_i are fixed, positive and add up "
-            "to 1, and the bounds on rho^(t), and nothing of how they are made of the a_i; no step of it has that."
-        ),
+        remark="At w_i = p_i: of w_i and rho^(t) the proof of Theorem 1 uses that the w_i are fixed, positive and add "
+        "up to 1, and the bounds on rho^(t), and nothing of how they are made of the a_i; no step of it has that.",
     )
 
 

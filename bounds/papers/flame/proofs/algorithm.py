@@ -121,12 +121,10 @@ STEPS: tuple[Step, ...] = (
         "below eq. (13)",
         "(13) can be satisfied after O(nu*log(d/eps_i)) gradient steps, nu a condition number of (9)",
         at_most(_SHRINKS, sp.Integer(1), *_SMOOTH, positive(lambda_ - L, "lambda"), operator="<"),
-        remark=(
-            "What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta; at "
-            "most (1 - 1/nu)^2 with nu = (lambda + L)/(lambda - L). To speak of a condition number is to have (9) "
-            "strongly convex, lambda > L: Theorem 1 takes lambda large enough for it, and Proposition 1 has "
-            "lambda > 2*L where f is not convex."
-        ),
+        remark="What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta; "
+        "at most (1 - 1/nu)^2 with nu = (lambda + L)/(lambda - L). To speak of a condition number is to have (9) "
+        "strongly convex, lambda > L: Theorem 1 takes lambda large enough for it, and Proposition 1 has "
+        "lambda > 2*L where f is not convex.",
     ),
     _theorem_1(
         "1",

@@ -312,9 +312,8 @@ STEPS: tuple[Step, ...] = (
             operator=">",
         ),
         repair="assumed for the smallest weight, from which it follows for all",
-        remark=(
-            "(38) refers to Proposition 3, where k > 0, and its k is a multiple of q. q > 0 is not assumed anywhere."
-        ),
+        remark="(38) refers to Proposition 3, where k > 0, and its k is a multiple of q. q > 0 is not assumed "
+        "anywhere.",
     ),
     _step(
         "25",
@@ -323,10 +322,8 @@ STEPS: tuple[Step, ...] = (
         gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS,)),
         repaired=gram(dot(_G, dtheta), q * square(dtheta) + square(_G) / (4 * q), where=(_DESCENDS, _YOUNG)),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
-        remark=(
-            "G = alpha_i (grad f_i(theta^{t+1}) + lambda (theta^{t+1} - w_i)), with eps_i = ||G||^2, the least that "
-            "(13) allows: eps_i contains alpha_i^2 already."
-        ),
+        remark="G = alpha_i (grad f_i(theta^{t+1}) + lambda (theta^{t+1} - w_i)), with eps_i = ||G||^2, the least that "
+        "(13) allows: eps_i contains alpha_i^2 already.",
     ),
     _step(
         "26",
@@ -413,10 +410,8 @@ STEPS: tuple[Step, ...] = (
             form=forms.descent,
         ),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
-        remark=(
-            "Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "
-            "the repaired form holds with equality."
-        ),
+        remark="Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "
+        "the repaired form holds with equality.",
     ),
     _step(
         "32",

@@ -68,10 +68,8 @@ STEPS: tuple[Step, ...] = (
             _joint(lambda_ * place / (lambda_ + bend), sp.Integer(0), bend, place), _least(bend, place, lambda_)
         ),
         repair="the norm in (3) squared, as in (2)",
-        remark=(
-            "For f = bend*theta^2/2 and w = place > 0 the minimiser of (3) as printed is min(place, lambda/(2*bend)). "
-            "Everything later uses the square."
-        ),
+        remark="For f = bend*theta^2/2 and w = place > 0 the minimiser of (3) as printed is min(place, "
+        "lambda/(2*bend)). Everything later uses the square.",
     ),
     _step(
         "2",
@@ -96,11 +94,9 @@ STEPS: tuple[Step, ...] = (
         "Proposition 1, eq. (4)",
         "grad F(w) = lambda*(w - prox(w))",
         _gradient(),
-        remark=(
-            "As -lambda*c*||dw||^2 <= F(w + dw) - F(w) - <lambda*(w - prox(w)), dw> <= lambda/2*||dw||^2 for every dw, "
-            "both sides with weights of their own; c is a Lipschitz constant of prox, which there is for ell < lambda "
-            "where f + ell/2 ||.||^2 is convex."
-        ),
+        remark="As -lambda*c*||dw||^2 <= F(w + dw) - F(w) - <lambda*(w - prox(w)), dw> <= lambda/2*||dw||^2 for every "
+        "dw, both sides with weights of their own; c is a Lipschitz constant of prox, which there is for ell < lambda "
+        "where f + ell/2 ||.||^2 is convex.",
     ),
     _step(
         "4",
@@ -119,19 +115,15 @@ STEPS: tuple[Step, ...] = (
         "Proposition 1, weakly convex f",
         "F is lambda-smooth",
         gram(_CHANGE, lambda_**2 * square(_DW), *_CONVEX),
-        remark=(
-            "Weakly convex is set against nonconvex and read as convex, not necessarily strongly. Where it means that "
-            "f + ell/2 ||.||^2 is convex, lambda >= 2*ell is needed: f = -theta^2/2 with lambda = 3/2 has F'' = -3."
-        ),
+        remark="Weakly convex is set against nonconvex and read as convex, not necessarily strongly. Where it means "
+        "that f + ell/2 ||.||^2 is convex, lambda >= 2*ell is needed: f = -theta^2/2 with lambda = 3/2 has F'' = -3.",
     ),
     _step(
         "6",
         "Proposition 1, weakly convex f: the minimum in eq. (2)",
         "f(theta) + lambda/2 ||w - theta||^2 has a minimum",
         at_most(h + lambda_, sp.Integer(0), above(h, 0, "convexity"), operator=">"),
-        remark=(
-            "The curvature of the inner problem for f = h*theta^2/2, weakly convex as in the step before; with "
-            "h >= -ell it takes lambda > ell."
-        ),
+        remark="The curvature of the inner problem for f = h*theta^2/2, weakly convex as in the step before; with "
+        "h >= -ell it takes lambda > ell.",
     ),
 )

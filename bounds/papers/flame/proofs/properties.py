@@ -176,20 +176,16 @@ STEPS: tuple[Step, ...] = (
         "eq. (29)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0 with the start (28)",
         _DUALS,
-        remark=(
-            "Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
-            "for the others the equation stays as it was."
-        ),
+        remark="Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
+        "for the others the equation stays as it was.",
     ),
     _lemma_2(
         "4",
         "eq. (25)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0, with the start that the proof sets",
         _DUALS,
-        remark=(
-            "Line 1 of Algorithm 1 leaves pi_i^0 open, and the proof sets it, by (28). Lemmas 1 and 3 and Theorem 2 "
-            "need this start too."
-        ),
+        remark="Line 1 of Algorithm 1 leaves pi_i^0 open, and the proof sets it, by (28). Lemmas 1 and 3 and Theorem 2 "
+        "need this start too.",
     ),
     _lemma_3(
         "1",
@@ -259,11 +255,9 @@ STEPS: tuple[Step, ...] = (
             operator=">=",
         ),
         repair="f_i bounded below",
-        remark=(
-            "One client with f = h*theta^2/2, |h| <= L: a minimum of (6) is a stationary point, where it is 0. Without "
-            "one F^* is -infinity: Lemma 3 stays true, (51) says nothing, and the rate 1/T, which the text claims from "
-            "Assumption 1 alone, is lost. With f = -theta and exact solutions the gradients do not vanish."
-        ),
+        remark="One client with f = h*theta^2/2, |h| <= L: a minimum of (6) is a stationary point, where it is 0. "
+        "Without one F^* is -infinity: Lemma 3 stays true, (51) says nothing, and the rate 1/T, which the text claims "
+        "from Assumption 1 alone, is lost. With f = -theta and exact solutions the gradients do not vanish.",
     ),
     _lemma_3(
         "7",

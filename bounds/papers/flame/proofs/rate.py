@@ -551,13 +551,11 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
             _OF_ONE, _BY_45, _SMOOTH_STEP, where=(descends(alpha), above(rho, X, "penalty"), above(lambda_, L))
         ),
         repair="lambda >= L, which q > 0 implies; then c_2 stands as printed",
-        remark=(
-            "Equal weights. residual is the gradient in (13), with ||residual||^2 = eps_i, and dg the change of "
-            "grad f_i. What (42) lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i, where "
-            "L*alpha_i <= rho. A run in which (45) fails has one client, always selected: alpha = lambda = 1, "
-            "rho = 10, L = 200, f = 100*theta^2 + 401*theta, theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: "
-            "161605.01 against 161012.04."
-        ),
+        remark="Equal weights. residual is the gradient in (13), with ||residual||^2 = eps_i, and dg the change of "
+        "grad f_i. What (42) lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i, where "
+        "L*alpha_i <= rho. A run in which (45) fails has one client, always selected: alpha = lambda = 1, "
+        "rho = 10, L = 200, f = 100*theta^2 + 401*theta, theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: "
+        "161605.01 against 161012.04.",
     ),
     _unbiased(
         "20",
@@ -678,10 +676,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
             equal(eps_max, sp.Integer(0), "exact inner solutions"),
         ),
         repair="with exact inner solutions, or eps_max of order 1/T",
-        remark=(
-            "grad2 is a bound of E[L^0 - L^T], rest stands for c_3; the right side is 1/T times the bound at T = 1. "
-            "A client whose theta_i^t satisfies (13) may stay there, and its gradient with it."
-        ),
+        remark="grad2 is a bound of E[L^0 - L^T], rest stands for c_3; the right side is 1/T times the bound at T = 1. "
+        "A client whose theta_i^t satisfies (13) may stay there, and its gradient with it.",
     ),
     _unbiased(
         "40",
@@ -697,12 +693,10 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         _theorem_check(biased=False, with_young=False),
         repaired=_theorem_check(biased=False, with_young=True),
         repair=f"{_YOUNG_REPAIR} in c_0; and E on the left",
-        remark=(
-            "Two rounds at most, quadratic f_i, inner solutions with a fixed error. eps_max is the largest residual of "
-            "all clients, selected or not; L^T stands where L^{t+1} is printed. The four clients with q > 0 of the "
-            "counterexample to Lemma 1, all selected in one round, have 0.27 on the left and -14 on the right (L = "
-            "1/1000); with 1/(4*q) in c_0 it is 2.5."
-        ),
+        remark="Two rounds at most, quadratic f_i, inner solutions with a fixed error. eps_max is the largest residual "
+        "of all clients, selected or not; L^T stands where L^{t+1} is printed. The four clients with q > 0 of the "
+        "counterexample to Lemma 1, all selected in one round, have 0.27 on the left and -14 on the right (L = "
+        "1/1000); with 1/(4*q) in c_0 it is 2.5.",
     ),
     _unbiased(
         "34",
@@ -792,10 +786,8 @@ _BIASED_STEPS: tuple[Step, ...] = (
         _expectation(partial(_by_skew, each=True), "<="),
         repaired=_for_all(_expectation(partial(_by_skew, each=False), "<="), forms.own_gains),
         repair="-c_1 for the coefficients on the right, which is all that (55) needs; or equal weights",
-        remark=(
-            "(17) compares plain means of ||dtheta_i||^2. With unequal coefficients a selection may prefer clients "
-            "that move much and weigh little."
-        ),
+        remark="(17) compares plain means of ||dtheta_i||^2. With unequal coefficients a selection may prefer clients "
+        "that move much and weigh little.",
     ),
     _biased(
         "8",
@@ -813,10 +805,8 @@ _BIASED_STEPS: tuple[Step, ...] = (
             _errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m), above(c_0, sp.Integer(0), "Young parameters")
         ),
         repair="c_0 >= 0, that is q > 0",
-        remark=(
-            "errors = E[sum_S ..] has s terms of at most c_0*eps_max where eps_i = eps_max, see (47); so the m in c_4 "
-            "could be s."
-        ),
+        remark="errors = E[sum_S ..] has s terms of at most c_0*eps_max where eps_i = eps_max, see (47); so the m in "
+        "c_4 could be s.",
     ),
     _biased(
         "10",
@@ -869,10 +859,8 @@ _BIASED_STEPS: tuple[Step, ...] = (
         _theorem_check(biased=True, with_young=False),
         repaired=_theorem_check(biased=True, with_young=True),
         repair=f"{_YOUNG_REPAIR} in c_0; and E on the left",
-        remark=(
-            "Sets drawn with fixed unequal probabilities, so that gamma_bar > 0; otherwise as for (19). The selection "
-            "of Algorithm 1 has gamma_bar = 0 where it chooses at all."
-        ),
+        remark="Sets drawn with fixed unequal probabilities, so that gamma_bar > 0; otherwise as for (19). The "
+        "selection of Algorithm 1 has gamma_bar = 0 where it chooses at all.",
     ),
     _biased(
         "15",

@@ -69,12 +69,10 @@ STEPS: tuple[Step, ...] = (
         _check(partial(_least, spare=3), ">=", skew=1),
         repaired=_check(_in_order, ">=", skew=1),
         repair="(17) at moves that are in the order of selection, instead of the least (18) over all moves",
-        remark=(
-            "theta' is free in (18), and the selection sees theta alone: the least is m/s times the smallest "
-            "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is "
-            "never below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves "
-            "(17) is 0/0."
-        ),
+        remark="theta' is free in (18), and the selection sees theta alone: the least is m/s times the smallest "
+        "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is "
+        "never below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves "
+        "(17) is 0/0.",
     ),
     _step(
         "3",
@@ -83,9 +81,7 @@ STEPS: tuple[Step, ...] = (
         _check(partial(_least, spare=3), ">", skew=0),
         repaired=_check(partial(_least, spare=0), ">", skew=0),
         repair="as many candidates as selected clients, c = s, which is the unbiased selection",
-        remark=(
-            "(20) and (55) divide by gamma_bar. With more candidates than selected clients the one with the smallest "
-            "gradient is never taken, and (17) is 0 where it alone moves."
-        ),
+        remark="(20) and (55) divide by gamma_bar. With more candidates than selected clients the one with the "
+        "smallest gradient is never taken, and (17) is 0 where it alone moves.",
     ),
 )

@@ -108,10 +108,8 @@ STEPS: tuple[Step, ...] = (
         "||grad_theta_i L_i||^2/B <= (1 + k) ||dtheta||^2 + (1 + 1/k)*eps_i/B for all k > 0, "
         "B = 2*alpha_i^2*(L^2 + lambda^2)",
         gram(square(G) / _BOTH, (1 + k) * square(dtheta) + (1 + 1 / k) * square(R) / _BOTH, _LIPSCHITZ),
-        remark=(
-            "Printed as an approximation, without eps_i and k, for eps_i much smaller than the squared gradient. This "
-            "is what it approximates, eps_i = ||R||^2; with eps_i = 0 and k -> 0 it is the printed line."
-        ),
+        remark="Printed as an approximation, without eps_i and k, for eps_i much smaller than the squared gradient. "
+        "This is what it approximates, eps_i = ||R||^2; with eps_i = 0 and k -> 0 it is the printed line.",
     ),
     _step(
         "9",
@@ -125,9 +123,7 @@ STEPS: tuple[Step, ...] = (
         "Theorem 1, eq. (14)",
         "both inequalities of (14) with exact inner solutions",
         Enumerated(kind=StepKind.END_TO_END, sides=_bounds, operator="<=", instances=Draws()),
-        remark=(
-            "For the clients that take the step, as the proof has it with (13). A client that is not selected does not "
-            "move, whatever its gradient. mu = alpha_i*min(lambda + h_i)."
-        ),
+        remark="For the clients that take the step, as the proof has it with (13). A client that is not selected does "
+        "not move, whatever its gradient. mu = alpha_i*min(lambda + h_i).",
     ),
 )

@@ -98,10 +98,8 @@ STEPS = (
         "Appendix B, the displays of h~_i",
         "h~_i = E[h_i] = (1/|a_i|_1) sum_k a_i^k times the mean gradient at the local point (x_i^k, y_i^k, v_i^k)",
         drawn(_path_mean, "==", factor=1),
-        remark=(
-            "Read as E[h_i] = E[h~_i], each sample averaged at its own local point. h~_i itself is random, since the "
-            "local points depend on the earlier noises; (23) takes it for independent of the noise."
-        ),
+        remark="Read as E[h_i] = E[h~_i], each sample averaged at its own local point. h~_i itself is random, since "
+        "the local points depend on the earlier noises; (23) takes it for independent of the noise.",
     ),
     _step(
         8,

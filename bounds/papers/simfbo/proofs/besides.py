@@ -136,10 +136,8 @@ STEPS = (
         'Lemma 8, not printed: "an easier case", at a local step',
         "eta^2 E||sum_{j<k} a_j (noise_j + grad_j)||^2 <= 4 eta^2 (alpha_max A variance + A^2 size)",
         forms.bounded_drift(_FOUR),
-        remark=(
-            "A is the sum of the a_j with j < k, at most |a_i|_1; 2*size bounds the squared gradients, and 2*variance "
-            "the noises."
-        ),
+        remark="A is the sum of the a_j with j < k, at most |a_i|_1; 2*size bounds the squared gradients, and "
+        "2*variance the noises.",
     ),
     _eight(
         21,
@@ -248,10 +246,8 @@ STEPS = (
         "Lemma 10, not printed: both claims, put together",
         "the repaired claims on y and v",
         forms.progress(_TWO),
-        remark=(
-            "delta = delta_1 + L_yx bound/2; sampled_y2 is E||y+ - y||^2 before the projection, sampled_x2 and mean_x2 "
-            "have the factor (rho gamma_x)^2. error is 2 rho gamma_y L_1^2/mu_g (drift_x + drift_y) for y."
-        ),
+        remark="delta = delta_1 + L_yx bound/2; sampled_y2 is E||y+ - y||^2 before the projection, sampled_x2 and "
+        "mean_x2 have the factor (rho gamma_x)^2. error is 2 rho gamma_y L_1^2/mu_g (drift_x + drift_y) for y.",
     ),
     _ten(
         31,

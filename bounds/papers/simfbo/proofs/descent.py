@@ -350,10 +350,8 @@ STEPS = (
         "statement, not printed: (45) from the repaired lemmas",
         "Psi(x^(t+1)) - Psi(x^t) <= -(s/2) ||grad Phi_w||^2 + ... + s M_3 (D_x + D_y + D_v)",
         together(),
-        remark=(
-            "Lemmas 7 and 10 in (37), then Lemma 9, then Lemma 8; every coefficient is that of a step before. rest_x, "
-            "rest_y and rest_v are the noise and the sampling error, D the parts of the drifts without an error."
-        ),
+        remark="Lemmas 7 and 10 in (37), then Lemma 9, then Lemma 8; every coefficient is that of a step before. "
+        "rest_x, rest_y and rest_v are the noise and the sampling error, D the parts of the drifts without an error.",
     ),
     _lyapunov(
         30,

@@ -235,10 +235,8 @@ STEPS = (
         drawn(_product_printed, count=200, factor=2),
         repaired=drawn(_product_repaired, count=200, factor=2),
         repair="With a bound of the remainder that holds for every C.",
-        remark=(
-            "The expectation of a product of two functions of the same sample; y* quadratic. The products of "
-            "expectations stay to the fourth inequality, which draws E||x+ - x||^2 out of the first."
-        ),
+        remark="The expectation of a product of two functions of the same sample; y* quadratic. The products of "
+        "expectations stay to the fourth inequality, which draws E||x+ - x||^2 out of the first.",
     ),
     _step(
         5,
@@ -454,13 +452,11 @@ STEPS = (
             where=_ROOM,
         ),
         repair="With 1/mu_g on the left, for which (a) leaves room: the claim stands.",
-        remark=(
-            "L_R^2 = 2(L_1^2 + L_2^2 r_max^2), r_max = (1 + alpha_max/alpha_min) r. Lemma 3 gives L_R for a change of "
-            "(x, y) at a fixed v; a change of v at the same time comes on top. At the server's v, of length up to r, "
-            "the change in (x, y) is at most L_1 + r L_2 times the distance, that in v at most L_1 times ||dv||: short "
-            "for r L_2 < (2/7) L_1 at r_max = 2 r, such as for f_i = -L_1*y^2/2 and G_yy of slope L_2 = L_1/(7*r) in y "
-            "near L_1, at v = r."
-        ),
+        remark="L_R^2 = 2(L_1^2 + L_2^2 r_max^2), r_max = (1 + alpha_max/alpha_min) r. Lemma 3 gives L_R for a change "
+        "of (x, y) at a fixed v; a change of v at the same time comes on top. At the server's v, of length up to r, "
+        "the change in (x, y) is at most L_1 + r L_2 times the distance, that in v at most L_1 times ||dv||: short "
+        "for r L_2 < (2/7) L_1 at r_max = 2 r, such as for f_i = -L_1*y^2/2 and G_yy of slope L_2 = L_1/(7*r) in y "
+        "near L_1, at v = r.",
     ),
     _step(
         23,
@@ -516,10 +512,8 @@ STEPS = (
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
         ),
         repair="With the constants of Lemma 10, whose proof is the only one.",
-        remark=(
-            "All other terms of the two statements are the same. mean_x2 <= sampled_x2, whose mean it is of, and "
-            "L_v >= 2 by (13)."
-        ),
+        remark="All other terms of the two statements are the same. mean_x2 <= sampled_x2, whose mean it is of, and "
+        "L_v >= 2 by (13).",
     ),
     Proof("simfbo/proposition-2")(
         2,

@@ -62,10 +62,8 @@ STEPS = (
         at_most(_h / 2 * _d2, _L_PHI**2 / 2 * _d2, below(_h, s.L_1), below(s.mu_g, s.L_1)),
         repaired=at_most(_h / 2 * _d2, formulas.L_PHI / 2 * _d2, below(_h, s.L_1), below(s.mu_g, s.L_1)),
         repair="L_Phi/2, as in the descent lemma.",
-        remark=(
-            "The second-order term for Phi of curvature h <= L_1, as with f_i = h*||x||^2/2 and nothing of x in g_i: "
-            "squared, L_Phi has another unit than a curvature."
-        ),
+        remark="The second-order term for Phi of curvature h <= L_1, as with f_i = h*||x||^2/2 and nothing of x in "
+        "g_i: squared, L_Phi has another unit than a curvature.",
     ),
     _step(
         2,

@@ -136,7 +136,7 @@ STEPS = (
         "Lemma 8, eq. (20), second equality",
         "E||sum_{j<k} a_j (noise_j + grad_j)||^2 = sum_{j<k} a_j^2 E||noise_j||^2 + E||sum_{j<k} a_j grad_j||^2",
         drawn(_split, "==", factor=1),
-        repaired=drawn(_split, "<=", form=forms.noise_and_gradient, factor=2),
+        repaired=drawn(_split, form=forms.noise_and_gradient, factor=2),
         repair='"<=" with a factor 2 on both terms: a later gradient depends on the earlier noises.',
         remark='One client, any of the three variables (the others are "an easier case").',
     ),
@@ -192,10 +192,8 @@ STEPS = (
         at_most(_a2 * _a1 * _D1 / _norm1, (_a1 * _D1 + _a2 * _D2) / _norm1, below(_D1, _D2)),
         repaired=at_most(_a2 * _a1 * _D1 / _norm1, _norm1 * (_a1 * _D1 + _a2 * _D2) / _norm1),
         repair="With the factor |a_i|_1; step (b) has it again as c_a*tau_bar*alpha_max.",
-        remark=(
-            "tau_i = 3, where D_0 = 0, the first local point being the server's, and D_1 <= D_2; the index j stands "
-            "free in print, in the sum over k."
-        ),
+        remark="tau_i = 3, where D_0 = 0, the first local point being the server's, and D_1 <= D_2; the index j stands "
+        "free in print, in the sum over k.",
     ),
     _step(
         8,
@@ -208,11 +206,9 @@ STEPS = (
             _w1 * _tau1 * _alpha**2 * _sigma_g2, _w1 * c_a * tau * _alpha**2 * _sigma_g2, below(_tau1, c_a * tau)
         ),
         repair="With c_a: ||a_i||_2^2 <= alpha_max*|a_i|_1 <= c_a*tau_bar*alpha_max^2.",
-        remark=(
-            "All a_i^k = alpha. Refuted with n = 2 and p_i = 1/2, so that w_i = tau_i/(tau_1 + tau_2); repaired client "
-            "by client, with sum_i w_i = 1. tau_bar is the mean, as in Proposition 3; with the sum of Appendix B the "
-            "line would be right."
-        ),
+        remark="All a_i^k = alpha. Refuted with n = 2 and p_i = 1/2, so that w_i = tau_i/(tau_1 + tau_2); repaired "
+        "client by client, with sum_i w_i = 1. tau_bar is the mean, as in Proposition 3; with the sum of Appendix B "
+        "the line would be right.",
     ),
     _step(
         9,
@@ -260,20 +256,16 @@ STEPS = (
             below(square(_Gv), s.L_1**2 * square(_v), "Assumption 2"),
             below(square(_v), _r_max**2, "Lemma 2"),
         ),
-        remark=(
-            "F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma 5, "
-            "and the claims that follow have half of it, for which the average over k would leave room."
-        ),
+        remark="F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma "
+        "5, and the claims that follow have half of it, for which the average over k would leave room.",
     ),
     _step(
         12,
         'Lemma 8, "an easier case", the noise',
         "E||noise of the surrogate gradient||^2 <= 2 sigma_f^2 + 2 r_max^2 sigma_gg^2",
         forms.one_noise(),
-        remark=(
-            "noise_g is the noise of the second derivatives times v, of the same sample. Not printed here; this is the "
-            "bound of (23), and as in the step before half of it follows."
-        ),
+        remark="noise_g is the noise of the second derivatives times v, of the same sample. Not printed here; this is "
+        "the bound of (23), and as in the step before half of it follows.",
     ),
     _step(
         13,

@@ -212,11 +212,9 @@ STEPS = (
         "Lemma 9, eq. (23), second equality",
         "E||sum_C w~ (h - h~ + h~)||^2 = E||sum_C w~ (h - h~)||^2 + E||sum_C w~ h~||^2",
         drawn(_split, "==", factor=1),
-        repaired=drawn(_repaired_split, "<=", form=forms.split, factor=2),
-        repair=(
-            '"<=" with the noise twice and (n/P) sum_i w_i^2 E||h~_i - grad_i||^2: h~_i follows the noisy path, only '
-            "the gradient at the server's point is independent of it."
-        ),
+        repaired=drawn(_repaired_split, form=forms.split, factor=2),
+        repair='"<=" with the noise twice and (n/P) sum_i w_i^2 E||h~_i - grad_i||^2: h~_i follows the noisy path, '
+        "only the gradient at the server's point is independent of it.",
     ),
     _step(
         2,
@@ -332,10 +330,8 @@ STEPS = (
         drawn(_claim_x, kind=StepKind.END_TO_END, noises=1, moved=0),
         repaired=drawn(_claim_x, kind=StepKind.END_TO_END, noises=2, moved=1),
         repair="With the noise twice and (n/P) drift_f_sq, what (23) loses.",
-        remark=(
-            "Fails for P = n and two local steps on concave f_i at the largest eta_x of (39), where a_i^k is large: "
-            "noise of the first step comes back in the second."
-        ),
+        remark="Fails for P = n and two local steps on concave f_i at the largest eta_x of (39), where a_i^k is large: "
+        "noise of the first step comes back in the second.",
     ),
     _step(
         16,
@@ -397,10 +393,8 @@ STEPS = (
         drawn(_claim_y, kind=StepKind.END_TO_END, count=200, exponent=0),
         repaired=drawn(_claim_y, kind=StepKind.END_TO_END, count=200, exponent=2),
         repair="beta_gh^2*L_1^2.",
-        remark=(
-            "Without noise, equal g_i, for which beta_gh = 1 and sigma_gh = 0, and nothing of x in them; with the "
-            "(n/P) drift_g_sq of the repaired (23)."
-        ),
+        remark="Without noise, equal g_i, for which beta_gh = 1 and sigma_gh = 0, and nothing of x in them; with the "
+        "(n/P) drift_g_sq of the repaired (23).",
     ),
     _step(
         21,
@@ -420,11 +414,9 @@ STEPS = (
             where=(above(_L_R**2, 2 * L_1**2),),
         ),
         repair="With 3*L_R^2*gap_y.",
-        remark=(
-            '"Similarly": grad_v R_i(x, y, v) is compared with the one at (y*, v*), where the weighted mean is 0; it '
-            "depends on y too. F_dy is the change in y at v*: false even for G_yy the same at every y, where it is "
-            "that of grad_y f_i alone; the repaired form has the bound of Lemma 3."
-        ),
+        remark='"Similarly": grad_v R_i(x, y, v) is compared with the one at (y*, v*), where the weighted mean is 0; '
+        "it depends on y too. F_dy is the change in y at v*: false even for G_yy the same at every y, where it is "
+        "that of grad_y f_i alone; the repaired form has the bound of Lemma 3.",
     ),
     _step(
         22,
@@ -433,9 +425,7 @@ STEPS = (
         drawn(_claim_v, kind=StepKind.END_TO_END, error_of_y=0),
         repaired=drawn(_claim_v, kind=StepKind.END_TO_END, error_of_y=3),
         repair="With 3*L_R^2*gap_y.",
-        remark=(
-            "Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2; with the noise twice and the (n/P) drift_f_sq of the "
-            "repaired (23), so that only the error of y is at issue."
-        ),
+        remark="Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2; with the noise twice and the (n/P) drift_f_sq of the "
+        "repaired (23), so that only the error of y is at issue.",
     ),
 )

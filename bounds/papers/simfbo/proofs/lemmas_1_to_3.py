@@ -121,11 +121,9 @@ _LEMMA_2 = (
             below(_gradient, L_f),
         ),
         repair="mu_g bounds the Hessian of every sample.",
-        remark=(
-            "One dimension, v >= 0, the side of +v, k = 1. Assumptions 1 and 2 are about the means g_i and f_i; the "
-            "Hessian of the sample is G_yy plus a noise of which only the variance is bounded. The other side is the "
-            "next step."
-        ),
+        remark="One dimension, v >= 0, the side of +v, k = 1. Assumptions 1 and 2 are about the means g_i and f_i; the "
+        "Hessian of the sample is G_yy plus a noise of which only the variance is bounded. The other side is the "
+        "next step.",
     ),
     _two(
         3,
@@ -218,10 +216,8 @@ _PROPOSITION_1 = (
         drawn(_printed_v, kind=StepKind.END_TO_END, one=1),
         repaired=drawn(_repaired_v, kind=StepKind.END_TO_END, one=1),
         repair="As simfbo/lemma-2-7, and v^(0) in the ball of radius r.",
-        remark=(
-            "As simfbo/lemma-2-7, from a v^(t) in the ball. Algorithm 1 projects from the first round on and says "
-            "nothing of v^(0), which has to be in the ball for t = 0."
-        ),
+        remark="As simfbo/lemma-2-7, from a v^(t) in the ball. Algorithm 1 projects from the first round on and says "
+        "nothing of v^(0), which has to be in the ball for t = 0.",
     ),
 )
 

@@ -291,11 +291,9 @@ _LEMMA_4 = (
         drawn(_printed_v_jacobian, kind=StepKind.END_TO_END, factor=2),
         repaired=drawn(_repaired_v_jacobian, kind=StepKind.END_TO_END, factor=1),
         repair="L_vx with the terms through y* (simfbo/constants-repaired).",
-        remark=(
-            "v*' is the total derivative, as in (14) and Lemma 10; of the partial derivative in x (18) is true. One "
-            "dimension, F = L_f*y, g = G(y) - a*x*y, G' a cubic between the two points; the roots in the repaired L_vx "
-            "are rounded down."
-        ),
+        remark="v*' is the total derivative, as in (14) and Lemma 10; of the partial derivative in x (18) is true. One "
+        "dimension, F = L_f*y, g = G(y) - a*x*y, G' a cubic between the two points; the roots in the repaired L_vx "
+        "are rounded down.",
     ),
 )
 

@@ -85,11 +85,9 @@ STEPS = (
         "eq. (38) and (39)",
         "gamma_x = O(sqrt(P/(tau_bar T))) and also rho^(t) gamma_x <= C: both hold at the smaller of the two",
         together(at_most(_smaller, _order), at_most(s.rho * _smaller, _cap)),
-        remark=(
-            "C is the minimum of (39), which the paper sets on top of (38), order = sqrt(P/(tau_bar T)). The smaller "
-            "one is of that very order, as (53) takes it, from T >= P*(rho^(t))^2/(tau_bar*C^2) rounds on: an O for T "
-            "to infinity has this in it."
-        ),
+        remark="C is the minimum of (39), which the paper sets on top of (38), order = sqrt(P/(tau_bar T)). The "
+        "smaller one is of that very order, as (53) takes it, from T >= P*(rho^(t))^2/(tau_bar*C^2) rounds on: an O "
+        "for T to infinity has this in it.",
     ),
     _step(
         1,
@@ -131,12 +129,10 @@ STEPS = (
             above(n, sp.Integer(2)),
         ),
         repair="1/(4*L_Phi^2) for 4/L_Phi^2, and with the L_Phi of a descent lemma 1/(4*L_Phi).",
-        remark=(
-            "(...) = L_y^2 + L_yx/2 and L_v^2 + L_vx/2, curvature the sum of both with K_1 and K_2. All constants and "
-            "step sizes are admissible, with every term of (39). For f and g multiplied by a large number the fourth "
-            "and the fifth term of (39) are the least, and for P = n > 6*beta_max the first part alone is too large. "
-            "In the repaired form the other two parts are an eighth each, by the step before for y and v."
-        ),
+        remark="(...) = L_y^2 + L_yx/2 and L_v^2 + L_vx/2, curvature the sum of both with K_1 and K_2. All constants "
+        "and step sizes are admissible, with every term of (39). For f and g multiplied by a large number the fourth "
+        "and the fifth term of (39) are the least, and for P = n > 6*beta_max the first part alone is too large. "
+        "In the repaired form the other two parts are an eighth each, by the step before for y and v.",
     ),
     _step(
         4,
@@ -173,10 +169,8 @@ STEPS = (
             _SHARES,
             _SMOOTH[0],
         ),
-        remark=(
-            "Over rho_gamma_y. e = 4 eta_y^2 tau_bar c_a alpha_max L_1^2, by which (21) and (22) put the error of y "
-            "into the drifts; sampling_beta = beta_max (n-P)/(P(n-1)) <= beta_max/P. beta_gh^2 as in Lemma 9."
-        ),
+        remark="Over rho_gamma_y. e = 4 eta_y^2 tau_bar c_a alpha_max L_1^2, by which (21) and (22) put the error of y "
+        "into the drifts; sampling_beta = beta_max (n-P)/(P(n-1)) <= beta_max/P. beta_gh^2 as in Lemma 9.",
     ),
     _step(
         6,
@@ -230,10 +224,8 @@ STEPS = (
             below(8 * _curve * _s, 1, "(39), twelfth"),
             _SMOOTH[0],
         ),
-        remark=(
-            "Over 3 rho_gamma_x (L_1^2 + r^2 L_2^2); 17/4 is 4 + 1/4, so that the fifth term is meant as printed. The "
-            "seventh gives delta_t' <= mu_g, not delta_t' <= 1, which the first gives."
-        ),
+        remark="Over 3 rho_gamma_x (L_1^2 + r^2 L_2^2); 17/4 is 4 + 1/4, so that the fifth term is meant as printed. "
+        "The seventh gives delta_t' <= mu_g, not delta_t' <= 1, which the first gives.",
     ),
     _step(
         9,
@@ -247,10 +239,8 @@ STEPS = (
             _TERM_8,
             _SMOOTH[0],
         ),
-        remark=(
-            "Over K_1 rho_gamma_x. The sixth term gives 8 c_gamma_y, which must be meant by the 8 c_gamma_v here, in "
-            "(40), (44) and below (51); by the eighth the first summand alone is enough."
-        ),
+        remark="Over K_1 rho_gamma_x. The sixth term gives 8 c_gamma_y, which must be meant by the 8 c_gamma_v here, "
+        "in (40), (44) and below (51); by the eighth the first summand alone is enough.",
     ),
     _step(
         10,
@@ -271,12 +261,10 @@ STEPS = (
             *_DRIFT_OF_V,
         ),
         repair="8 L_R^2 for 4 L_R^2 in the third line: the factor 1 + delta_t' of Lemma 10 is lost.",
-        remark=(
-            "Over rho_gamma_x, at admissible constants and step sizes, with every term of (39). The third line alone "
-            "is short by 1 + delta_t'; the first has room for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large "
-            "against L_1^2 + r^2 L_2^2, with alpha_max/alpha_min of some hundreds. In the repaired form slope = "
-            "L_1^2 + r^2 L_2^2."
-        ),
+        remark="Over rho_gamma_x, at admissible constants and step sizes, with every term of (39). The third line "
+        "alone is short by 1 + delta_t'; the first has room for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large "
+        "against L_1^2 + r^2 L_2^2, with alpha_max/alpha_min of some hundreds. In the repaired form slope = "
+        "L_1^2 + r^2 L_2^2.",
     ),
     _step(
         12,
@@ -292,11 +280,9 @@ STEPS = (
         drawn(admissible.noise_of_y, kind=StepKind.SCALAR, count=20, factor=1),
         repaired=at_most((1 + _delta) * _cy**2 * s.sigma_g**2, 2 * _cy**2 * s.sigma_g**2, _TERM_6, _TERM_8, _SMOOTH[0]),
         repair="With a factor 2 for the 1 + delta_t of Lemma 10, here and in (42), M_2.",
-        remark=(
-            "Over K_1 (rho_gamma_x)^2 and the factor of the noise, at admissible constants and step sizes. False for "
-            "every delta_t > 0; sigma_M2 in the drifts has sigma_g too, but times eta_y^2, which may be as small as "
-            "one likes."
-        ),
+        remark="Over K_1 (rho_gamma_x)^2 and the factor of the noise, at admissible constants and step sizes. False "
+        "for every delta_t > 0; sigma_M2 in the drifts has sigma_g too, but times eta_y^2, which may be as small as "
+        "one likes.",
     ),
     _step(
         14,

@@ -96,10 +96,8 @@ STEPS: tuple[Step, ...] = (
         same(_shares(_A10, _A20), _shares(_A11, _A21)),
         repaired=same(_p1 * _A10 / _rho0, _p1 * (_c * _A10) / (_c * _rho0)),
         repair="Shares |a_i|_1/sum_j |a_j|_1 the same in every round, nowhere assumed; ShroFBO has w_i = p_i.",
-        remark=(
-            "n = 2, one point, f_i(x, y) = f_i. w_i^(t) = p_i |a_i^(t)|_1/rho^(t) changes with the local work, and Psi "
-            "with it: then the sum of (45) does not telescope. Repaired for the share of one of any number of clients."
-        ),
+        remark="n = 2, one point, f_i(x, y) = f_i. w_i^(t) = p_i |a_i^(t)|_1/rho^(t) changes with the local work, and "
+        "Psi with it: then the sum of (45) does not telescope. Repaired for the share of one of any number of clients.",
     ),
     _step(
         13,
@@ -113,10 +111,8 @@ STEPS: tuple[Step, ...] = (
             * (4 * _BR * s.beta_max * _Z + 2 * _Ky * s.beta_max * s.sigma_gh**2),
             4 / (_mean * _gamma) * (_rho0 * _gamma) ** 2 * _SHARE * _BOUND_M1,
         ),
-        remark=(
-            "Equal by the definition of M_1. bracket = [...] of (43), factor = L_f^2 + r_max^2 L_1^2, K_1_cy2 = K_1 "
-            "c_gamma_y^2."
-        ),
+        remark="Equal by the definition of M_1. bracket = [...] of (43), factor = L_f^2 + r_max^2 L_1^2, K_1_cy2 = K_1 "
+        "c_gamma_y^2.",
     ),
     _step(
         14,
@@ -241,10 +237,8 @@ STEPS: tuple[Step, ...] = (
             above(_psi_T, _psi_inf),
         ),
         repair="Phi_w bounded below, which no assumption says (L_f-Lipschitz f_i may be linear).",
-        remark=(
-            "bound is the constant of the O, the same for every T; Psi_T stands for Psi(x^T). In the example the "
-            "gradient has norm 1 in every round, and (54) is false."
-        ),
+        remark="bound is the constant of the O, the same for every T; Psi_T stands for Psi(x^T). In the example the "
+        "gradient has norm 1 in every round, and (54) is false.",
     ),
     _step(
         28,
@@ -266,20 +260,16 @@ STEPS: tuple[Step, ...] = (
         "eq. (55), nearly full participation",
         "(n-P)/(n-1) about 0: M_1 (n-P)/n sqrt(tau_bar/(P T)) <= eps at tau_bar = T/n",
         at_most((_M1 * (n - P)) ** 2, _eps**2 * n**3 * P, equal(P, n)),
-        remark=(
-            "Squared, with tau_bar/T = 1/n. Nearly full is read as P = n, for which Theorem 1 makes its claim; at P = "
-            "n - 1 the term is M_1/(n sqrt(n P)) in place of 0, however large T is."
-        ),
+        remark="Squared, with tau_bar/T = 1/n. Nearly full is read as P = n, for which Theorem 1 makes its claim; at P "
+        "= n - 1 the term is M_1/(n sqrt(n P)) in place of 0, however large T is.",
     ),
     _step(
         31,
         "below eq. (55), samples",
         "tau_bar T = O(1/(n eps^2)) samples: M_3/(tau_bar T) <= eps/2 at tau_bar T = 4 M_2^2/(n eps^2)",
         at_most(_M3, _eps / 2 * _N, equal(_N * n * _eps**2, 4 * _M2**2), below(n * _M3 * _eps, 2 * _M2**2)),
-        remark=(
-            "samples = tau_bar*T. The O is read as one for eps to 0, here up to 2*M_2^2/(n*M_3); above it takes "
-            "O(1/eps) samples, with no speedup in n."
-        ),
+        remark="samples = tau_bar*T. The O is read as one for eps to 0, here up to 2*M_2^2/(n*M_3); above it takes "
+        "O(1/eps) samples, with no speedup in n.",
     ),
     _step(
         32,
@@ -306,10 +296,8 @@ STEPS: tuple[Step, ...] = (
         "below eq. (57), T >> P",
         "the last term is no larger than the first: 1/T <= sqrt((n-P)/(n P T)) for T >= 3 P",
         at_most(n * P, (n - P) * T, above(T, 3 * P), below(2 * P, n)),
-        remark=(
-            "Squared, times n*P*T^2; 3 P stands for T >> P, and P <= n/2 for a P not close to n, of which (57) speaks. "
-            "For P = n - 1 it takes T >> n^2, which Theorem 1 does not say."
-        ),
+        remark="Squared, times n*P*T^2; 3 P stands for T >> P, and P <= n/2 for a P not close to n, of which (57) "
+        "speaks. For P = n - 1 it takes T >> n^2, which Theorem 1 does not say.",
     ),
     _step(
         36,
@@ -339,8 +327,7 @@ STEPS: tuple[Step, ...] = (
         ),
         repaired=at_most((_M1 + _M2) ** 2 * (n - P), _eps**2 * n * P * T, equal(T * _eps, _C), equal(P, n)),
         repair="For P = n only; Theorem 1 itself says O(1/(P eps^2)) rounds for P < n.",
-        remark=(
-            "Squared. C is the constant of the O, here at least 100 (M_1 + M_2)^2; no constant is enough as eps falls."
-        ),
+        remark="Squared. C is the constant of the O, here at least 100 (M_1 + M_2)^2; no constant is enough as eps "
+        "falls.",
     ),
 )

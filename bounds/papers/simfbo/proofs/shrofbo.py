@@ -98,10 +98,8 @@ STEPS = (
             2 * _c**2 * squares(_own),
             below(squares(_scaled), _c**2 * squares(_own), "each factor is at most c"),
         ),
-        repair=(
-            "With sum_i w_i ||b_i||^2: unequal factors cannot be drawn out of the norm of a sum. At w_i = p_i, where "
-            "the line is used, the left side is 0."
-        ),
+        repair="With sum_i w_i ||b_i||^2: unequal factors cannot be drawn out of the norm of a sum. At w_i = p_i, "
+        "where the line is used, the left side is 0.",
         remark="Printed for n = 2, where the factors of the step before are right; repaired for every n, with c their"
         " bound.",
     ),
@@ -128,9 +126,7 @@ STEPS = (
         "below eq. (60)",
         "at w_i = p_i: ||grad Phi||^2 <= 2[1 + 2((beta_max' - beta_min)/beta_min)^2] ||grad Phi_w||^2",
         at_most(_G, 2 * (1 + 2 * _c**2) * _G),
-        remark=(
-            "Phi = Phi_w there, and the factor is not needed. The order below has n - 1 for the n of Theorem 2 and an "
-            "undefined M_4 for M_3."
-        ),
+        remark="Phi = Phi_w there, and the factor is not needed. The order below has n - 1 for the n of Theorem 2 and "
+        "an undefined M_4 for M_3.",
     ),
 )
