@@ -124,7 +124,7 @@ def _theorem_1(form: str) -> Implication:
 
 # Lemma 6 at each local step of each client, averaged with the weights.
 _LOCAL_POINTS = {s.dx2: s.drift_x, s.dy2: s.drift_y, s.dv2: s.drift_v}
-_CHANGE_F, _CHANGE_G, _CHANGE_R = (s.VOCABULARY[f"{name}_change2"].symbol for name in "fgR")
+_CHANGE_F, _CHANGE_G = (s.VOCABULARY[f"{name}_change2"].symbol for name in "fg")
 _LEMMA_8 = ABBREVIATIONS[""]
 
 

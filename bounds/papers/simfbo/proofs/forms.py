@@ -409,7 +409,7 @@ n, P = s.n, s.P
 _SAMPLED = {families.m: P, families.q: P * (n - P) / (n * (n - 1))}
 _SIZES = (below(P, n), above(n, 2))
 _start, _moves, _noise = per_client("w*gradient w*change w*noise")
-_noises, _drift_sq, _weighted_size, _mean_y = nonnegative("sum_w2_noise2 drift_sq sum_w_size2 mean_y2")
+_noises, _drift_sq, _weighted_size = nonnegative("sum_w2_noise2 drift_sq sum_w_size2")
 # The noises of different clients are uncorrelated, and no noise is correlated with what is known at the start; the
 # changes along a client's path have to do with its own noise, and not with that of others.
 _OTHERS = 1 - 1 / n

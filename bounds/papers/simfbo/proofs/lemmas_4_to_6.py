@@ -39,13 +39,10 @@ _L_VX2 = 4 / mu**2 * ((L_2**2 + r**2 * L_3**2 + L_2**2 * L_v**2) * (1 + L_y**2) 
 
 # G = m(x)*d^2/2 + G_yyy*d^3/6 with d = y - slope*x and m(x) = m_0 + m_1*x, F = f_0*y + f_1*x*y + f_2*y^2/2, near d = 0:
 # then y*(x) = slope*x, G_yy = m, G_yyx = m_1 - G_yyy*slope, F_yx = f_1, F_yy = f_2.
-_x, _x_2, _y, _slope, _third, _m1, _f0, _f1, _f2 = reals("x x_2 y slope G_yyy m_1 f_0 f_1 f_2")
+_x, _x_2, _slope, _third, _m1, _f0, _f1, _f2 = reals("x x_2 slope G_yyy m_1 f_0 f_1 f_2")
 _m = positives("m_0") + _m1 * _x
 _v_star = (_f0 + _f1 * _x + _f2 * _slope * _x) / _m
 _v_prime = sp.diff(_v_star, _x)
-# The partial derivative in x, at y = y*(x), of v*(x, y) = F_y/G_yy with G_yy = m + G_yyy*d.
-_v_of_both = (_f0 + _f1 * _x + _f2 * _y) / (_m + _third * (_y - _slope * _x))
-_v_partial = sp.diff(_v_of_both, _x).subs(_y, _slope * _x)
 _G_yyx = _m1 - _third * _slope
 _TOTAL = _v_star * (_G_yyx + _third * _slope) + _m * _v_prime - _f1 - _f2 * _slope
 _POLYNOMIALS = (

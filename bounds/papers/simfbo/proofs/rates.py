@@ -12,11 +12,11 @@ from bounds.papers.simfbo import symbols as s
 
 _step = Proof("simfbo/theorem-1")
 n, P, T, tau = s.n, s.P, s.T, s.tau_bar
-_G0, _G1, _G2, _E0, _E1, _drift, _x_part, _y_part, _v_part, _M1, _M2, _M3, _spread = nonnegative(
-    "G_0 G_1 G_2 error_0 error_1 drift drift_x drift_y drift_v M_1 M_2 M_3 spread"
+_G0, _G2, _E0, _E1, _drift, _x_part, _y_part, _v_part, _M1, _M2, _M3, _spread = nonnegative(
+    "G_0 G_2 error_0 error_1 drift drift_x drift_y drift_v M_1 M_2 M_3 spread"
 )
-_rho0, _rho1, _gamma, _eps, _C, _c, _w, _norm, _alpha_min, _alpha_max, _F, _N, _L_vx = positives(
-    "rho_0 rho_1 gamma_x eps C c w norm alpha_min alpha_max F samples L_vx"
+_rho0, _gamma, _eps, _C, _c, _w, _norm, _alpha_min, _alpha_max, _F, _N, _L_vx = positives(
+    "rho_0 gamma_x eps C c w norm alpha_min alpha_max F samples L_vx"
 )
 _A10, _A20, _A11, _A21, _p1, _p2 = positives("norm_10 norm_20 norm_11 norm_21 p_1 p_2")
 _psi0, _psi_T, _psi_inf, _f1, _f2 = reals("Psi_0 Psi_T inf_Psi f_1 f_2")
@@ -33,7 +33,6 @@ _sum_before, _rho_G_before, _E_before = nonnegative("G_before rho_G_before error
 _psi_now = reals("Psi_t")
 _MEAN = equal(_sum_rho, T * _mean, "rho_bar is the mean")
 _SHARE = formulas.SAMPLING
-_gamma_order = sp.sqrt(P / (tau * T))
 _GAMMA_X = sqrt(P / (tau * T))
 
 
