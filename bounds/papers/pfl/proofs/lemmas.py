@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -41,37 +43,59 @@ def _lemma_3_1(draw: Draw, **bound: Rational) -> tuple[Fraction, Fraction]:
     return round_change(law, law.mean(law.last, LocalRound.T_3u), **bound)
 
 
-def first_u(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.2 for T_1u."""
-    p, t = law.p, law.last
-    right = -gradient * p.K * p.gamma * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.gamma / p.n * law.mean(
-        t, LocalRound.E
-    )
-    return law.mean(t, LocalRound.T_1u), right
+def _first(law: Histories, gradient: Rational, drift: Rational, *, personal: bool) -> tuple[Fraction, Fraction]:
+    """Lemma 3.2 for T_1u or T_1v."""
+    p, t, share = law.p, law.last, law.p.gamma * law.p.m / law.p.n if personal else law.p.gamma
+    left, G = (LocalRound.T_1v, LocalRound.G_v) if personal else (LocalRound.T_1u, LocalRound.G_u)
+    right = -gradient * p.K * law.mean(t, G) + drift * p.L**2 / p.n * law.mean(t, LocalRound.E)
+    return law.mean(t, left), share * right
 
 
-def first_v(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.2 for T_1v."""
-    p, t = law.p, law.last
-    share = p.gamma * p.m / p.n
-    right = -gradient * p.K * share * law.mean(t, LocalRound.G_v) + drift * p.L**2 * share / p.n * law.mean(
-        t, LocalRound.E
-    )
-    return law.mean(t, LocalRound.T_1v), right
+def _second(law: Histories, gradient: Rational, drift: Rational, *, personal: bool) -> tuple[Fraction, Fraction]:
+    """Lemma 3.3 for T_2u or T_2v."""
+    p, t, share = law.p, law.last, Fraction(law.p.m, law.p.n) if personal else 1
+    left, G = (LocalRound.T_2v, LocalRound.G_v) if personal else (LocalRound.T_2u, LocalRound.G_u)
+    right = gradient * p.K**2 * law.mean(t, G) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
+    return law.mean(t, left), p.gamma**2 * share * right
 
 
-def second_u(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.3 for T_2u."""
-    p, t = law.p, law.last
-    right = gradient * p.K**2 * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
-    return law.mean(t, LocalRound.T_2u), p.gamma**2 * right
+_TERMS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "lemma-3.2": (
+        _first,
+        {"gradient": Fraction(1, 2), "drift": 1},
+        {
+            "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E": forms.first_u,
+            "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E": forms.first_v,
+        },
+    ),
+    "lemma-3.3": (
+        _second,
+        {"gradient": 2, "drift": 4},
+        {
+            "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E": forms.second_u,
+            "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E": forms.second_v,
+        },
+    ),
+}
 
 
-def second_v(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.3 for T_2v."""
-    p, t = law.p, law.last
-    right = gradient * p.K**2 * law.mean(t, LocalRound.G_v) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
-    return law.mean(t, LocalRound.T_2v), p.gamma**2 * p.m / p.n * right
+def on_terms(
+    lemma: str,
+    number: int,
+    run: Callable[[Draw], Histories],
+    *where: str,
+    kind: StepKind = StepKind.EXPECTATION,
+) -> Iterator[Step]:
+    """Both claims of Lemma 3.2 or 3.3, of u and of v, as steps from that number on."""
+    sides, constants, claims = _TERMS[lemma]
+    for personal, (claim, form) in enumerate(claims.items()):
+
+        def of_run(draw: Draw, personal: bool = bool(personal), **given: Rational) -> Any:
+            return sides(run(draw), **given, personal=personal)
+
+        yield step(
+            f"{lemma}-{number + personal}", where[personal], claim, drawn(of_run, kind=kind, form=form, **constants)
+        )
 
 
 def _no_variance(draw: Draw) -> tuple[Fraction, Fraction]:
@@ -198,30 +222,7 @@ STEPS: tuple[Step, ...] = (
         "if m = n, the term containing T_3u vanishes",
         same(at(4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u, {m: n}), 0),
     ),
-    step(
-        "lemma-3.2-1",
-        "Lemma 3.2, first claim",
-        "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
-        drawn(
-            lambda draw, gradient, drift: first_u(small_run(draw), gradient, drift),
-            kind=StepKind.END_TO_END,
-            form=forms.first_u,
-            gradient=Fraction(1, 2),
-            drift=1,
-        ),
-    ),
-    step(
-        "lemma-3.2-2",
-        "Lemma 3.2, second claim",
-        "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
-        drawn(
-            lambda draw, gradient, drift: first_v(small_run(draw), gradient, drift),
-            kind=StepKind.END_TO_END,
-            form=forms.first_v,
-            gradient=Fraction(1, 2),
-            drift=1,
-        ),
-    ),
+    *on_terms("lemma-3.2", 1, small_run, "Lemma 3.2, first claim", "Lemma 3.2, second claim", kind=StepKind.END_TO_END),
     step(
         "lemma-3.2-3",
         "proof of Lemma 3.2, first display, second line",
@@ -276,30 +277,7 @@ STEPS: tuple[Step, ...] = (
             below(D_v, 2 * L**2 * E),
         ),
     ),
-    step(
-        "lemma-3.3-1",
-        "Lemma 3.3, first claim",
-        "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
-        drawn(
-            lambda draw, gradient, drift: second_u(small_run(draw), gradient, drift),
-            kind=StepKind.END_TO_END,
-            form=forms.second_u,
-            gradient=2,
-            drift=4,
-        ),
-    ),
-    step(
-        "lemma-3.3-2",
-        "Lemma 3.3, second claim",
-        "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
-        drawn(
-            lambda draw, gradient, drift: second_v(small_run(draw), gradient, drift),
-            kind=StepKind.END_TO_END,
-            form=forms.second_v,
-            gradient=2,
-            drift=4,
-        ),
-    ),
+    *on_terms("lemma-3.3", 1, small_run, "Lemma 3.3, first claim", "Lemma 3.3, second claim", kind=StepKind.END_TO_END),
     step(
         "lemma-3.3-3",
         "proof of Lemma 3.3, between the first and the second line",

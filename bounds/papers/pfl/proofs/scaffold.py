@@ -14,7 +14,7 @@ from bounds.ledger.step import Step, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
-from bounds.papers.pfl.proofs.lemmas import first_u, first_v, round_change, second_u, second_v
+from bounds.papers.pfl.proofs.lemmas import on_terms, round_change
 from bounds.papers.pfl.proofs.runs import (
     Histories,
     LocalRound,
@@ -172,50 +172,8 @@ STEPS: tuple[Step, ...] = (
         " + 4*L*gamma^2*(n-m)/(m*n^2)*S_3u + 18*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
         drawn(_lemma_4_1, kind=StepKind.END_TO_END, second=2, sampling=4, shared=18, personal=2),
     ),
-    step(
-        "lemma-3.2-10",
-        "text before Lemma 4.2: Lemma 3.2 holds for Scaffold-P",
-        "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
-        drawn(
-            lambda draw, gradient, drift: first_u(_run(draw), gradient, drift),
-            form=forms.first_u,
-            gradient=Fraction(1, 2),
-            drift=1,
-        ),
-    ),
-    step(
-        "lemma-3.2-11",
-        "text before Lemma 4.2: Lemma 3.2 holds for Scaffold-P",
-        "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
-        drawn(
-            lambda draw, gradient, drift: first_v(_run(draw), gradient, drift),
-            form=forms.first_v,
-            gradient=Fraction(1, 2),
-            drift=1,
-        ),
-    ),
-    step(
-        "lemma-3.3-8",
-        "text before Lemma 4.2: Lemma 3.3 holds for Scaffold-P",
-        "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
-        drawn(
-            lambda draw, gradient, drift: second_u(_run(draw), gradient, drift),
-            form=forms.second_u,
-            gradient=2,
-            drift=4,
-        ),
-    ),
-    step(
-        "lemma-3.3-9",
-        "text before Lemma 4.2: Lemma 3.3 holds for Scaffold-P",
-        "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
-        drawn(
-            lambda draw, gradient, drift: second_v(_run(draw), gradient, drift),
-            form=forms.second_v,
-            gradient=2,
-            drift=4,
-        ),
-    ),
+    *on_terms("lemma-3.2", 10, _run, *2 * ["text before Lemma 4.2: Lemma 3.2 holds for Scaffold-P"]),
+    *on_terms("lemma-3.3", 8, _run, *2 * ["text before Lemma 4.2: Lemma 3.3 holds for Scaffold-P"]),
     step(
         "lemma-4.2-1",
         "Lemma 4.2",
