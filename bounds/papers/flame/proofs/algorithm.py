@@ -9,10 +9,10 @@ import sympy as sp
 from bounds.ledger.draw import Draw
 from bounds.ledger.families import each, mean, per_client, squares
 from bounds.ledger.proof import Proof, at_most, gram, same
-from bounds.ledger.step import Draws, Enumerated, Gram, Step, StepKind, below, equal, positive
+from bounds.ledger.step import Enumerated, Gram, Step, StepKind, below, equal, positive
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame.proofs import common
-from bounds.papers.flame.proofs.common import X, alpha, pair_terms
+from bounds.papers.flame.proofs.common import X, alpha, drawn, pair_terms
 from bounds.papers.flame.statements import L, lambda_, m, rho
 
 _lemma_1 = Proof("flame/lemma-1", "Section 4.2")
@@ -80,9 +80,7 @@ def _inner(draw: Draw, *, unused: int) -> tuple[Fraction, Fraction] | None:
 
 
 def _inner_check(unused: int) -> Enumerated:
-    return Enumerated(
-        kind=StepKind.STANDARD, sides=_inner, operator="==", instances=Draws(), constants={"unused": unused}
-    )
+    return drawn(_inner, "==", kind=StepKind.STANDARD, unused=unused)
 
 
 STEPS: tuple[Step, ...] = (

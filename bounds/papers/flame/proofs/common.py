@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import sympy as sp
 
+from bounds.ledger import proof
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame.statements import L, lambda_, rho
 from bounds.statement import Condition
+
+drawn = partial(proof.drawn, count=60)
 
 alpha = sp.Symbol("alpha", positive=True)
 eps = sp.Symbol("eps", nonnegative=True)

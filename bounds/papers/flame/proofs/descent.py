@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw
 from bounds.ledger.proof import Proof, at_most, gram, same
-from bounds.ledger.step import Draws, Enumerated, Step, StepKind, above, below, equal, positive
+from bounds.ledger.step import Enumerated, Step, StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
@@ -17,6 +17,7 @@ from bounds.papers.flame.proofs.common import (
     X,
     alpha,
     descends,
+    drawn,
     dtheta,
     dw_i,
     eps,
@@ -136,9 +137,7 @@ def _solved(draw: Draw, *, with_young: bool) -> tuple[Fraction, Fraction] | None
 
 
 def _solved_check(*, with_young: bool) -> Enumerated:
-    return Enumerated(
-        kind=StepKind.END_TO_END, sides=partial(_solved, with_young=with_young), operator="<=", instances=Draws()
-    )
+    return drawn(partial(_solved, with_young=with_young), kind=StepKind.END_TO_END)
 
 
 STEPS: tuple[Step, ...] = (
@@ -394,20 +393,13 @@ STEPS: tuple[Step, ...] = (
         "31",
         "Section 4.4, Lemma 1, eq. (16)",
         "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i",
-        Enumerated(
+        drawn(partial(_change, with_young=False), kind=StepKind.END_TO_END, cost=Fraction(1), power=2),
+        repaired=drawn(
+            partial(_change, with_young=True),
             kind=StepKind.END_TO_END,
-            sides=partial(_change, with_young=False),
-            operator="<=",
-            instances=Draws(),
-            constants={"cost": Fraction(1), "power": 2},
-        ),
-        repaired=Enumerated(
-            kind=StepKind.END_TO_END,
-            sides=partial(_change, with_young=True),
-            operator="<=",
-            instances=Draws(),
-            constants={"cost": Fraction(1, 4), "power": 0},
             form=forms.descent,
+            cost=Fraction(1, 4),
+            power=0,
         ),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
         remark="Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "

@@ -10,11 +10,11 @@ import sympy as sp
 from bounds.ledger import draw as exact
 from bounds.ledger.draw import Draw
 from bounds.ledger.proof import Proof, at_most, gram, same
-from bounds.ledger.step import Draws, Enumerated, Step, StepKind, above, below
+from bounds.ledger.step import Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
-from bounds.papers.flame.proofs.common import X, alpha, pair_terms, pi, theta_next, w, w_i_next, w_next
+from bounds.papers.flame.proofs.common import X, alpha, drawn, pair_terms, pi, theta_next, w, w_i_next, w_next
 from bounds.papers.flame.statements import F_star, L, k, lambda_, rho
 
 _proposition_2 = Proof("flame/proposition-2", "Appendix A, Proposition 2")
@@ -73,7 +73,7 @@ def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-_DUALS = Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws(), form=forms.dual_equation)
+_DUALS = drawn(_duals, "==", kind=StepKind.END_TO_END, form=forms.dual_equation)
 
 
 # --- Lemma 3 ---
@@ -128,13 +128,7 @@ STEPS: tuple[Step, ...] = (
         "1",
         "statement, eq. (21)",
         "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2> <= L/2 ||theta_1 - theta_2||^2, i = 1, 2",
-        Enumerated(
-            kind=StepKind.STANDARD,
-            sides=_tangent,
-            operator="<=",
-            instances=Draws(),
-            constants={"half": Fraction(1, 2)},
-        ),
+        drawn(_tangent, kind=StepKind.STANDARD, half=Fraction(1, 2)),
         remark="Two dimensions, with gradients that are linear on either side of 0.",
     ),
     _proposition_3(
@@ -153,9 +147,7 @@ STEPS: tuple[Step, ...] = (
         "3",
         "statement, eq. (24)",
         "||sum_{i=1}^m theta_i||^2 <= m sum_{i=1}^m ||theta_i||^2",
-        Enumerated(
-            kind=StepKind.STANDARD, sides=_sum_of_vectors, operator="<=", instances=Draws(), constants={"power": 1}
-        ),
+        drawn(_sum_of_vectors, kind=StepKind.STANDARD, power=1),
     ),
     _lemma_2(
         "1",
@@ -276,14 +268,7 @@ STEPS: tuple[Step, ...] = (
         "8",
         "Lemma 3 and eq. (30)",
         "L^{t+1} >= F^* when rho >= lambda*alpha_i",
-        Enumerated(
-            kind=StepKind.END_TO_END,
-            sides=_above_optimum,
-            operator=">=",
-            instances=Draws(),
-            constants={"penalty": Fraction(1)},
-            form=forms.above_minimum,
-        ),
+        drawn(_above_optimum, ">=", kind=StepKind.END_TO_END, form=forms.above_minimum, penalty=Fraction(1)),
         remark="Three rounds with (28), with any inner solutions; instances with a finite F^*.",
     ),
     _lemma_3(

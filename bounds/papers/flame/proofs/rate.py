@@ -16,7 +16,7 @@ from bounds.ledger.draw import Draw, mean, subsets
 from bounds.ledger.families import mean as mean_of
 from bounds.ledger.families import per_client, total
 from bounds.ledger.proof import Proof, at_most, gram, same
-from bounds.ledger.step import Algebraic, Draws, Enumerated, Number, Step, StepKind, above, below, equal
+from bounds.ledger.step import Enumerated, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame import statements as flame
 from bounds.papers.flame.proofs import forms, runs
@@ -24,6 +24,7 @@ from bounds.papers.flame.proofs.common import (
     X,
     alpha,
     descends,
+    drawn,
     dtheta,
     dw_i,
     eps,
@@ -100,8 +101,8 @@ _fall, _first, _last = sp.symbols("fall L_first L_last", real=True)
 _gain, _skew = sp.symbols("gain skew", nonnegative=True)
 _errors = sp.Symbol("errors", real=True)
 _BY_SELECTED = below(_errors, s * c_0 * eps_max, "(47)")
-_PRINTED_COST: dict[str, Number] = {"cost": Fraction(1), "power": 2}
-_YOUNG_COST: dict[str, Number] = {"cost": Fraction(1, 4), "power": 0}
+_PRINTED_COST: dict[str, Any] = {"cost": Fraction(1), "power": 2}
+_YOUNG_COST: dict[str, Any] = {"cost": Fraction(1, 4), "power": 0}
 _C3 = 2 + c_2 * c_0 / c_1
 _C4 = 2 + m * c_0 * c_2 / (s * c_1 * gamma_bar)
 _BY_48 = m / (s * c_1) * _fall + m * c_0 / c_1 * eps_max
@@ -341,38 +342,22 @@ def _both_sides(
 def _solved_check(*, biased: bool) -> dict[str, Any]:
     """(19) or (20) with exact inner solutions, and the same where q > 0."""
     as_printed, with_young = (
-        Enumerated(
-            kind=StepKind.END_TO_END,
-            sides=partial(_solved, biased=biased, with_young=young),
-            operator="<=",
-            instances=Draws(),
-        )
-        for young in (False, True)
+        drawn(partial(_solved, biased=biased, with_young=young), kind=StepKind.END_TO_END) for young in (False, True)
     )
     return {"check": as_printed, "repaired": with_young, "repair": "q > 0"}
 
 
 def _theorem_check(*, biased: bool, with_young: bool) -> Enumerated:
-    return Enumerated(
+    return drawn(
+        partial(_theorem, biased=biased, with_young=with_young),
         kind=StepKind.END_TO_END,
-        sides=partial(_theorem, biased=biased, with_young=with_young),
-        operator="<=",
-        instances=Draws(),
-        constants={**(_YOUNG_COST if with_young else _PRINTED_COST), "inner": 2},
+        **_YOUNG_COST if with_young else _PRINTED_COST,
+        inner=2,
     )
 
 
-def _expectation(sides: Callable[..., Any], operator: str, **constants: Number) -> Enumerated:
-    return Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
-
-
-def _over_runs(sides: Callable[..., Any], *, everybody: bool, **constants: Number) -> Enumerated:
-    return _expectation(partial(sides, everybody=everybody), "<=", **constants)
-
-
-def _for_all(check: Enumerated, form: Callable[..., Algebraic]) -> Enumerated:
-    """The claim with a form for all values."""
-    return replace(check, form=form)
+def _over_runs(sides: Callable[..., Any], *, everybody: bool, **given: Any) -> Enumerated:
+    return drawn(partial(sides, everybody=everybody), **given)
 
 
 _WHO = (
@@ -436,7 +421,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (42), for all clients",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_max",
         _over_runs(_by_theta, everybody=False, inner=2),
-        repaired=_for_all(_over_runs(_by_theta, everybody=True, inner=2), forms.by_theta),
+        repaired=_over_runs(_by_theta, everybody=True, inner=2, form=forms.by_theta),
         repair=f"{_WOULD}; and (L + lambda)^2",
         remark=_WHO,
     ),
@@ -498,7 +483,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (43), for all clients",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
         _over_runs(_by_w_i, everybody=False, factor=4),
-        repaired=_for_all(_over_runs(_by_w_i, everybody=True, factor=4), forms.by_w_i),
+        repaired=_over_runs(_by_w_i, everybody=True, factor=4, form=forms.by_w_i),
         repair=_WOULD,
         remark=_WHO,
     ),
@@ -562,7 +547,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (45)",
         "||grad L(P^t)||^2 <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
         _over_runs(_by_all, everybody=False, inner=2),
-        repaired=_for_all(_over_runs(_by_all, everybody=True, inner=2), forms.of_all),
+        repaired=_over_runs(_by_all, everybody=True, inner=2, form=forms.of_all),
         repair=f"{_WOULD}; and q > 0",
         remark=_WHO,
     ),
@@ -570,8 +555,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "21",
         "eq. (46)",
         "E[L^{t+1} - L^t] <= E[sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i]",
-        _expectation(partial(_change, with_young=False), "<=", **_PRINTED_COST),
-        repaired=_for_all(_expectation(partial(_change, with_young=True), "<=", **_YOUNG_COST), forms.descent),
+        drawn(partial(_change, with_young=False), **_PRINTED_COST),
+        repaired=drawn(partial(_change, with_young=True), **_YOUNG_COST, form=forms.descent),
         repair=_YOUNG_REPAIR,
         remark="Lemma 1 in the mean over the selection.",
     ),
@@ -579,17 +564,15 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "22",
         "eq. (47), the steps",
         "E[sum_S v_i] = s/m sum_i v_i",
-        _for_all(_expectation(_sampled, "==", power=1), forms.chance),
+        drawn(_sampled, "==", power=1, form=forms.chance),
         remark="v_i as if client i were selected, whoever is.",
     ),
     _unbiased(
         "23",
         "eq. (47), the inner errors",
         "E[sum_S alpha_i^2/q*eps_i] <= s*c_0*eps_max",
-        _expectation(partial(_inner_errors, with_young=False), "<=", factor=Fraction(1)),
-        repaired=_for_all(
-            _expectation(partial(_inner_errors, with_young=True), "<=", factor=Fraction(1)), forms.inner_errors
-        ),
+        drawn(partial(_inner_errors, with_young=False), factor=Fraction(1)),
+        repaired=drawn(partial(_inner_errors, with_young=True), factor=Fraction(1), form=forms.inner_errors),
         repair="q > 0",
         remark="Where all q < 0, c_0 is negative and a small eps_i has the larger term.",
     ),
@@ -630,10 +613,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "28",
         "eq. (50), the sum",
         "sum_{t=0}^{T-1} (L^t - L^{t+1}) = L^0 - L^{t+1}",
-        Enumerated(kind=StepKind.STANDARD, sides=partial(_falls, to_the_end=False), operator="==", instances=Draws()),
-        repaired=Enumerated(
-            kind=StepKind.STANDARD, sides=partial(_falls, to_the_end=True), operator="==", instances=Draws()
-        ),
+        drawn(partial(_falls, to_the_end=False), "==", kind=StepKind.STANDARD),
+        repaired=drawn(partial(_falls, to_the_end=True), "==", kind=StepKind.STANDARD),
         repair="L^0 - L^T",
         remark="t is bound by the sum; every t < T is tried.",
     ),
@@ -641,8 +622,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "29",
         "eq. (50), the expectation",
         "||grad L(P^t)||^2 on the left without E, E[L^0 - L^T] on the right",
-        _expectation(partial(_telescoped, in_mean=False), "<="),
-        repaired=_expectation(partial(_telescoped, in_mean=True), "<="),
+        drawn(partial(_telescoped, in_mean=False), "<="),
+        repaired=drawn(partial(_telescoped, in_mean=True), "<="),
         repair="E on the left",
         remark="(49) is about the mean given P^t, and P^t is random from round 1 on.",
     ),
@@ -756,7 +737,7 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "eq. (52), first inequality",
         "||grad L(Theta^t)||^2 <= sum_i 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_i",
         _over_runs(_by_all_thetas, everybody=False, inner=2),
-        repaired=_for_all(_over_runs(_by_all_thetas, everybody=True, inner=2), forms.by_theta),
+        repaired=_over_runs(_by_all_thetas, everybody=True, inner=2, form=forms.by_theta),
         repair=f"{_WOULD}; and (L + lambda)^2",
         remark=f"The equation has no printed number. {_WHO}",
     ),
@@ -783,8 +764,8 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "7",
         "eq. (54), first inequality",
         "E[sum_S -(..)_i ||dtheta_i||^2] <= s*gamma/m sum_i -(..)_i ||dtheta_i||^2 by (17)",
-        _expectation(partial(_by_skew, each=True), "<="),
-        repaired=_for_all(_expectation(partial(_by_skew, each=False), "<="), forms.own_gains),
+        drawn(partial(_by_skew, each=True), "<="),
+        repaired=drawn(partial(_by_skew, each=False), form=forms.own_gains),
         repair="-c_1 for the coefficients on the right, which is all that (55) needs; or equal weights",
         remark="(17) compares plain means of ||dtheta_i||^2. With unequal coefficients a selection may prefer clients "
         "that move much and weigh little.",

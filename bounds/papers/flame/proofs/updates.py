@@ -8,10 +8,10 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw
 from bounds.ledger.proof import Proof, gram, same
-from bounds.ledger.step import Draws, Enumerated, Step, StepKind, above, below, positive
+from bounds.ledger.step import Step, StepKind, above, below, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.flame.proofs import runs
-from bounds.papers.flame.proofs.common import alpha, dtheta, g, g_next, theta, theta_next, w_i
+from bounds.papers.flame.proofs.common import alpha, drawn, dtheta, g, g_next, theta, theta_next, w_i
 from bounds.papers.flame.statements import L, k, lambda_, mu
 
 _step = Proof("flame/theorem-1", "Appendix B")
@@ -122,7 +122,7 @@ STEPS: tuple[Step, ...] = (
         "10",
         "Theorem 1, eq. (14)",
         "both inequalities of (14) with exact inner solutions",
-        Enumerated(kind=StepKind.END_TO_END, sides=_bounds, operator="<=", instances=Draws()),
+        drawn(_bounds, kind=StepKind.END_TO_END),
         remark="For the clients that take the step, as the proof has it with (13). A client that is not selected does "
         "not move, whatever its gradient. mu = alpha_i*min(lambda + h_i).",
     ),
