@@ -17,7 +17,7 @@ from bounds.ledger.vectors import square, vectors
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.appendix import a_4, inner_u, inner_v, personal_moves
 from bounds.papers.pfl.proofs.lemmas import PERSONAL
-from bounds.papers.pfl.proofs.runs import Histories, LocalRound, average, small_run
+from bounds.papers.pfl.proofs.runs import Histories, LocalRound, QuadraticClients, average, small_run
 from bounds.papers.pfl.proofs.terms import step
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
@@ -25,6 +25,8 @@ su, sv = s.sigma_u**2, s.sigma_v**2
 Gap = tuple[Fraction, Fraction]
 Pairs = list[Gap]
 ZERO = Fraction(0)
+# A quantity of a round and the clients that take part in it.
+OfSample = Callable[[LocalRound, tuple[int, ...] | range], Fraction]
 
 
 def _run(draw: Draw) -> Histories:
@@ -69,7 +71,7 @@ def _moves(draw: Draw) -> Pairs:
     return found
 
 
-def _over_samples(law: Histories, quantity: Callable[[LocalRound, tuple[int, ...]], Fraction]) -> Fraction:
+def _over_samples(law: Histories, quantity: OfSample) -> Fraction:
     """The expectation over the histories and the sample of the last round."""
     p = law.p
     return law.mean(law.last, lambda one: mean(quantity(one, sample) for sample in subsets(p.n, p.m)))
@@ -87,12 +89,12 @@ def _size(one: NoisyRational) -> Fraction:
     return mean(abs(one.constant + sum((c * e for c, e in zip(parts, each, strict=True)), ZERO)) for each in signs)
 
 
-def _own_errors(one: LocalRound, sample: tuple[int, ...]) -> NoisyRational:
+def _own_errors(one: LocalRound, sample: tuple[int, ...] | range) -> NoisyRational:
     """sum_ik 1_i*(c_i^t - d_i^t)."""
     return sum((one.problem.K * (one.c[i] - one.d[i]) for i in sample), NoisyRational())
 
 
-def _mean_error(one: LocalRound, sample: tuple[int, ...]) -> NoisyRational:
+def _mean_error(one: LocalRound, sample: tuple[int, ...] | range) -> NoisyRational:
     """sum_ik 1_i*(c^t - d^t)."""
     return len(sample) * one.problem.K * (one.c_mean - average(list(one.d)))
 
@@ -101,16 +103,37 @@ def _small(draw: Draw) -> Histories:
     return small_run(draw, scaffold=True, local_steps=(1, 2))
 
 
-def _without_square(draw: Draw) -> Gap:
-    law = _small(draw)
-    right = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), NoisyRational())))
-    return _over_samples(law, lambda one, sample: _size(_own_errors(one, sample))), right
+def _in_mean(left: OfSample, right: OfSample, run: Callable[[Draw], Histories] = _run) -> Callable[[Draw], Gap]:
+    """Both quantities in expectation over the histories and the sample."""
+
+    def sides(draw: Draw) -> Gap:
+        law = run(draw)
+        return _over_samples(law, left), _over_samples(law, right)
+
+    return sides
 
 
-def _with_square(draw: Draw) -> Gap:
-    law = _small(draw)
-    right = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), NoisyRational())))
-    return _over_samples(law, lambda one, sample: expect_square(_own_errors(one, sample))), right
+def _squared_sum(one: LocalRound, taking: tuple[int, ...] | range) -> Fraction:
+    """E||sum_ik W_ik||^2 of the clients named."""
+    return expect_square(sum(_errors(one, taking), NoisyRational()))
+
+
+def _sum_of_squares(one: LocalRound, taking: tuple[int, ...] | range) -> Fraction:
+    """sum_ik E||W_ik||^2 of the clients named."""
+    return expect_square(_errors(one, taking))
+
+
+def _of_all(quantity: OfSample) -> OfSample:
+    """m/n times the quantity of all clients."""
+    return lambda one, _: quantity(one, range(one.problem.n)) * one.problem.m / one.problem.n
+
+
+def _variance(one: LocalRound, _: tuple[int, ...] | range) -> Fraction:
+    return one.problem.m * one.problem.K * one.problem.sigma_u**2
+
+
+def _own_square(one: LocalRound, sample: tuple[int, ...] | range) -> Fraction:
+    return expect_square(_own_errors(one, sample))
 
 
 def _one_error(draw: Draw) -> Pairs:
@@ -124,62 +147,25 @@ def _one_error(draw: Draw) -> Pairs:
     return found
 
 
-def _own_orthogonal(draw: Draw) -> Gap:
-    law = _run(draw)
-    left = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), NoisyRational())))
-    return left, _over_samples(law, lambda one, sample: expect_square(_errors(one, sample)))
+def _new_errors(one: LocalRound, sample: tuple[int, ...] | range) -> NoisyRational:
+    """sum_ik 1_i*Y_ik."""
+    pairs = itertools.product(sample, range(one.problem.K))
+    return sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), NoisyRational())
 
 
-def _own_variance(draw: Draw) -> Gap:
-    law = _run(draw)
-    p = law.p
-    left = _over_samples(law, lambda one, sample: expect_square(_errors(one, sample)))
-    return left, p.m * p.K * p.sigma_u**2
-
-
-def _sampled_mean(draw: Draw) -> Gap:
-    law = _run(draw)
-    p = law.p
-    right = law.mean(law.last, lambda one: expect_square(sum(_errors(one, range(p.n)), NoisyRational())))
-    return _over_samples(law, lambda one, sample: expect_square(_mean_error(one, sample))), right * p.m / p.n
-
-
-def _all_orthogonal(draw: Draw) -> Gap:
-    law = _run(draw)
-    p, t = law.p, law.last
-    left = law.mean(t, lambda one: expect_square(sum(_errors(one, range(p.n)), NoisyRational())))
-    right = law.mean(t, lambda one: expect_square(_errors(one, range(p.n))))
-    return left * p.m / p.n, right * p.m / p.n
-
-
-def _all_variance(draw: Draw) -> Gap:
-    law = _run(draw)
-    p = law.p
-    left = law.mean(law.last, lambda one: expect_square(_errors(one, range(p.n))))
-    return left * p.m / p.n, p.m * p.K * p.sigma_u**2
-
-
-def _new_noise(draw: Draw) -> Gap:
-    law = _run(draw)
-    p = law.p
-
-    def total(one: LocalRound, sample: tuple[int, ...]) -> Fraction:
-        pairs = itertools.product(sample, range(p.K))
-        return expect_square(sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), NoisyRational()))
-
-    return _over_samples(law, total), p.m * p.K * p.sigma_u**2
+def _known(one: LocalRound, sample: tuple[int, ...] | range) -> NoisyRational:
+    """sum_ik 1_i*(grad_u f_i(u_ik, v_ik) - d_i + d)."""
+    middle = average(list(one.d))
+    return sum((one.sums[i] - one.problem.K * (one.d[i] - middle) for i in sample), NoisyRational())
 
 
 def _a_8_first(draw: Draw, two: Rational) -> Gap:
     law = _run(draw)
     p = law.p
 
-    def split(one: LocalRound, sample: tuple[int, ...]) -> Fraction:
-        middle = average(list(one.d))
-        known = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), NoisyRational())
-        pairs = itertools.product(sample, range(p.K))
-        new = sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), NoisyRational())
-        return expect_square(known) + expect_square(new + _own_errors(one, sample) + _mean_error(one, sample))
+    def split(one: LocalRound, sample: tuple[int, ...] | range) -> Fraction:
+        errors = _new_errors(one, sample) + _own_errors(one, sample) + _mean_error(one, sample)
+        return expect_square(_known(one, sample)) + expect_square(errors)
 
     right = two * p.gamma**2 / p.m**2 * _over_samples(law, split)
     return law.mean(law.last, LocalRound.move_u), right
@@ -189,13 +175,9 @@ def _a_8_mean(draw: Draw, two: Rational) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
 
-    def step(one: LocalRound, sample: tuple[int, ...]) -> Fraction:
-        middle = average(list(one.d))
-        total = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), NoisyRational())
-        return expect_square(p.gamma / p.m * total)
-
+    left = _over_samples(law, lambda one, sample: expect_square(p.gamma / p.m * _known(one, sample)))
     share = two * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2)
-    return _over_samples(law, step), law.mean(t, LocalRound.T_2u) + share * law.mean(t, LocalRound.S_3u)
+    return left, law.mean(t, LocalRound.T_2u) + share * law.mean(t, LocalRound.S_3u)
 
 
 def _a_8(draw: Draw, mean_: Rational, sampling: Rational, noisy: Rational) -> Gap:
@@ -222,60 +204,43 @@ def _one_local_step(draw: Draw) -> Pairs:
     return found
 
 
-def _own_errors_mean(draw: Draw) -> Pairs:
-    law = _run(draw)
-    p = law.p
-    return [
-        (expect_square(one.c[i] - one.d[i]), expect_square(_errors(one, (i,))) / p.K**2)
-        for one in law.rounds(law.last)
-        for i in range(p.n)
-    ]
+def _of_clients(sides: Callable[..., Gap]) -> Callable[..., Pairs]:
+    """Both sides of a claim about client i, for every client and history."""
+
+    def found(draw: Draw, **constants: Rational) -> Pairs:
+        law = _run(draw)
+        return [sides(one, i, **constants) for one in law.rounds(law.last) for i in range(law.p.n)]
+
+    return found
 
 
-def _own_errors_bound(draw: Draw) -> Pairs:
-    law = _run(draw)
-    p = law.p
-    return [
-        (expect_square(one.c[i] - one.d[i]), p.sigma_u**2 / p.K) for one in law.rounds(law.last) for i in range(p.n)
-    ]
+def _of_rounds(sides: Callable[..., Gap]) -> Callable[..., Pairs]:
+    """Both sides of a claim about all clients, for every history."""
+
+    def found(draw: Draw, **constants: Rational) -> Pairs:
+        law = _run(draw)
+        return [sides(one, law.p, **constants) for one in law.rounds(law.last)]
+
+    return found
 
 
-def _all_errors_mean(draw: Draw) -> Pairs:
-    law = _run(draw)
-    p = law.p
-    return [
-        (expect_square(one.c_mean - average(list(one.d))), expect_square(_errors(one, range(p.n))) / (p.n * p.K) ** 2)
-        for one in law.rounds(law.last)
-    ]
+def _own_variate(one: LocalRound, i: int) -> Fraction:
+    """E||c_i - d_i||^2."""
+    return expect_square(one.c[i] - one.d[i])
 
 
-def _all_errors_bound(draw: Draw) -> Pairs:
-    law = _run(draw)
-    p = law.p
-    bound = p.sigma_u**2 / (p.n * p.K)
-    return [(expect_square(one.c_mean - average(list(one.d))), bound) for one in law.rounds(law.last)]
+def _mean_variates(one: LocalRound) -> Fraction:
+    """E||c - d||^2."""
+    return expect_square(one.c_mean - average(list(one.d)))
 
 
-def _own_staleness(draw: Draw, two: Rational) -> Pairs:
-    law = _run(draw)
-    p = law.p
-    return [
-        (
-            expect_square(one.start_u[i] - one.d[i]),
-            two * p.L**2 * mean(one.stale(i, k) for k in range(p.K)),
-        )
-        for one in law.rounds(law.last)
-        for i in range(p.n)
-    ]
+def _own_staleness(one: LocalRound, i: int, two: Rational) -> Gap:
+    p = one.problem
+    return expect_square(one.start_u[i] - one.d[i]), two * p.L**2 * mean(one.stale(i, k) for k in range(p.K))
 
 
-def _mean_staleness(draw: Draw, two: Rational) -> Pairs:
-    law = _run(draw)
-    p = law.p
-    return [
-        (expect_square(one.full - average(list(one.d))), two * p.L**2 * one.C() / (p.n * p.K))
-        for one in law.rounds(law.last)
-    ]
+def _mean_staleness(one: LocalRound, p: QuadraticClients, two: Rational) -> Gap:
+    return expect_square(one.full - average(list(one.d))), two * p.L**2 * one.C() / (p.n * p.K)
 
 
 def _geometric(draw: Draw, rate: Rational, half: Rational, terms: Rational) -> Gap:
@@ -290,6 +255,8 @@ def _at_most_four(draw: Draw, rate: Rational, four: Rational) -> Gap:
     q = 1 + Fraction(rate) / (steps - 1)
     return sum((q**j for j in range(draw.whole(0, steps - 1))), ZERO), Fraction(four) * steps
 
+
+_SAMPLED_MEAN = _in_mean(lambda one, sample: expect_square(_mean_error(one, sample)), _of_all(_squared_sum))
 
 # --- Expressions ---------------------------------------------------------------------------------------------------
 
@@ -390,8 +357,8 @@ FOUR_ONE: tuple[Step, ...] = (
         "lemma-4.1-9",
         "proof of Lemma 4.1, eq. (A.7), first line, first equality",
         "E||sum_ik 1_i*(c_i - d_i)|| = E||sum_ik W_ik||^2",
-        drawn(_without_square, "=="),
-        repaired=drawn(_with_square, "==", form=forms.own_errors),
+        drawn(_in_mean(lambda one, sample: _size(_own_errors(one, sample)), _squared_sum, _small), "=="),
+        repaired=drawn(_in_mean(_own_square, _squared_sum, _small), "==", form=forms.own_errors),
         repair="the square of the norm on the left, as used in eq. (A.8)",
         remark="The noises are fair signs. The square is missing in the second line too.",
     ),
@@ -399,20 +366,20 @@ FOUR_ONE: tuple[Step, ...] = (
         "lemma-4.1-10",
         "proof of Lemma 4.1, eq. (A.7), first line, second equality",
         "E||sum_ik W_ik||^2 = sum_ik E||W_ik||^2",
-        drawn(_own_orthogonal, "==", form=forms.errors_of_sample),
+        drawn(_in_mean(_squared_sum, _sum_of_squares), "==", form=forms.errors_of_sample),
     ),
     step(
         "lemma-4.1-11",
         "proof of Lemma 4.1, eq. (A.7), first line, inequality",
         "sum_ik E||W_ik||^2 <= m*K*sigma_u^2",
-        drawn(_own_variance, form=forms.errors_bounded),
+        drawn(_in_mean(_sum_of_squares, _variance), form=forms.errors_bounded),
     ),
     step(
         "lemma-4.1-12",
         "proof of Lemma 4.1, eq. (A.7), second line, first equality",
         "E||sum_ik 1_i*(c - d)||^2 = E 1_i*E||sum_ik hat W_ik||^2",
-        drawn(_sampled_mean, "=="),
-        repaired=drawn(_sampled_mean, form=forms.errors_of_mean),
+        drawn(_SAMPLED_MEAN, "=="),
+        repaired=drawn(_SAMPLED_MEAN, form=forms.errors_of_mean),
         repair="<= in place of =: the factor on the right is (m/n)^2, which is at most E 1_i = m/n",
         remark="With the missing square restored.",
     ),
@@ -420,13 +387,13 @@ FOUR_ONE: tuple[Step, ...] = (
         "lemma-4.1-13",
         "proof of Lemma 4.1, eq. (A.7), second line, second equality",
         "E 1_i*E||sum_ik hat W_ik||^2 = (m/n)*sum_ik E||hat W_ik||^2",
-        drawn(_all_orthogonal, "==", form=lambda: one_more(m / n)),
+        drawn(_in_mean(_of_all(_squared_sum), _of_all(_sum_of_squares)), "==", form=lambda: one_more(m / n)),
     ),
     step(
         "lemma-4.1-14",
         "proof of Lemma 4.1, eq. (A.7), second line, inequality",
         "(m/n)*sum_ik E||hat W_ik||^2 <= m*K*sigma_u^2",
-        drawn(_all_variance, form=forms.errors_bounded),
+        drawn(_in_mean(_of_all(_sum_of_squares), _variance), form=forms.errors_bounded),
     ),
     step(
         "lemma-4.1-15",
@@ -447,7 +414,9 @@ FOUR_ONE: tuple[Step, ...] = (
         "lemma-4.1-17",
         "proof of Lemma 4.1, eq. (A.8), second inequality",
         "E||sum_ik Y_ik||^2 <= m*K*sigma_u^2",
-        drawn(_new_noise, form=forms.errors_of_round),
+        drawn(
+            _in_mean(lambda one, sample: expect_square(_new_errors(one, sample)), _variance), form=forms.errors_of_round
+        ),
     ),
     step(
         "lemma-4.1-18",
@@ -538,37 +507,48 @@ FOUR_THREE: tuple[Step, ...] = (
         "lemma-4.3-6",
         "proof of Lemma 4.3, second display, first line",
         "E||c_i - d_i||^2 = (1/K^2)*sum_k E||hat W_ik||^2",
-        drawn(_own_errors_mean, "==", form=lambda: one_more(1 / K**2)),
+        drawn(
+            _of_clients(lambda one, i: (_own_variate(one, i), _sum_of_squares(one, (i,)) / one.problem.K**2)),
+            "==",
+            form=lambda: one_more(1 / K**2),
+        ),
     ),
     step(
         "lemma-4.3-7",
         "proof of Lemma 4.3, second display, first line",
         "E||c_i - d_i||^2 <= sigma_u^2/K",
-        drawn(_own_errors_bound, form=forms.own_variate),
+        drawn(
+            _of_clients(lambda one, i: (_own_variate(one, i), one.problem.sigma_u**2 / one.problem.K)),
+            form=forms.own_variate,
+        ),
     ),
     step(
         "lemma-4.3-8",
         "proof of Lemma 4.3, second display, second line",
         "E||c - d||^2 = 1/(n^2*K^2)*sum_ik E||hat W_ik||^2",
-        drawn(_all_errors_mean, "==", form=lambda: one_more(1 / (n * K) ** 2)),
+        drawn(
+            _of_rounds(lambda one, p: (_mean_variates(one), _sum_of_squares(one, range(p.n)) / (p.n * p.K) ** 2)),
+            "==",
+            form=lambda: one_more(1 / (n * K) ** 2),
+        ),
     ),
     step(
         "lemma-4.3-9",
         "proof of Lemma 4.3, second display, second line",
         "E||c - d||^2 <= sigma_u^2/(n*K)",
-        drawn(_all_errors_bound, form=forms.mean_variate),
+        drawn(_of_rounds(lambda one, p: (_mean_variates(one), p.sigma_u**2 / (p.n * p.K))), form=forms.mean_variate),
     ),
     step(
         "lemma-4.3-10",
         "proof of Lemma 4.3, third display, by Assumption 2.1",
         "E||grad_u f_i - d_i||^2 <= (2*L^2/K)*sum_k C_ik",
-        drawn(_own_staleness, form=forms.stale_own, two=2),
+        drawn(_of_clients(_own_staleness), form=forms.stale_own, two=2),
     ),
     step(
         "lemma-4.3-11",
         "proof of Lemma 4.3, third display, by Assumption 2.1",
         "E||grad_u f - d||^2 <= 2*L^2/(n*K)*C",
-        drawn(_mean_staleness, form=forms.stale_mean, two=2),
+        drawn(_of_rounds(_mean_staleness), form=forms.stale_mean, two=2),
     ),
     step(
         "lemma-4.3-12",
