@@ -108,8 +108,8 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.WRONG_TERM,
         wrong="The fifth term of (39), 4/L_Phi^2, is too large: with P > 6 beta_max the coefficient of E||sum_i w_i "
         "h~_x,i||^2, which (41) drops, may be positive.",
-        meant="1/(4 L_Phi^2), with the 4 below; then (39) leaves room for the curvature of y* and v* and the two Young "
-        "terms. The other terms of (39) hide the difference unless f and g are scaled by a large number.",
+        meant="1/(4 L_Phi^2), with the 4 below; then (39) leaves slack for the curvature of y* and v* and the two "
+        "Young terms. The other terms of (39) hide the difference unless f and g are scaled by a large number.",
         changes=_keys(*_THEOREMS, "stepsizes"),
     ),
     Fault(
@@ -229,7 +229,7 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.WRONG_TERM,
         wrong="Lemma 3 bounds a change of (x, y) at a fixed v; used with L_R^2 for a change of (x, y, v) at once it is "
         "short if L_2 r is small, but not 0, against L_1.",
-        meant="A joint change is bounded by 2 L_R^2; since Young's inequality in the line before leaves room for "
+        meant="A joint change is bounded by 2 L_R^2; since Young's inequality in the line before leaves slack for "
         "1/mu_g in place of 2/mu_g, the claim of the lemma keeps its 4 L_R^2/mu_g.",
     ),
     # Misprints.

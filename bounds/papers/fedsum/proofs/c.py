@@ -517,7 +517,7 @@ STEPS: tuple[Step, ...] = (
         of_a_run(at_most(_noise_3, _noise_1, _cap)),
         repaired=at_most(_noise_3, AVERAGE * _noise_1, _cap, below(tau_avg, tau)),
         repair="max{1, tau_avg} on the right",
-        remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has room for the factor.",
+        remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has slack for the factor.",
     ),
     _last(
         "eq. (35)",

@@ -253,7 +253,7 @@ STEPS: tuple[Step, ...] = (
         remark="u^t is made from the sample of round t-1 and is not independent of 1_{i in S^{t-1}}. The same for beta,"
         " where v_i^t = v_i^{t-1} unless i takes part. Carried to eq. (A.10), the repair adds the spread of the"
         " clients' changes: at most 64*L^2*K^2*gamma^2/(m*n)*(C + E) + 4*K^2*gamma^2*sigma_u^2/m, for which eq."
-        " (A.14) has room. Lemma 4.4 stands.",
+        " (A.14) has slack. Lemma 4.4 stands.",
     ),
     step(
         "lemma-4.4-3",

@@ -451,7 +451,7 @@ STEPS = (
             *_JOINT,
             where=_ROOM,
         ),
-        repair="With 1/mu_g on the left, for which (a) leaves room: the claim stands.",
+        repair="With 1/mu_g on the left, for which (a) leaves slack: the claim stands.",
         remark="L_R^2 = 2(L_1^2 + L_2^2 r_max^2), r_max = (1 + alpha_max/alpha_min) r. Lemma 3 gives L_R for a change "
         "of (x, y) at a fixed v; a change of v at the same time comes on top. At the server's v, of length up to r, "
         "the change in (x, y) is at most L_1 + r L_2 times the distance, that in v at most L_1 times ||dv||: short "

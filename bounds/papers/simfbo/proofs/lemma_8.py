@@ -257,7 +257,7 @@ STEPS = (
             below(square(_v), _r_max**2, "Lemma 2"),
         ),
         remark="F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma "
-        "5, and the claims that follow have half of it, for which the average over k would leave room.",
+        "5, and the claims that follow have half of it, for which the average over k would leave slack.",
     ),
     _step(
         12,

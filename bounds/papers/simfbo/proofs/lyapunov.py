@@ -262,7 +262,7 @@ STEPS = (
         ),
         repair="8 L_R^2 for 4 L_R^2 in the third line: the factor 1 + delta_t' of Lemma 10 is lost.",
         remark="Over rho_gamma_x, at admissible constants and step sizes, with every term of (39). The third line "
-        "alone is short by 1 + delta_t'; the first has room for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large "
+        "alone is short by 1 + delta_t'; the first has slack for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large "
         "against L_1^2 + r^2 L_2^2, with alpha_max/alpha_min of some hundreds. In the repaired form slope = "
         "L_1^2 + r^2 L_2^2.",
     ),

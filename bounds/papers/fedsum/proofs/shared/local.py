@@ -666,7 +666,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             drawn(lambda draw: _drift_on_runs(draw, case, mended=False)),
             repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True), form=from_lines),
             repair="tau_max + 1 in place of tau_max, and 8 eta_l^2 K^3 (tau_max + 1) F_0/(3 N) added",
-            remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has room from"
+            remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has slack from"
             " sum_k k <= K^2/2 and sum_k k^2 <= K^3/3.",
         ),
         step(
