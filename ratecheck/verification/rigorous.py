@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,9 +31,9 @@ from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Problem, SingleLevel
-from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
+from ratecheck.settings.applicability import certifiable, step_source, unlike
 from ratecheck.settings.measured import counts_rounds, measured
-from ratecheck.settings.setting import Options, Setting, resolve
+from ratecheck.settings.setting import Setting
 from ratecheck.stepsizes.choose import any_value
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
 from ratecheck.verification.proof import (
@@ -47,16 +47,12 @@ from ratecheck.verification.proof import (
     until_decided,
 )
 
-if TYPE_CHECKING:
-    from ratecheck.verification.instance import Instance
-
 # Local steps in all up to which the sides are short enough to be read as rationals.
 _READABLE_STEPS = 32
 # Products of numbers that a recheck takes by itself, some seconds, and one that a user asks for.
-AFFORDABLE, _ASKED = 1.5e7, 1.5e8
+AFFORDABLE, ASKED = 1.5e7, 1.5e8
 # What step sizes of one participation cost.
 _STEP_SIZES = 4e4
-_EXACTLY = Options(engine="exact")
 # What a constant that stands for the true one may differ by, relative to it.
 _NEXT = Fraction(1, 10**13)
 
@@ -64,37 +60,21 @@ _NEXT = Fraction(1, 10**13)
 _SINGLE = "participant:"
 
 
-def prove(instance: Instance, options: Options = _EXACTLY, *, exactly: bool = False) -> Proof:
-    """Decide an instance rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
-    statement = instance.statement.at(instance.given)
-    if exact_runs(instance.problem) is None:
-        return _not_followed(instance.problem)
-    if reasons := foreign(statement):
-        return Proof(None, "; ".join(reasons))
-    return decided(_setting(instance, options), _ASKED, exactly=exactly)
+def exact_numbers(setting: Setting) -> Numbers:
+    """Certified constants, step sizes and sizes of a setting by symbol; nothing where they are not proved.
 
-
-def exact_numbers(instance: Instance) -> Numbers:
-    """Certified constants, step sizes and sizes of a quadratic instance by symbol; nothing where they are not proved.
-
-    Those of the first participation, where the statement is about every one of them. Raises `InputError` as `prove`.
+    Those of the first participation, where the statement is about every one of them.
     """
-    runs = exact_runs(instance.problem)
-    if runs is None or foreign(instance.statement.at(instance.given)):
+    if (runs := exact_runs(setting.problem)) is None:
         return {}
-    setting = _setting(instance, _EXACTLY)
     try:
-        return _Exactly(setting, runs, _ASKED).numbers(setting.traces()[0])
+        return _Exactly(setting, runs, ASKED).numbers(setting.traces()[0])
     except (ForeignError, UndecidedError, ArithmeticError):
         return {}
 
 
-def _setting(instance: Instance, options: Options) -> Setting:
-    statement = instance.statement.at(instance.given)
-    return resolve(statement, instance.problem, instance.participation, instance.given, options, instance.start)
-
-
-def _not_followed(problem: Problem) -> Proof:
+def not_followed(problem: Problem) -> Proof:
+    """Nothing, since runs on such a problem have no exact form."""
     return Proof(None, f"a {problem.kind} problem is not followed rigorously")
 
 
@@ -115,7 +95,7 @@ def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = Fals
 def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
     if (runs := exact_runs(problem)) is None:
-        return _not_followed(problem)
+        return not_followed(problem)
     if reason := unlike(statement, pattern, int(setting.sizes.get("participants", 0))):
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
