@@ -27,7 +27,7 @@ class Draw:
         self.shown: dict[str, Rational | Sequence[Rational]] = {}
 
     def again(self) -> Draw:
-        """The same instance from the start."""
+        """Draw of the same numbers again, from the first on."""
         return Draw(self.index, self._seed)
 
     def show(self, **values: Rational | Sequence[Rational]) -> None:

@@ -282,7 +282,7 @@ def _with_slack(hypothesis: Condition, number: int) -> Condition:
 
 
 def _polynomial(system: System) -> System:
-    """The same system without denominators whose sign is not seen."""
+    """A system without denominators whose sign is not seen."""
     return dataclasses.replace(system, goal=_visible(system.goal), hypotheses=tuple(map(_visible, system.hypotheses)))
 
 

@@ -15,18 +15,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ratecheck.algebra.linear_algebra import rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
 from ratecheck.certification.declared import check_declared
-from ratecheck.certification.gradient_facts import GradientFacts
+from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.certification.local_work import Work
-from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
 from ratecheck.participation import Graph, Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
 from ratecheck.problems.constants import CANNOT_TELL
-from ratecheck.problems.matrices import is_diagonal
+from ratecheck.problems.matrices import is_diagonal, solution_error
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
@@ -40,6 +38,12 @@ LOWER = work.LOWER | {
     "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "delta",
     "selection_skew", "joint_minimum",
 }  # fmt: skip
+# Whole numbers that are known of every problem, and why.
+STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
+    "relative_noise": (lambda _: 0, "only additive noise is run, which has none"),
+    "dimension": (lambda problem: problem.d, "variables of a client"),
+    "inner_error": (lambda _: 0, "inner problems are solved exactly"),
+}
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ class CertifiedCase:
         return name in DELAYS and pattern is not None and pattern.rate < 1.0 and not pattern.deterministic
 
     @property
+    def graph(self) -> Graph | None:
+        """The graph of the clients, where they are on one."""
+        return None if self.participation is None else self.participation.graph
+
+    @property
     def weights(self) -> Array | None:
         """The clients' weights (n,) in the objective that the method descends; None for those of the problem."""
         return None if self.work is None else self.work.weights
@@ -85,7 +94,7 @@ class CertifiedCase:
     def _pair(self) -> tuple[float, float] | str:
         problem = self.problem.objective
         assert problem is not None
-        return GradientFacts.of(problem).pair
+        return GradientFacts(problem.forms).pair
 
     @cached_property
     def _of_problem(self) -> Mapping[str, Constant]:
@@ -200,11 +209,6 @@ def _inner_convexity(case: CertifiedCase) -> Constant | None:
     return Constant("inner_convexity", least, kind, "smallest alpha_i times lambda minus the modulus of weak convexity")
 
 
-def _inner_error(case: CertifiedCase) -> Constant:
-    del case  # the run solves them so, whatever the problem
-    return Constant("inner_error", 0.0, Certificate.EXACT, "inner problems are solved exactly")
-
-
 def _skew(case: CertifiedCase) -> Constant | None:
     """The least relative skew: 1 where the selected clients are those with the largest gradients, or all."""
     pattern = case.participation
@@ -218,19 +222,18 @@ def _skew(case: CertifiedCase) -> Constant | None:
 
 def _mixing_rate(case: CertifiedCase) -> Constant | None:
     """||W - 11'/n||_2 of the graph, with a margin for the rounding of its singular values."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    found = case.participation.mixing_rate
-    rounded = found * (1 + _ROUNDING) + _ROUNDING if case.participation.n > 1 else 0.0
+    rounded = graph.mixing_rate * (1 + _ROUNDING) + _ROUNDING if graph.n > 1 else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
 def _mixing_change(case: CertifiedCase) -> Constant | None:
     """||I - W||_2 of the graph, with a margin for its rounding, where W is symmetric."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    found = case.participation.mixing_change
+    found = graph.mixing_change
     if math.isinf(found):
         return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
@@ -239,9 +242,9 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
 
 def _mixing_share(case: CertifiedCase) -> Constant | None:
     """The probability with which a round mixes clients on a graph."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    return Constant("mixing_share", case.participation.mixes, Certificate.EXACT, "the probability that a round mixes")
+    return Constant("mixing_share", graph.mixes, Certificate.EXACT, "the probability that a round mixes")
 
 
 def _weights(case: CertifiedCase) -> Array:
@@ -304,10 +307,7 @@ def _distance_at_start(case: CertifiedCase) -> Constant | None:
         return Constant("distance2_0", math.inf, Certificate.ABSENT, problem.no_minimum)
     starts = (case.start.get(name, np.zeros(shape)) for name, shape in problem.starts.items())
     away = [np.asarray(start, dtype=float) - point for start, point in zip(starts, found, strict=True)]
-    square = float(np.sum(away[0] ** 2))
-    if away[1].size:
-        counts = np.ones(problem.distinct) if problem.multiplicities is None else problem.multiplicities
-        square += float(counts @ np.sum(away[1] ** 2, axis=1)) / problem.n
+    square = float(problem.forms.distance2(*away))
     # The point solves a system of equations to within the rounding of it.
     matrix, right = problem.joint()
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * float(np.finfo(float).eps)
@@ -340,7 +340,7 @@ def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
     name, problem = "clients_strong_convexity", case.problem.objective
     if problem is None or problem.d_v:
         return None
-    H = _rows(problem)[0].H
+    H = problem.forms.H
     if is_diagonal(H):
         # An entry is the eigenvalue that it is.
         least, off = float(np.diagonal(H, axis1=1, axis2=2).min()), 0.0
@@ -361,13 +361,12 @@ def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
 
     Those of a diagonal matrix are its entries, each known to a share of itself.
     """
-    rows, counts = _rows(problem)
-    eps, matrix = float(np.finfo(float).eps), problem.mean()[0]
-    if is_diagonal(rows.H):
+    forms, eps, matrix = problem.forms, float(np.finfo(float).eps), problem.mean()[0]
+    if is_diagonal(forms.H):
         entries = np.diagonal(matrix)
-        off = 0.0 if problem.n == 1 else (len(counts) + 4) * eps
+        off = 0.0 if problem.n == 1 else (len(forms.g) + 4) * eps
         order = np.argsort(entries)
-        sizes = np.tensordot(counts, np.abs(rows.H), axes=1).diagonal() / problem.n
+        sizes = np.tensordot(forms.each, np.abs(forms.H), axes=1).diagonal() / problem.n
         return np.asarray(entries[order], dtype=float), np.asarray(off * sizes[order], dtype=float)
     values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
     return values, np.full(len(values), 8 * len(values) * eps * float(np.abs(values).max()))
@@ -416,21 +415,11 @@ def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
 _RATIONAL = 24
 
 
-def _rows(problem: Quadratic | Population) -> tuple[Quadratic, Array]:
-    """The functions that clients have, and how many clients have each."""
-    if isinstance(problem, Population):
-        return problem.types, np.asarray(problem.counts, dtype=float)
-    return problem, np.ones(problem.n)
-
-
 def _no_smaller(problem: Quadratic | Population, least: float) -> bool:
     """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
     if problem.d > _RATIONAL:
         return False
-    rows, counts = _rows(problem)
-    zero = rationals(np.zeros((problem.d, problem.d)))
-    whole = sum((int(count) * rationals(H) for count, H in zip(counts, rows.H, strict=True)), zero)
-    return semidefinite(whole) and semidefinite(whole.dot(whole) - Fraction(least) * int(counts.sum()) * whole)
+    return dominates(problem.forms.exactly, Fraction(least))
 
 
 def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
@@ -449,15 +438,15 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
     matrix, right = problem.joint()
     eps = float(np.finfo(float).eps)
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * eps
-    rows, counts = _rows(problem)
-    H, g = rows.H, rows.g
+    forms = problem.forms
+    H, g = forms.H, forms.g
     gradients = H @ point - g
     # What each gradient may be off: where the minimiser is, and the rounding of products and sums.
     sizes = np.linalg.norm(H, 2, axis=(1, 2))
     terms = sizes * float(np.linalg.norm(point)) + np.linalg.norm(g, axis=1)
     errors = sizes * off + 4 * (problem.d + 2) ** 1.5 * eps * terms
     norms = np.linalg.norm(gradients, axis=1) + errors
-    value = math.sqrt(float(counts @ norms**2) / problem.n) * (1 + 8 * eps)
+    value = math.sqrt(float(forms.each @ norms**2) / problem.n) * (1 + 8 * eps)
     if not math.isfinite(value):
         return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
     exact = float(errors.max()) <= _ROUNDING * value
@@ -492,8 +481,8 @@ def _of_gradients(name: str) -> Fact:
         if problem is None:
             return case.problem.of_gradients(name)
         if name == "gradient_bound":
-            return GradientFacts.of(problem).bound
-        return None if problem.d_v else GradientFacts.of(problem).interpolation
+            return GradientFacts(problem.forms).bound
+        return None if problem.d_v else GradientFacts(problem.forms).interpolation
 
     return found
 
@@ -521,13 +510,9 @@ def _dissimilarity_pair(name: str) -> Fact:
     return found
 
 
-def _relative_noise(case: CertifiedCase) -> Constant:
-    del case  # whatever the problem
-    return Constant("relative_noise", 0.0, Certificate.EXACT, "only additive noise is run, which has none")
-
-
-def _dimension(case: CertifiedCase) -> Constant:
-    return Constant("dimension", float(case.problem.d), Certificate.EXACT, "variables of a client")
+def _stated(name: str) -> Fact:
+    value, why = STATED[name]
+    return lambda case: Constant(name, float(value(case.problem)), Certificate.EXACT, why)
 
 
 def _visited(name: str) -> Fact:
@@ -550,7 +535,6 @@ _FACTS: dict[str, Fact] = {
     **{name: _delay(name, position) for names in (DELAYS, MEAN_DELAYS) for position, name in enumerate(names)},
     "delta": _least_probability,
     "inner_convexity": _inner_convexity,
-    "inner_error": _inner_error,
     "selection_skew": _skew,
     "mixing_rate": _mixing_rate,
     "mixing_change": _mixing_change,
@@ -568,8 +552,7 @@ _FACTS: dict[str, Fact] = {
     "interpolation": _of_gradients("interpolation"),
     "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),
     "dissimilarity_B": _dissimilarity_pair("dissimilarity_B"),
-    "relative_noise": _relative_noise,
-    "dimension": _dimension,
+    **{name: _stated(name) for name in STATED},
     "visited_gradient": _visited("visited_gradient"),
     "visited_distance": _visited("visited_distance"),
 }

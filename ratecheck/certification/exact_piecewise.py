@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-
-import numpy as np
+from typing import ClassVar
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
-from ratecheck.certification.exact_constants import Proved
+from ratecheck.certification.exact_constants import OF_RUN, Proved
 from ratecheck.problems import Piecewise, PiecewiseSamples
 
 # Constants of the problem, by what `Piecewise.exact` calls them.
@@ -33,10 +31,6 @@ _OWN = {
 # Of those the ones that are roots.
 _ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
 _NONE = frozenset({"L_v", "L_uv", "L_vu"})
-# What concerns neither the functions nor inner problems.
-_OTHERS = frozenset({
-    "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,13 +39,16 @@ class ProvedPiecewise(Proved):
 
     problem: Piecewise | PiecewiseSamples  # type: ignore[assignment]  # in place of a quadratic
 
+    # What concerns neither the functions nor inner problems.
+    _known: ClassVar[frozenset[str]] = OF_RUN
+
     def fact(self, name: str) -> Number | None:
         """See `Proved.fact`."""
         if name in _NONE:
             return Fraction(0)
         if name not in _OWN:
-            return super().fact(name) if name in _OTHERS else None
-        found = self.problem.exact(_OWN[name], self._start)
+            return super().fact(name)
+        found = self.problem.exact(_OWN[name], self._start[0].tolist())
         if found is None:
             raise UndecidedError(f"{name} does not exist, in exact arithmetic")
         if name == "F_0" and found <= 0:
@@ -64,9 +61,3 @@ class ProvedPiecewise(Proved):
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
         """None: every constant is computed."""
         return {}
-
-    @property
-    def _start(self) -> list[Fraction]:
-        x0 = self.start.get("x0")
-        point = np.zeros(self.problem.d) if x0 is None else np.asarray(x0, dtype=float)
-        return [Fraction(float(x)) for x in point]

@@ -1,4 +1,4 @@
-"""Engines: the same algorithms as Monte Carlo, by steps or by leaps (`run_steps`), or as exact moments."""
+"""Engines: the same algorithms as Monte Carlo, by steps or by leaps (`simulate`), or as exact moments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments import exact
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.engines.types import averages, long_runs, populations
 from ratecheck.errors import InputError, did_you_mean
@@ -20,7 +20,7 @@ from ratecheck.problems import Problem
 ENGINES = ("step", "leap")
 
 
-def run_steps(
+def simulate(
     algorithm: str,
     problem: Problem,
     trace: Participation,
@@ -72,7 +72,7 @@ def run_steps(
     )  # fmt: skip
 
 
-def exact_moments(
+def exact(
     algorithm: str,
     problem: Problem,
     trace: Participation,
@@ -91,7 +91,7 @@ def exact_moments(
     records: Sequence[str] | None = None,
     progress: Progress | None = None,
     **step_sizes: ArrayLike,
-) -> exact.Expectation:
+) -> Expectation:
     """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).
 
     Arguments as for ``simulate``; on a `problems.Population` ``v0`` has one row per type, and ``K`` may be a list by
@@ -138,4 +138,4 @@ def exact_average(
     return long_runs.average(ready)
 
 
-__all__: list[Any] = ["ENGINES", "exact_average", "exact_moments", "run_steps"]
+__all__: list[Any] = ["ENGINES", "exact", "exact_average", "simulate"]

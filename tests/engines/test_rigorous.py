@@ -15,13 +15,14 @@ import sympy as sp
 from click.testing import CliRunner
 
 import bounds
+import ratecheck as rc
 from ratecheck.algebra.ball import EXACT, Ball
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError, enclose, outward
 from ratecheck.algebra.linear_algebra import inverse, minimum, rationals, semidefinite
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.exact_constants import Proved, participations
 from ratecheck.commands.checks import verify
-from ratecheck.engines import exact_moments, setup
+from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas, quantities
 from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.outcome import Outcome
@@ -63,7 +64,7 @@ def numbers(name, T, trace, seed=1):
     noise = {} if method.algorithm.oracle == "prox" else {"sigma_u": 0.3, "sigma_v": 0.2 if method.personal else 0.0}
     start = {"x0": rng.standard_normal(shared)}
     run = RigorousRun.of(method, problem, trace, K=K, T=T, noise=noise, step_sizes=SIZES[name], start=start)
-    return run, lambda: exact_moments(name, problem, trace, K=K, T=T, **start, **noise, **SIZES[name])
+    return run, lambda: rc.exact(name, problem, trace, K=K, T=T, **start, **noise, **SIZES[name])
 
 
 @pytest.mark.every(3)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
+from bounds import symbols as s
 from bounds.papers.fedsum import building as fedsum_building
 from bounds.papers.fedsum import symbols as fedsum
 from bounds.papers.pfl import statements as pfl
@@ -94,7 +95,7 @@ def _order(metric: Metric, terms: Mapping[str, sp.Expr], name: str = "main") -> 
 PFL_TABLE_2 = Source(paper=pfl.TITLE, number="Table 2", location="Section 3.2.2")
 PFL_TABLE_3 = Source(paper=pfl.TITLE, number="Table 3", location="Section 3.2.3")
 
-n, m, K, T, b, sigma_u, sigma_v = pfl.n, pfl.m, pfl.K, pfl.T, pfl.b, pfl.sigma_u, pfl.sigma_v
+n, m, K, T, b, sigma_u, sigma_v = s.n, s.m, s.K, s.T, s.b, s.sigma_u, s.sigma_v
 _UNSAMPLED = 1 - m / n
 _PERSONAL_NOISE = sigma_u**2 + m * sigma_v**2 / n
 _PERSONAL_MAIN = sp.sqrt(_PERSONAL_NOISE + _UNSAMPLED * b**2) / sp.sqrt(T)
@@ -109,7 +110,7 @@ def _personal(key: str, title: str, terms: Mapping[str, sp.Expr]) -> Statement:
         key,
         title,
         PFL_TABLE_2,
-        (_order(pfl.SAMPLED_GRADIENTS, terms),),
+        (pfl.SAMPLED_GRADIENTS(terms, relation=Relation.ORDER),),
         vocabulary=pfl.VOCABULARY,
         algorithm=key,
         assumptions=pfl.DISSIMILAR,
@@ -153,7 +154,7 @@ def _shared(
         key,
         title,
         PFL_TABLE_3,
-        (_order(pfl.SHARED_GRADIENT, terms),),
+        (pfl.SHARED_GRADIENT(terms, relation=Relation.ORDER),),
         vocabulary=Vocabulary(pfl.VOCABULARY, _BOUNDED) if bounded else pfl.VOCABULARY,
         algorithm="fedavg",
         assumptions=_DISSIMILAR if sampling else (*_SHARED_FULL, assumed),
@@ -229,12 +230,12 @@ def _matched(
         title,
         Source(paper=fedsum.TITLE, number=f"Table 1, Case {case}", location="Section 4"),
         (
-            _order(
-                fedsum_building.MEAN_GRADIENT,
+            fedsum_building.mean_gradient(
                 {
                     "noise": sp.sqrt(L * sigma**2 * Delta_f) / sp.sqrt(clients * fedsum.K * fedsum.T),
                     "1/T": delay * (L * Delta_f + F_0) / fedsum.T,
                 },
+                relation=Relation.ORDER,
             ),
         ),
         vocabulary=fedsum.VOCABULARY,

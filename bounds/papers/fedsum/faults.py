@@ -1,4 +1,4 @@
-"""What is wrong with the steps that the audit refutes, and the charitable reading of each."""
+"""Faults of the steps that the audit refutes, and the charitable reading of each."""
 
 from __future__ import annotations
 

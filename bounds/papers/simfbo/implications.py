@@ -1,4 +1,4 @@
-"""What follows from what in "SimFBO: Towards ... Communication-efficient Federated Bilevel Learning"."""
+"""Implications of "SimFBO: Towards ... Communication-efficient Federated Bilevel Learning"."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def oracle(setup: Setup, name: str) -> Oracle | CalledOracle:
 
 
 def compiled(setup: Setup, name: str) -> Oracle:
-    """The same where it is compiled; raises `InputError` where it is called in Python."""
+    """The named oracle, compiled; raises `InputError` where it is called in Python."""
     found = oracle(setup, name)
     if isinstance(found, CalledOracle):
         raise InputError(f"the oracle of a {setup.problem.kind} problem is no compiled one: use engine=step")

@@ -90,7 +90,7 @@ class LeapKernel:
         )
 
     def serving(self, setup: Setup | None) -> Self:
-        """The same for a run that differs in nothing that it is made of; see `prepared`."""
+        """The kernel for another run with the same tables; see `prepared`."""
         found: Any = copy.copy(self)
         found.setup = setup
         found.together = None if setup is None else _together(setup)

@@ -33,9 +33,10 @@ _LARGEST_OF_ALL = EVERY_RUN | {"noise_weight_r"}
 
 def problem_of(setup: Setup) -> BilevelSamples:
     """The problem of the run; raises `InputError` for one without samples of two values."""
-    if not isinstance(setup.problem, BilevelSamples):
+    problem = None if setup.problem.bilevel is None else setup.problem.bilevel.samples
+    if problem is None:
         raise InputError(f"outcomes are followed of samples with two values, which a {setup.problem.kind} one has not")
-    return setup.problem
+    return problem
 
 
 def outcomes(setup: Setup) -> int:
@@ -85,7 +86,7 @@ class _Round:
 
 def visits(setup: Setup) -> Iterator[Visit]:
     """The local steps of all clients in order, in all outcomes: the points, and what the samples add there."""
-    run = _Run(setup)
+    run = _EnumeratedRun(setup)
     for round_ in run.rounds():
         yield from run.local_steps(round_)
         run.finish(round_)
@@ -98,7 +99,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     r_i in noise_weight_r, are the largest over the outcomes.
     """
     check(setup)
-    run, found = _Run(setup), dict[str, list[float]]()
+    run, found = _EnumeratedRun(setup), dict[str, list[float]]()
     recorded = plan(setup)
     for record in recorded.records:
         if record.terms or recorded.groups.any():
@@ -124,7 +125,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     return {name: np.array(each) for name, each in found.items()}
 
 
-class _Run:
+class _EnumeratedRun:
     """One run in all its outcomes."""
 
     def __init__(self, setup: Setup) -> None:

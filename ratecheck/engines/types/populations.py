@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_alike
 from ratecheck.aliases import Array, Progress
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.exact import (
-    Expectation,
     Moments,
     Sides,
     check_exact,

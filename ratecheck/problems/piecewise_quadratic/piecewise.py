@@ -7,25 +7,28 @@ quadratic is. What is true of quadratics alone is told from what is true of smoo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.matrices import spread
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.piecewise_quadratic.piecewise_gradients import PiecewiseGradients
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
+from ratecheck.problems.sentence import functions
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -35,6 +38,11 @@ _LARGEST_SIZE = 20_000
 _LARGEST = 1e60
 # Gradients at kinks beyond which those that matter are told in floats first, and what these may be off.
 _MANY, _OFF = 5_000, 1e-11
+# What a round changes: measured beside what a method records, ``gap`` and ``distance2``.
+CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
+_GAPS, _DISTANCES = ({name, f"change:{name}"} for name in ("gap", "distance2"))
+_NO_GAP = "there is no gap: f is unbounded below"
+_NO_DISTANCE = "there is no distance to the minimiser: f has none, or several"
 _CANCEL = "far away the clients' curvatures cancel in f"
 _NO_COMMON = "the clients' functions are not minimal at one point"
 
@@ -310,6 +318,35 @@ class Piecewise(SingleLevel):
         return self._constant(name, about[name][0], [], *about[name][1:]) if name in about else None
 
     @property
+    def pieces(self) -> Piecewise:
+        """The problem itself."""
+        return self
+
+    def centre(self) -> tuple[Array, float]:
+        """See `Problem.centre`."""
+        if self.minimiser is None:
+            raise InputError(_NO_DISTANCE)
+        return np.array([float(x) for x in self.minimiser]), 0.0
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`; a gap in random runs would be a difference of two values."""
+        if reason := self.undefined(names, {*recorded, *CHANGES}):
+            return reason
+        if random and {*names} & _GAPS:
+            return (
+                "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
+            )
+        return ""
+
+    def undefined(self, names: Collection[str], known: Collection[str]) -> str:
+        """Why one of these quantities is not ``known``, or has no value on these functions; empty where all have."""
+        if unknown := sorted({*names} - {*known}):
+            return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
+        if {*names} & _GAPS and self.lowest is None:
+            return _NO_GAP
+        return _NO_DISTANCE if {*names} & _DISTANCES and self.minimiser is None else ""
+
+    @property
     def minimum_known(self) -> bool:
         """It is: see `lowest` and `minimiser`."""
         return True
@@ -328,6 +365,31 @@ class Piecewise(SingleLevel):
         pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
         return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
 
+    @property
+    def bends(self) -> int:  # type: ignore[override]  # counted when needed
+        """See `ProblemData.bends`."""
+        return int(np.count_nonzero(np.diff(self.curvatures)))
+
+    def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
+        """See `ProblemData.straighter`: one kink of all clients less, then pieces bent as a neighbour is."""
+        *rows, pieces = self.curvatures.shape
+        yield from (partial(_without_kink, j=j) for j in reversed(range(pieces - 1)))
+        for *row, j in np.ndindex(*rows, pieces):
+            for other in (j - 1, j + 1):
+                if 0 <= other < pieces:
+                    yield partial(_bent_as, place=(*row, j), other=(*row, other))
+
+    def without_variable(self, c: int) -> Piecewise:
+        """See `ProblemData.without_variable`; one is left."""
+        if self.d == 1:
+            raise InputError("no variable to leave out")
+        return self.with_arrays({name: np.delete(array, c, axis=1) for name, array in self.arrays().items()})
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`."""
+        names = notation.names("x", self.d)
+        return functions("f", names, [_separable(curves, names, notation) for curves in self.curves], notation)
+
     def fields(self) -> dict[str, Any]:
         """See `Problem.fields`."""
         return {"kinks": self.kinks.tolist(), "curvatures": self.curvatures.tolist(), "slopes": self.slopes.tolist()}
@@ -336,6 +398,28 @@ class Piecewise(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _without_kink(problem: ProblemData, j: int) -> ProblemData:
+    """The problem without the kink j of every client and variable, and the piece to its left."""
+    found = problem.arrays()
+    return problem.with_arrays({name: np.delete(found[name], j, axis=2) for name in ("kinks", "curvatures")})
+
+
+def _bent_as(problem: ProblemData, place: tuple[int, ...], other: tuple[int, ...]) -> ProblemData:
+    """The problem with a piece of the curvature of another one."""
+    curvatures = problem.arrays()["curvatures"]
+    curvatures[place] = curvatures[other]
+    return problem.with_arrays({"curvatures": curvatures})
+
+
+def _separable(curves: Sequence[ScalarFunction], names: Sequence[str], notation: Notation) -> str:
+    """A sum of functions of one variable each, up to a constant."""
+    parts = [curve.formula(name, notation) for curve, name in zip(curves, names, strict=True)]
+    parts = [part for part in parts if part != "0"]
+    if len(parts) == 1 or notation.tex:
+        return " + ".join(parts) or "0"
+    return " + ".join(f"({part})" for part in parts) or "0"
 
 
 def _sum(values: Iterable[Fraction | None]) -> Fraction | None:

@@ -1,4 +1,4 @@
-"""What the proofs of Lemmas D.4 and E.4 need besides the lines that are printed."""
+"""Lines that the proofs of Lemmas D.4 and E.4 need besides the printed ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _first_drifts(p: ParticipationMatrix) -> Pairs:
 
 
 def not_printed(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
-    """What the proof needs besides its lines."""
+    """Steps of the proof that are not printed."""
     return (
         part.step(
             f"not printed: Jensen's inequality in {case.eq(2)}",

@@ -43,7 +43,7 @@ def _longest_absence(p: ParticipationMatrix) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Tail:
-    """What both lemmas know of a pattern: N, T, the least probability delta, p and the law of the participation."""
+    """A pattern as both lemmas know it: N, T, the least probability delta, p and the law of the participation."""
 
     N: int
     T: int

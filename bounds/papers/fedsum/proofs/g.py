@@ -29,7 +29,7 @@ def _log(value: Rational) -> sp.Expr:
 
 
 def _uniform_terms(sizes: tuned.TunedSizes) -> tuple[sp.Expr, sp.Expr]:
-    """What multiplies sqrt(L sigma^2 Delta_f/(K T)) and (L Delta_f + F_0)/T in Case 1."""
+    """Factors of sqrt(L sigma^2 Delta_f/(K T)) and (L Delta_f + F_0)/T in Case 1."""
     log = _log(sizes.N * sizes.T)
     return 60 * sp.sqrt(log / sizes.S), 80 * sizes.N * log / sizes.S
 

@@ -41,7 +41,7 @@ def _least_by_client() -> Gram:
 
 
 def _least_by_server() -> Gram:
-    """What (8) has of w, at (12) and away from it."""
+    """Terms of (8) with w, at (12) and away from it."""
     local, dual = per_client("w_i_next pi_next", m)
     server = mean(local + 1 / rho * dual)
 
@@ -65,7 +65,7 @@ def _gradient_by_theta() -> Gram:
 
 
 def _inner(draw: Draw, *, unused: int) -> tuple[Fraction, Fraction] | None:
-    """What Algorithm 1 keeps of its H inner steps, against H gradient steps in closed form."""
+    """Result of the H inner steps of Algorithm 1, against H gradient steps in closed form."""
     H, eta = draw.whole(1, 4), draw.positive(1)
     h, g, lambda_, w_i, theta = draw.rational(-1, 1), draw.rational(), draw.positive(), draw.rational(), draw.rational()
     if h + lambda_ == 0:

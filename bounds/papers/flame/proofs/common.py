@@ -1,4 +1,4 @@
-"""What the parts of the ledger share: symbols, vectors, the coefficients of the proofs, and a shorter way to a step."""
+"""Symbols, vectors, the coefficients of the proofs, and a shorter way to a step."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _DW = dprox + dg / lambda_
 
 
 def _joint(theta: sp.Expr, slope: sp.Expr, curvature: sp.Expr, at: sp.Expr) -> sp.Expr:
-    """What (2) minimises."""
+    """The function that (2) minimises."""
     return curvature * theta**2 / 2 - slope * theta + lambda_ / 2 * (at - theta) ** 2
 
 

@@ -212,7 +212,7 @@ def convex_share(cost: sp.Expr) -> Gram:
 
 
 def concave() -> Scalar:
-    """What is concave in the weight, as the gains of theta_i and of w_i are, is least at an end."""
+    """A function concave in the weight, as the gains of theta_i and of w_i are, is least at an end."""
     part, bend = sp.symbols("part bend", nonnegative=True)
     rise, rest = sp.symbols("rise rest", real=True)
     least = sp.Symbol("least", positive=True)
@@ -234,7 +234,7 @@ def concave() -> Scalar:
 
 
 def positive_concave() -> Scalar:
-    """What is concave in the weight and at least 0 at 0 is positive where it is so at the largest weight."""
+    """A function concave in the weight and at least 0 at 0 is positive where it is so at the largest weight."""
     rest, bend = sp.symbols("rest bend", nonnegative=True)
     rise = sp.Symbol("rise", real=True)
 
@@ -246,7 +246,7 @@ def positive_concave() -> Scalar:
 
 
 def wide_change() -> Scalar:
-    """What (35) to (38) leave of (34) for a selected client."""
+    """Remainder of (34) after (35) to (38) for a selected client."""
     e_1, e_2, e_3, e_4, pull = sp.symbols("e_1 e_2 e_3 e_4 pull", real=True)
     theta_gain, w_gain, own, c_0, inverse = sp.symbols("theta_gain w_gain own c_0 1/k", positive=True)
     return Scalar(

@@ -116,7 +116,7 @@ def shared_move() -> Identity:
 
 
 def personal_move() -> Identity:
-    """The same for v_i, where ``there`` is 1 if client i takes part and 0 if not."""
+    """Lines of the algorithm: v_i^{t+1} of v_i^t, where ``there`` is 1 if client i takes part and 0 if not."""
     v, F = vectors("v F")
     there = sp.Symbol("there", nonnegative=True)
     return equations((there * ((1 - eta_v) * v + eta_v * (v - gamma / eta_v * F) - v), -gamma * there * F))
@@ -142,7 +142,7 @@ def inner_v() -> Gram:
 
 
 def one_inner_v() -> Gram:
-    """The same for one client."""
+    """E<w, dv_i> of one client i for a vector w that is known before."""
     w, Z_i, errors = vectors("w Z_i errors")
     known = equal(dot(w, errors), 0, "errors are not correlated with what was known before")
     left, right = -gamma * m / n * dot(w, Z_i + errors), -gamma * m / n * dot(w, Z_i)

@@ -1,4 +1,4 @@
-"""What the proofs of Appendices C and D need besides the lines that are printed, in the forms that hold."""
+"""Lines that the proofs of Appendices C and D need besides the printed ones, in the forms that hold."""
 
 from __future__ import annotations
 

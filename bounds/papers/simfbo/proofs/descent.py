@@ -36,7 +36,7 @@ def young_weight(part: sp.Expr) -> Scalar:
 
 
 def small_weight(bound: sp.Expr, factor: int) -> Scalar:
-    """That it is small, by the step of y or of v."""
+    """The Young weight is small, by the step of y or of v."""
     caps = (below(_delta, _u * mu / 4), below(factor * _u * L_1**2, mu, "step"))
     return scalar(_delta, "<=", bound, *caps, _SMALL)
 
@@ -64,7 +64,7 @@ def by_ratio(part: sp.Expr) -> Scalar:
     return scalar(ratio, "<=", part, above(_c**2 * mu, 64 * _A * L2, "c_gamma"))
 
 
-def room(share: sp.Expr) -> Scalar:
+def slack(share: sp.Expr) -> Scalar:
     """How much of the error of y Lemma 8 puts into the drifts: e by the bound on eta_y."""
     eta, path = positives("eta_y path")
     return scalar(
@@ -143,7 +143,7 @@ def of_drifts(quarter: sp.Expr) -> Scalar:
 
 
 def of_drift_v(quarter: sp.Expr) -> Scalar:
-    """The same of the drift of v, which has L_1^2 for the slope and no part by y."""
+    """The factor of the drift of v, which has L_1^2 for the slope and no part by y."""
     by_Phi = nonnegative("share_s_X")
     of_v = _K_2 * ((2 + _w * _d_v) * _w * 9 * (1 + _share) * L_1**2 + (1 + _w * _d_v) * 4 * _L_R2 / mu)
     return scalar(
@@ -158,7 +158,7 @@ def of_drift_v(quarter: sp.Expr) -> Scalar:
 
 
 def noises(two: sp.Expr) -> Scalar:
-    """What Lemma 9 has beside the errors and drifts, against M_1 and M_2; away is (n-P)/(P(n-1))."""
+    """Terms of Lemma 9 beside the errors and drifts, against M_1 and M_2; away is (n-P)/(P(n-1))."""
     away, noise_weight, by_v, delta, delta_v = nonnegative("away noise_weight noise_weight_r delta delta'")
     r_max, size = positives("r_max size")
     of_y, of_v = nonnegative("K_1*c_gamma_y^2 K_2*c_gamma_v^2")  # K_1 and K_2 as in M_1 and M_2
@@ -370,7 +370,7 @@ STEPS = (
         30,
         "not printed: the error of y in its own drift",
         "24 L_1^2 e <= mu_g^2 with the repaired eta_y",
-        room(sp.Integer(1)),
+        slack(sp.Integer(1)),
         remark="e = 8 eta_y^2 (path beta_gh L_1)^2, path = c_a tau_bar alpha_max, as Lemma 8 has it.",
     ),
 )

@@ -71,7 +71,7 @@ def drawn(
 
 
 def for_all(check: Enumerated, form: Callable[..., Algebraic]) -> Enumerated:
-    """The same claim with a form for all values, see `Enumerated`."""
+    """The claim with a form for all values, see `Enumerated`."""
     return replace(check, form=form)
 
 

@@ -331,7 +331,7 @@ def bounded_drift(factor: sp.Expr) -> Gram:
 
 
 def drift_of_x(factor: sp.Expr) -> Scalar:
-    """The same with |a_i|_1 <= c_a*tau_bar*alpha_max, for all clients and local steps."""
+    """`bounded_drift` with |a_i|_1 <= c_a*tau_bar*alpha_max, for all clients and local steps."""
     drift = nonnegative("drift")
     return scalar(
         drift,
@@ -353,7 +353,7 @@ _whole, _start2 = positives("|a_i|_1"), nonnegative("start2")
 
 
 def _of_own_drift(start2: sp.Expr) -> sp.Expr:
-    """What `own_drift` has on the right, for a squared gradient at the start."""
+    """Right side of `own_drift`, for a squared gradient at the start."""
     return _eta**2 * (
         2 * _alpha * _A * s.sigma_g**2 + 4 * _A * _whole * L_1**2 * (_drift_x + _drift_y) + 4 * _A**2 * start2
     )
@@ -376,7 +376,7 @@ def own_drift() -> Gram:
 
 
 def own_drift_by_path(four: sp.Expr) -> Scalar:
-    """The same with |a_i|_1 <= c_a*tau_bar*alpha_max."""
+    """`own_drift` with |a_i|_1 <= c_a*tau_bar*alpha_max."""
     return scalar(
         _of_own_drift(_start2),
         "<=",
@@ -617,7 +617,7 @@ def sampled_inner(factor: sp.Expr) -> Gram:
 
 
 def sampled_inner_of_v(factor: sp.Expr) -> Gram:
-    """The same for v, with the three parts that add up to the mean direction less its value at the optimum."""
+    """(34) for v, with the three parts that add up to the mean direction less its value at the optimum."""
     h, noise, start, middle, at_any = per_client("w*h w*noise w*at_start w*at_y_star w*at_star")
     (error,) = vectors("error")
     at_star = at_any - families.mean(at_any)

@@ -43,7 +43,7 @@ _gap_e, _u, _z, _q, _dx, _dy, _dv, _change, _Gdv = vectors("y_error u z q dx dy 
 
 @dataclass(frozen=True)
 class _Sample:
-    """What one sample C makes of the errors: e = y+ - y*(x) and d = x+ - x, both one number."""
+    """Errors after one sample C: e = y+ - y*(x) and d = x+ - x, both one number."""
 
     e: Fraction
     d: Fraction

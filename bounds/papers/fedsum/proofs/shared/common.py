@@ -83,7 +83,7 @@ def unrelated(draw: Draw, letter: str) -> list[Side]:
 
 
 def reacting(draw: Draw) -> Side:
-    """The same for N = K = 1 and t = 1, if the client takes part in round 1 only after a positive noise s of round 0.
+    """`unrelated` at N = K = t = 1, if the client takes part in round 1 only after a positive noise s of round 0.
 
     With noise s or -s, equally likely: a_{1,1} = 0 after -s, and a_{1,1} = 1, with fresh noise, after s.
     """

@@ -1,4 +1,4 @@
-"""What the parts of the ledger share: symbols, and short ways to a check and to a step.
+"""Symbols, and short ways to a check and to a step.
 
 ``eta`` is eta_g*eta_l. Sums over a run are symbols: Gamma is sum_t E||sum of the gradients in y^(t)||^2, D the sum of
 the squared differences between K*sum_i grad f_i(x^t) and these gradients, G the sum of E||grad f(x^t)||^2, I the inner
