@@ -82,7 +82,10 @@ def answer(asked):
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.stdout, sys.stderr = (open(number, "w", closefd=False, encoding="utf-8") for number in (1, 2))  # noqa: SIM115
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, closefd=False, encoding="utf-8")  # noqa: SIM115
+        for number, mode in enumerate("rww")
+    )
     try:
         code = run(words)
     except BaseException:  # noqa: BLE001  # a process ends in no other way
@@ -105,8 +108,10 @@ def run(words):
     del module["__file__"]
     try:
         if program.name == "python":
-            sys.argv, sys.path[0] = [words[1], *words[3:]], ""
-            exec(compile(words[2], "<string>", "exec"), module)  # noqa: S102  # an example
+            # The code is the word after -c, or, after a hyphen alone, what comes in.
+            code = words.pop(2) if words[1] == "-c" else sys.stdin.read()
+            sys.argv, sys.path[0] = words[1:], ""
+            exec(compile(code, "<string>", "exec"), module)  # noqa: S102  # an example
         else:
             sys.argv, sys.path[0] = words, str(program.parent)
             main()
