@@ -14,6 +14,7 @@ from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.engines.types import averages, long_runs, populations
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
+from ratecheck.noise import NoiseLaw
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 
@@ -35,6 +36,7 @@ def simulate(
     sigma_v: float = 0.0,
     sigma_f: float = 0.0,
     sigma_g: float = 0.0,
+    noise: str | NoiseLaw | None = None,
     weights: ArrayLike | None = None,
     records: Sequence[str] | None = None,
     seed: int = 0,
@@ -47,9 +49,10 @@ def simulate(
     """Simulate T rounds of K local steps; `Run.metric` is (replicates, T).
 
     ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default; on bilevel problems ``x0`` (d_x,), ``y0`` (d_y,)
-    and ``v0`` (d_y,). ``K`` is one number or one per client. Noise is additive and Gaussian, a sigma being its total,
+    and ``v0`` (d_y,). ``K`` is one number or one per client. Noise is added to gradients, a sigma being its total,
     E||noise||^2 = sigma^2: ``sigma_u`` and ``sigma_v`` by block, ``sigma`` where the problem has one block only,
-    ``sigma_f`` and ``sigma_g`` of the gradients of f_i and g_i on bilevel problems. ``weights`` are the coefficients
+    ``sigma_f`` and ``sigma_g`` of the gradients of f_i and g_i on bilevel problems. ``noise`` is its law or the name of
+    one, Gaussian by default, see `ratecheck.noise`. ``weights`` are the coefficients
     a_i^(k) of the methods that weigh their local steps, (n,), (K,) or (n, K). ``records`` names what to record: by
     default what the method's theorems are about; also f, gap (f - inf f) and distance2 (to the minimiser).
 
@@ -66,6 +69,7 @@ def simulate(
         noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
         step_sizes=step_sizes,
     )  # fmt: skip
+    ready = setup.with_law(ready, noise)
     kernel = leap.leaps(ready) if engine == "leap" else None
     return step.simulate(
         ready, kernel=kernel, seed=seed, replicates=replicates, threads=threads, progress=progress
