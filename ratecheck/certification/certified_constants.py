@@ -21,7 +21,7 @@ from ratecheck.certification.declared import check_declared
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.certification.local_work import Work
 from ratecheck.inputs import floats
-from ratecheck.participation import Graph, Participation, delays
+from ratecheck.participation import Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
 from ratecheck.problems.constants import CANNOT_TELL
 from ratecheck.problems.matrices import is_diagonal, solution_error
@@ -79,11 +79,6 @@ class CertifiedCase:
         """Whether every run has a value of its own of the fact, and what is certified is its expectation."""
         pattern = self.participation
         return name in DELAYS and pattern is not None and pattern.rate < 1.0 and not pattern.deterministic
-
-    @property
-    def graph(self) -> Graph | None:
-        """The graph of the clients, where they are on one."""
-        return None if self.participation is None else self.participation.graph
 
     @property
     def weights(self) -> Array | None:
@@ -222,18 +217,18 @@ def _skew(case: CertifiedCase) -> Constant | None:
 
 def _mixing_rate(case: CertifiedCase) -> Constant | None:
     """||W - 11'/n||_2 of the graph, with a margin for the rounding of its singular values."""
-    if (graph := case.graph) is None:
+    pattern = case.participation
+    if pattern is None or (found := pattern.mixing_rate) is None:
         return None
-    rounded = graph.mixing_rate * (1 + _ROUNDING) + _ROUNDING if graph.n > 1 else 0.0
+    rounded = found * (1 + _ROUNDING) + _ROUNDING if pattern.n > 1 else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
 def _mixing_change(case: CertifiedCase) -> Constant | None:
     """||I - W||_2 of the graph, with a margin for its rounding, where W is symmetric."""
-    if (graph := case.graph) is None:
+    if case.participation is None or (found := case.participation.mixing_change) is None:
         return None
-    found = graph.mixing_change
     if math.isinf(found):
         return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
@@ -242,9 +237,10 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
 
 def _mixing_share(case: CertifiedCase) -> Constant | None:
     """The probability with which a round mixes clients on a graph."""
-    if (graph := case.graph) is None:
+    pattern = case.participation
+    if pattern is None or pattern.mixing is None:
         return None
-    return Constant("mixing_share", graph.mixes, Certificate.EXACT, "the probability that a round mixes")
+    return Constant("mixing_share", pattern.mixes, Certificate.EXACT, "the probability that a round mixes")
 
 
 def _weights(case: CertifiedCase) -> Array:

@@ -6,6 +6,7 @@ of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
 
 from __future__ import annotations
 
+import enum
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -21,7 +22,6 @@ from ratecheck.errors import InputError
 from ratecheck.noise import Gaussian, NoiseLaw
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
-from ratecheck.problems.known import Known
 from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
 
 if TYPE_CHECKING:
@@ -39,6 +39,19 @@ if TYPE_CHECKING:
 
 # Quantities that take the minimum of f.
 OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
+
+
+class Known(enum.Enum):
+    """Facts about a problem by which its runs are followed without sampling.
+
+    The family is closed: a problem says which it has (`Problem.knows`), an engine which it needs (`Engine.needs`), and
+    neither asks for the other's class.
+    """
+
+    AFFINE = "every client's gradient is affine, with coefficients that `operator` has"
+    PIECES = "every client's gradient is affine between kinks, and `pieces` has them in rationals"
+    TYPES = "clients are counted by type: `multiplicities` says how many each row stands for"
+    TWO_VALUED = "a sample is off by the same to either side, so that outcomes are followed and none is drawn"
 
 
 @dataclass(frozen=True)
@@ -296,6 +309,13 @@ class Problem(ProblemData):
     def least_curvature(self) -> float | None:
         """A lower bound of the eigenvalues of every client's Hessian at every point; None where none is known."""
         return None
+
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Problem:
+        """The functions a f_i(x/w) of these clients, of which any may come again.
+
+        Raises `InputError` where the problem does not stay of its kind.
+        """
+        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or functions with kinks")
 
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""

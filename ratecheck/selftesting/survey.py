@@ -11,7 +11,8 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Budget, falsify_to_the_end
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, falsify_to_the_end
 from ratecheck.families.cube import Cube
 from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome

@@ -59,12 +59,12 @@ def check_exact(setup: Setup) -> None:
     check_affine(setup)
     if setup.trace.deterministic:
         return
-    if setup.trace.law(0) is None:
+    if (law := setup.trace.law(0)) is None:
         raise InputError(
             "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
             "trace"
         )
-    if setup.algorithm.compressed and not isinstance(setup.trace.law(0), Subsets):
+    if setup.algorithm.compressed and not law.uniform:
         raise InputError(
             f"{setup.method.name} compresses at random, which the exact engine follows for uniform sampling and given "
             "participants: use engine=step"

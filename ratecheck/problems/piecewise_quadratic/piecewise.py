@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.algebra.rounding import root_above, rounded
@@ -321,6 +321,10 @@ class Piecewise(SingleLevel):
     def pieces(self) -> Piecewise:
         """The problem itself."""
         return self
+
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Piecewise:
+        """See `Problem.scaled`."""
+        return Piecewise(self.kinks[rows] * w, self.curvatures[rows] * a / w**2, self.slopes[rows] * a / w)
 
     def centre(self) -> tuple[Array, float]:
         """See `Problem.centre`."""
