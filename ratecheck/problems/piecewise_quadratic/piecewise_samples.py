@@ -15,6 +15,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
+from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
@@ -53,7 +54,7 @@ class PiecewiseSamples(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise-samples"
-    two_valued: ClassVar[bool] = True
+    law: ClassVar[NoiseLaw] = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise-samples:", "from_file", _arrays, own_clients=True),
     )
