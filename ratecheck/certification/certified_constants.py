@@ -20,12 +20,11 @@ from ratecheck.certification import local_work as work
 from ratecheck.certification.declared import check_declared
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.certification.local_work import Work
-from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
 from ratecheck.participation import Graph, Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
 from ratecheck.problems.constants import CANNOT_TELL
-from ratecheck.problems.matrices import is_diagonal
+from ratecheck.problems.matrices import is_diagonal, solution_error
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
@@ -80,6 +79,11 @@ class CertifiedCase:
         """Whether every run has a value of its own of the fact, and what is certified is its expectation."""
         pattern = self.participation
         return name in DELAYS and pattern is not None and pattern.rate < 1.0 and not pattern.deterministic
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph of the clients, where they are on one."""
+        return None if self.participation is None else self.participation.graph
 
     @property
     def weights(self) -> Array | None:
@@ -218,19 +222,18 @@ def _skew(case: CertifiedCase) -> Constant | None:
 
 def _mixing_rate(case: CertifiedCase) -> Constant | None:
     """||W - 11'/n||_2 of the graph, with a margin for the rounding of its singular values."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    found = case.participation.mixing_rate
-    rounded = found * (1 + _ROUNDING) + _ROUNDING if case.participation.n > 1 else 0.0
+    rounded = graph.mixing_rate * (1 + _ROUNDING) + _ROUNDING if graph.n > 1 else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
 def _mixing_change(case: CertifiedCase) -> Constant | None:
     """||I - W||_2 of the graph, with a margin for its rounding, where W is symmetric."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    found = case.participation.mixing_change
+    found = graph.mixing_change
     if math.isinf(found):
         return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
@@ -239,9 +242,9 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
 
 def _mixing_share(case: CertifiedCase) -> Constant | None:
     """The probability with which a round mixes clients on a graph."""
-    if not isinstance(case.participation, Graph):
+    if (graph := case.graph) is None:
         return None
-    return Constant("mixing_share", case.participation.mixes, Certificate.EXACT, "the probability that a round mixes")
+    return Constant("mixing_share", graph.mixes, Certificate.EXACT, "the probability that a round mixes")
 
 
 def _weights(case: CertifiedCase) -> Array:

@@ -124,8 +124,8 @@ def _steepest(trail: Trajectory) -> Constant:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
     problem = trail.setup.problem.bilevel
     assert problem is not None
-    if isinstance(problem, BilevelSamples):
-        return _steepest_of_all(trail, problem)
+    if problem.samples is not None:
+        return _steepest_of_all(trail, problem.samples)
     xy = problem.d_x + problem.d_y
     largest = 0.0
     for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates)):

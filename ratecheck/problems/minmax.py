@@ -7,7 +7,7 @@ Operator Theory in Hilbert Spaces" (2017), Chapters 4, 20 and 22.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,7 @@ _MARGIN, _RATIONAL = 1e-9, 24
 # What is off by no more than this share is called exact.
 _CALLED_EXACT = 1e-10
 NO_ZERO = "the mean operator has no zero"
+_NO_DISTANCE = f"there is no distance to a zero: {NO_ZERO}"
 
 
 def _load(path: str) -> Mapping[str, Array]:
@@ -206,6 +207,31 @@ class MinMax(SingleLevel):
         return functions("f", names, written, notation)
 
     # --- The saddle point ---
+
+    @property
+    def saddle(self) -> MinMax:
+        """The problem itself."""
+        return self
+
+    @property
+    def of_minimum(self) -> tuple[str, ...]:
+        """See `Problem.of_minimum`: the distance to the zero."""
+        return ("distance2",)
+
+    def centre(self) -> tuple[Array, float]:
+        """See `Problem.centre`: the zero of F of least norm."""
+        if self.zero is None:
+            raise InputError(_NO_DISTANCE)
+        return self.zero[0], self.zero[1] / _EPS
+
+    @property
+    def several(self) -> str:
+        """See `Problem.several`."""
+        return "" if self.zero is None or self.zero[2] else "F has several zeros"
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`."""
+        return _NO_DISTANCE if self.zero is None and "distance2" in names else ""
 
     @cached_property
     def zero(self) -> tuple[Array, float, bool] | None:

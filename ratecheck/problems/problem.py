@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -20,14 +20,22 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.known import Known
+from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.minmax import MinMax
     from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
+    from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
     from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
     from ratecheck.problems.two_level.bilevel import Bilevel
     from ratecheck.problems.two_level.inner import InnerProblem
+
+# Quantities that take the minimum of f.
+OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
 
 
 @dataclass(frozen=True)
@@ -152,6 +160,16 @@ class Problem(ABC):
         return None
 
     @property
+    def saddle(self) -> MinMax | None:
+        """The problem as one of minimising and maximising, where it is one."""
+        return None
+
+    @property
+    def equal_clients(self) -> PiecewiseSamples | None:
+        """The problem as equal clients with two-valued noise on a function with kinks, where it is one."""
+        return None
+
+    @property
     def knows(self) -> frozenset[Known]:
         """What is known of the problem, by which engines may follow its runs."""
         found = {
@@ -171,6 +189,52 @@ class Problem(ABC):
     def minimum_known(self) -> bool:
         """Whether inf f and the minimiser are known, so that gaps and distances are measured."""
         return self.objective is not None
+
+    @property
+    def of_minimum(self) -> tuple[str, ...]:
+        """The quantities that the minimum defines and that runs record: of ``gap`` and ``distance2``."""
+        return ("gap", "distance2") if self.minimum_known else ()
+
+    @property
+    def lowest(self) -> Fraction | float | None:
+        """Inf f, where it is known otherwise than by `objective`; None also where f is unbounded below."""
+        return None
+
+    def centre(self) -> tuple[Array, float]:
+        """The point from which distances are measured, (d,) or (distinct, d), and what it may be off.
+
+        It is the minimiser of least norm; the error is in units of rounding. Raises `InputError` where there is none.
+        """
+        objective = self.objective
+        if objective is None:
+            return np.zeros(self.d), 0.0
+        found = objective.minimizer()
+        if found is None:
+            raise InputError(f"there is no distance to a minimiser: {objective.no_minimum}")
+        u, v = found
+        point = np.concatenate([np.broadcast_to(u, (objective.distinct, objective.d_u)), v], axis=1)
+        return point, solution_error(*objective.joint(), objective.joint_point(u, v))[0]
+
+    @property
+    def several(self) -> str:
+        """What of it there are several of, so that distances could be measured to another one; empty where one."""
+        if self.objective is None:
+            return ""
+        joint = self.objective.joint()[0]
+        values = np.linalg.eigvalsh(joint)
+        # As for the minimiser itself.
+        least = 0.0 if is_diagonal(joint) else flat_share(len(joint)) * abs(values).max()
+        return "" if values[0] > least else "f has several minimisers"
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """Why one of these quantities is not measured on the problem; empty where all are.
+
+        ``recorded`` are those that a run of the method records, ``random`` says whether replicates differ.
+        """
+        if unknown := sorted(() if self.minimum_known else {*names} & OF_MINIMUM):
+            where = "on quadratic and piecewise problems, and where it is proved"
+            return f"{', '.join(unknown)} is measured where the minimum is known: {where}"
+        return ""
 
     @property
     def doubts(self) -> Mapping[str, float]:

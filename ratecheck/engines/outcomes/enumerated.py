@@ -33,9 +33,10 @@ _LARGEST_OF_ALL = EVERY_RUN | {"noise_weight_r"}
 
 def problem_of(setup: Setup) -> BilevelSamples:
     """The problem of the run; raises `InputError` for one without samples of two values."""
-    if not isinstance(setup.problem, BilevelSamples):
+    problem = None if setup.problem.bilevel is None else setup.problem.bilevel.samples
+    if problem is None:
         raise InputError(f"outcomes are followed of samples with two values, which a {setup.problem.kind} one has not")
-    return setup.problem
+    return problem
 
 
 def outcomes(setup: Setup) -> int:

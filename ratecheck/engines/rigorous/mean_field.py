@@ -40,8 +40,6 @@ from ratecheck.participation import Participation
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
 
-# What is recorded.
-RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})
 # Signs of a run up to which all outcomes are followed, and of a client's round up to which its ends are.
 FEW, MOST = 12, 10
 # Binary digits of the rationals that are taken for irrational numbers.

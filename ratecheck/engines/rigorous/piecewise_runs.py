@@ -25,11 +25,10 @@ from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
 from ratecheck.problems import Piecewise
 from ratecheck.problems.functions.scalar_function import ScalarFunction
+from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
 
 # Gradients of one coordinate that are evaluated in some seconds.
 _MOST_GRADIENTS = 50_000
-# What a round changes, beside what a method records, ``gap`` and ``distance2``.
-CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
 _EPS = float(np.finfo(float).eps)
 # Digits to which runs are followed where nothing is to be proved, far more than those of float64, and those of long
 # runs: every step may widen what is known of a point by a factor 1 + gamma L, although the exact one comes nearer.
@@ -277,8 +276,8 @@ def _on_grid(x: Number, bits: int) -> Number:
 
 def followed(setup: Setup) -> PiecewiseRun:
     """The run of a setup, whose floats are the binary fractions that they are; raises `UndecidedError` as `of`."""
-    problem, K = setup.problem, int(setup.local_steps[0])
-    assert isinstance(problem, Piecewise)
+    problem, K = setup.problem.pieces, int(setup.local_steps[0])
+    assert problem is not None
     if (setup.local_steps != K).any() or (setup.weights != 1.0).any():
         raise UndecidedError("local steps that differ by client are not followed rigorously")
     sizes: dict[str, Any] = {

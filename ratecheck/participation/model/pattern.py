@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
 from ratecheck.participation.model.law import RoundLaw
 from ratecheck.participation.model.repetition import Repetition
+
+if TYPE_CHECKING:
+    from ratecheck.participation.graph import Graph
 
 Matrix = NDArray[np.bool_]
 Masks = NDArray[np.bool_]
@@ -93,6 +96,11 @@ class Participation(ABC):
     partition: int | None = None
     # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.
     selected: int = 0
+
+    @property
+    def graph(self) -> Graph | None:
+        """The pattern as clients on a graph, where they are."""
+        return None
 
     @property
     @abstractmethod

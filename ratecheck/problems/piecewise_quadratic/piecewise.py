@@ -7,7 +7,7 @@ quadratic is. What is true of quadratics alone is told from what is true of smoo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +37,11 @@ _LARGEST_SIZE = 20_000
 _LARGEST = 1e60
 # Gradients at kinks beyond which those that matter are told in floats first, and what these may be off.
 _MANY, _OFF = 5_000, 1e-11
+# What a round changes: measured beside what a method records, ``gap`` and ``distance2``.
+CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
+_GAPS, _DISTANCES = ({name, f"change:{name}"} for name in ("gap", "distance2"))
+_NO_GAP = "there is no gap: f is unbounded below"
+_NO_DISTANCE = "there is no distance to the minimiser: f has none, or several"
 _CANCEL = "far away the clients' curvatures cancel in f"
 _NO_COMMON = "the clients' functions are not minimal at one point"
 
@@ -315,6 +320,30 @@ class Piecewise(SingleLevel):
     def pieces(self) -> Piecewise:
         """The problem itself."""
         return self
+
+    def centre(self) -> tuple[Array, float]:
+        """See `Problem.centre`."""
+        if self.minimiser is None:
+            raise InputError(_NO_DISTANCE)
+        return np.array([float(x) for x in self.minimiser]), 0.0
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`; a gap in random runs would be a difference of two values."""
+        if reason := self.undefined(names, {*recorded, *CHANGES}):
+            return reason
+        if random and {*names} & _GAPS:
+            return (
+                "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
+            )
+        return ""
+
+    def undefined(self, names: Collection[str], known: Collection[str]) -> str:
+        """Why one of these quantities is not ``known``, or has no value on these functions; empty where all have."""
+        if unknown := sorted({*names} - {*known}):
+            return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
+        if {*names} & _GAPS and self.lowest is None:
+            return _NO_GAP
+        return _NO_DISTANCE if {*names} & _DISTANCES and self.minimiser is None else ""
 
     @property
     def minimum_known(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
 
 # Levels of noise of a shared variable's gradients, the only ones that equal clients have.
+# What is measured of a run.
+RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})
 _OF_SHARED = ("sigma_u", "sigma")
 
 
@@ -162,6 +164,15 @@ class PiecewiseSamples(SingleLevel):
     def of_gradients(self, name: str) -> Constant | None:
         """That of one client."""
         return self.one.of_gradients(name)
+
+    @property
+    def equal_clients(self) -> PiecewiseSamples:
+        """The problem itself."""
+        return self
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`."""
+        return self.one.undefined(names, RECORDED)
 
     @property
     def minimum_known(self) -> bool:

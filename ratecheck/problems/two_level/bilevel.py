@@ -25,6 +25,7 @@ from ratecheck.problems.sentence import arguments, quadratic, together
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
 ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
@@ -150,6 +151,11 @@ class Bilevel(Problem):
     def bilevel(self) -> Bilevel:
         """The problem itself."""
         return self
+
+    @property
+    def samples(self) -> BilevelSamples | None:
+        """The problem with its samples of two values, where it has them."""
+        return None
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: f_i and g_i, and the clients' weights where these differ."""
