@@ -80,7 +80,7 @@ def run_anew(path: str, place: Path, content: bytes) -> OwnFile:
     in ``broken``, and what follows is run. So may one without calls that needs such a name. Whatever else fails stops
     the file, since what follows may mean something else without it. Raises `InputError` then, with the line.
     """
-    runner = _Runner(path, place, content)
+    runner = _FileRun(path, place, content)
     runner.run()
     return runner.found()
 
@@ -90,7 +90,7 @@ def _print(*values: object, **options: Any) -> None:
     print(*values, **{"file": sys.stderr, **options})  # noqa: T201 - the file asks for it
 
 
-class _Runner:
+class _FileRun:
     """One run of a file."""
 
     def __init__(self, path: str, place: Path, content: bytes) -> None:

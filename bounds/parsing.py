@@ -84,7 +84,7 @@ def read(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] = NOTHI
     except (ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"{text[:60]!r} cannot be read: {error or 'nested too deeply'}; {_ADMISSIBLE}") from None
     try:
-        return _Reader(written, vocabulary, named).read(tree.body)
+        return _FormulaReader(written, vocabulary, named).read(tree.body)
     except RecursionError:
         raise InputError(f"{text[:60]!r} cannot be read: nested too deeply") from None
 
@@ -116,7 +116,7 @@ def _small_power(base: sp.Expr, exponent: sp.Expr) -> bool:
     return bool(abs(exponent) <= _LARGEST_POWER and size * abs(exponent) <= _MOST_BITS)
 
 
-class _Reader:
+class _FormulaReader:
     """Turns the parts of a parsed formula into expressions."""
 
     def __init__(self, text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr]) -> None:

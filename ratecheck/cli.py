@@ -100,9 +100,9 @@ class LazyGroup(click.Group):
             return None
         if own and ctx.resilient_parsing:
             # A shell asks what may stand here: nothing is run.
-            from ratecheck.commands.completion import Words
+            from ratecheck.commands.completion import CompletedCommand
 
-            return Words(cmd_name, COMMANDS[cmd_name])
+            return CompletedCommand(cmd_name, COMMANDS[cmd_name])
         with progress("starting"):
             if own:
                 return load(cmd_name)

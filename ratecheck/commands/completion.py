@@ -37,7 +37,7 @@ def complete(group: click.Group, instruction: str) -> int:
     return UNUSABLE if done else DONE
 
 
-class Words(click.Command):
+class CompletedCommand(click.Command):
     """A command of which the words are completed without importing it; its options are those of the command itself."""
 
     def __init__(self, name: str, summary: str) -> None:

@@ -18,7 +18,6 @@ from ratecheck.falsification.falsify import SEARCHED, Falsified
 from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.falsification.shrink import shrink
 from ratecheck.outcome import Outcome
-from ratecheck.problems import Piecewise
 from ratecheck.settings.convexity import OF_F, any_sign, says_convex
 from ratecheck.verification.instance import Instance
 
@@ -77,4 +76,5 @@ def _violating(family: InstanceFamily, point: Array) -> Instance | None:
 
 
 def _concave_somewhere(instance: Instance) -> bool:
-    return isinstance(instance.problem, Piecewise) and bool((instance.problem.curvatures < 0).any())
+    least = instance.problem.least_curvature
+    return least is not None and least < 0

@@ -21,7 +21,7 @@ from bounds import roots
 from bounds.statement import Claim, Over, Relation, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
-from ratecheck.linting.draws import Draws
+from ratecheck.linting.draws import DrawnSettings
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.linting.occurrence import own
 
@@ -44,7 +44,7 @@ class MixedUnitsError(Exception):
         self.expr, self.parts = expr, parts
 
 
-def check(statement: Statement, drawn: Draws) -> Found:
+def check(statement: Statement, drawn: DrawnSettings) -> Found:
     """Terms, conditions and step rules whose sides have different degrees."""
     if statement.order_only:
         yield NotChecked(check=CHECK, reason="the right side is known only up to a constant, which may have units")
@@ -144,7 +144,7 @@ def _chooses_units(statement: Statement) -> str:
 class _Units:
     """The checks of one statement, with numbers from its settings."""
 
-    def __init__(self, statement: Statement, drawn: Draws) -> None:
+    def __init__(self, statement: Statement, drawn: DrawnSettings) -> None:
         self.statement = statement
         self.drawn = [dict(values) for values in (*drawn.settings, *drawn.constants)]
 

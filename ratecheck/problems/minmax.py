@@ -76,6 +76,8 @@ class MinMax(SingleLevel):
     kind: ClassVar[str] = "minmax"
     affine: ClassVar[bool] = True
     potential: ClassVar[bool] = False
+    symmetric: ClassVar[frozenset[str]] = frozenset({"A", "C"})
+    degrees: ClassVar[Mapping[str, int]] = {"A": 2, "B": 2, "C": 2, "a": 1, "c": 1}
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("minmax", "synthetic"),
         WrittenProblem("minmax:", "from_file", _load, own_clients=True),
@@ -196,6 +198,20 @@ class MinMax(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(*(data[name] for name in _ARRAYS))
+
+    def without_variable(self, c: int) -> MinMax:
+        """See `ProblemData.without_variable`: c counts those of x first, and of x and of y one is left."""
+        over_x = c < self.d_x
+        if (self.d_x if over_x else self.d_y) == 1:
+            raise InputError("no variable to leave out")
+        own, found = c - (0 if over_x else self.d_x), self.arrays()
+        curved, linear = ("A", "a") if over_x else ("C", "c")
+        changed = {
+            curved: np.delete(np.delete(found[curved], own, axis=1), own, axis=2),
+            linear: np.delete(found[linear], own, axis=1),
+            "B": np.delete(found["B"], own, axis=1 if over_x else 2),
+        }
+        return self.with_arrays(changed)
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: f_i(x, y), which is minimised over x and maximised over y."""

@@ -49,6 +49,7 @@ class Population(SingleLevel):
 
     kind: ClassVar[str] = "population"
     affine: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = Quadratic.symmetric
 
     def __init__(self, types: Quadratic | Sequence[Quadratic], counts: ArrayLike) -> None:
         self.types = _joined(types)
@@ -139,6 +140,10 @@ class Population(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(Quadratic.read(data), data["counts"])
+
+    def with_clients(self, n: int) -> Population:
+        """See `ProblemData.with_clients`: as many of each type in proportion, and one at least."""
+        return self.with_arrays({"counts": np.maximum(np.round(self.counts * (n / self.n)), 1)})
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: how many clients have which function."""

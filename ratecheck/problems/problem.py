@@ -7,10 +7,10 @@ of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.problems.constants import Constant, Constants
+from ratecheck.problems.data import ProblemData
 from ratecheck.problems.known import Known
 from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.logistic import Logistic
     from ratecheck.problems.minmax import MinMax
     from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
     from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
@@ -85,17 +87,14 @@ class CalledOracle:
     noise: Array
 
 
-class Problem(ABC):
+class Problem(ProblemData):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
-    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces` and
-    `bilevel` are the problem in that form, where it has it.
+    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces`,
+    `bilevel` and `classifier` are the problem in that form, where it has it.
     """
 
-    n: int
     d: int
-    # The problem's name in messages and files.
-    kind: ClassVar[str]
     # How the command line writes it; nothing where it cannot.
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     # Noise that may be added to the gradients: names of total standard deviations.
@@ -266,6 +265,11 @@ class Problem(ABC):
         return None
 
     @property
+    def classifier(self) -> Logistic | None:
+        """The problem as a linear classifier of labelled samples, where it is one."""
+        return None
+
+    @property
     def single(self) -> SingleLevel:
         """The problem as one without a lower level; raises `InputError` where it has one."""
         raise InputError("needed a problem without a lower level")
@@ -305,15 +309,6 @@ class Problem(ABC):
         if self.quadratic is not None:
             return self.quadratic.sentence(notation, noises)
         return [notation.phrase(f"a {self.kind} problem with {self.sizes}")]
-
-    def fields(self) -> dict[str, Any]:
-        """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""
-        raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `fields`; raises `InputError` for what is no such problem."""
-        raise InputError(f"an instance on a {cls.kind!r} problem has no file")
 
 
 class SingleLevel(Problem):

@@ -58,6 +58,8 @@ class Quadratic(SingleLevel):
 
     kind: ClassVar[str] = "quadratic"
     affine: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = frozenset({"H"})
+    degrees: ClassVar[Mapping[str, int]] = {"H": 2, "g": 1}
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("quadratic", "synthetic"),
         WrittenProblem(".npz", "from_file", str, own_clients=True),
@@ -149,6 +151,13 @@ class Quadratic(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["H"], data["g"], data["shared"])
+
+    def without_variable(self, c: int) -> Quadratic:
+        """See `ProblemData.without_variable`; one is left."""
+        if self.d == 1:
+            raise InputError("no variable to leave out")
+        H, g = (np.delete(array, c, axis=1) for array in (self.H, self.g))
+        return Quadratic(np.delete(H, c, axis=2), g, self.d_u - (c < self.d_u))
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`."""

@@ -36,7 +36,7 @@ def logarithm(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -
     Raises TypeError for an operation that is none of those of `bounds.formula`, and KeyError for a symbol that is
     neither known nor named.
     """
-    return _Reader(names, known).read(expr)
+    return _LogarithmReader(names, known).read(expr)
 
 
 def convex(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -> bool:
@@ -45,7 +45,7 @@ def convex(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -> b
     So are products, positive powers and maxima of those; no term may be negative.
     """
     if not _has(expr, names):
-        value = _Reader(names, known).visit(expr)
+        value = _LogarithmReader(names, known).visit(expr)
         return isinstance(value, Signed) and value.sign >= 0
     if expr.is_Symbol:
         return True
@@ -70,7 +70,7 @@ def _monomial(expr: sp.Expr, names: Sequence[str]) -> bool:
     return bool(expr.is_Mul) and all(_monomial(part, names) for part in expr.args)
 
 
-class _Reader(Visitor["Signed | Logarithm"]):
+class _LogarithmReader(Visitor["Signed | Logarithm"]):
     """One function of the logarithms per part of an expression; parts without step sizes are values."""
 
     def __init__(self, names: Sequence[str], known: Mapping[str, float]) -> None:

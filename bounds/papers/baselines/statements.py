@@ -230,12 +230,12 @@ def _matched(
         title,
         Source(paper=fedsum.TITLE, number=f"Table 1, Case {case}", location="Section 4"),
         (
-            _order(
-                fedsum_building.MEAN_GRADIENT,
+            fedsum_building.mean_gradient(
                 {
                     "noise": sp.sqrt(L * sigma**2 * Delta_f) / sp.sqrt(clients * fedsum.K * fedsum.T),
                     "1/T": delay * (L * Delta_f + F_0) / fedsum.T,
                 },
+                relation=Relation.ORDER,
             ),
         ),
         vocabulary=fedsum.VOCABULARY,

@@ -61,6 +61,10 @@ eta_l = _define("eta_l", r"\eta_l", "local step size", _POSITIVE, _STEP, -1, 2)
 eta = _define("eta", r"(\eta_g\eta_l)", "effective step size eta_g*eta_l", _POSITIVE, _STEP, -1, 2)
 
 
+# The factor of the noise in the repaired rates, max{1, tau_avg}.
+AVERAGE = sp.Max(1, tau_avg)
+
+
 def _measured(name: str, latex: str, meaning: str, f_degree: int, x_degree: int, *, signed: bool = False) -> sp.Symbol:
     domain = Domain.REAL if signed else Domain.NONNEGATIVE
     return _define(name, latex, meaning, domain, Role.MEASURED, f_degree, x_degree)

@@ -500,9 +500,9 @@ STATEMENTS: tuple[Statement, ...] = (
             + _THEOREM_2_UPDATES
             + "(18) implies gamma_bar <= 1: let theta' differ at the client that is selected least often. So the bound "
             "is never below that of uniform selection, and where s < c candidates with the largest gradients are "
-            "taken, as in Algorithm 1, the client with the smallest is never selected, gamma_bar = 0, and it says nothing. "
-            "What the proof uses is the skew at the run's own updates only. (56) and (57) print grad L(P^t) for "
-            "Theta^t."
+            "taken, as in Algorithm 1, the client with the smallest is never selected, gamma_bar = 0, and it says "
+            "nothing. What the proof uses is the skew at the run's own updates only. (56) and (57) print "
+            "grad L(P^t) for Theta^t."
         ),
     ),
     _statement(

@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 
-class Source(Protocol):
+class AnswerSource(Protocol):
     """An oracle; points and answers are (d, lanes)."""
 
     def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
@@ -32,7 +32,7 @@ class Source(Protocol):
         """Fill record (names, lanes) from the states (slots, d, lanes) and (n, slots, d, lanes)."""
 
 
-def source(oracle: Oracle | CalledOracle) -> Source:
+def source(oracle: Oracle | CalledOracle) -> AnswerSource:
     """An oracle of a problem as rounds ask it."""
     return _Called(oracle) if isinstance(oracle, CalledOracle) else _Compiled(oracle)
 

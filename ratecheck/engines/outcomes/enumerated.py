@@ -86,7 +86,7 @@ class _Round:
 
 def visits(setup: Setup) -> Iterator[Visit]:
     """The local steps of all clients in order, in all outcomes: the points, and what the samples add there."""
-    run = _Run(setup)
+    run = _EnumeratedRun(setup)
     for round_ in run.rounds():
         yield from run.local_steps(round_)
         run.finish(round_)
@@ -99,7 +99,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     r_i in noise_weight_r, are the largest over the outcomes.
     """
     check(setup)
-    run, found = _Run(setup), dict[str, list[float]]()
+    run, found = _EnumeratedRun(setup), dict[str, list[float]]()
     recorded = plan(setup)
     for record in recorded.records:
         if record.terms or recorded.groups.any():
@@ -125,7 +125,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     return {name: np.array(each) for name, each in found.items()}
 
 
-class _Run:
+class _EnumeratedRun:
     """One run in all its outcomes."""
 
     def __init__(self, setup: Setup) -> None:

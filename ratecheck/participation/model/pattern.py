@@ -7,7 +7,7 @@ point of the group ``ratecheck.participation``, as in ``mine = "my_package:Mine"
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Matrix = NDArray[np.bool_]
 Masks = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
+# What makes a simpler pattern of one; raises `InputError` where there is none.
+Simpler = Callable[[Any], "Participation"]
 
 
 class PerRound(Enum):
@@ -137,6 +139,22 @@ class Participation(ABC):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `fields`; raises `InputError` for what is no such pattern."""
         raise InputError(f"a participation of the kind {cls.kind!r} has no form in a file")
+
+    @property
+    def digits(self) -> int:
+        """Binary digits by which the pattern is less simple than others: of a given matrix, clients that are away."""
+        return 0 if self.matrix is None else int((~self.matrix).sum())
+
+    def without_client(self, i: int) -> Participation:
+        """The pattern without client i; raises `InputError` where none is known."""
+        raise InputError("not known for fewer clients")
+
+    def simpler(self) -> Iterator[Iterable[Simpler]]:
+        """Groups of changes of the pattern's numbers, each from the simplest on: of a group one is kept at most.
+
+        A change is made of this pattern, or of one that an earlier change has made of it.
+        """
+        yield from ()
 
     def sentence(self, notation: Notation) -> str:
         """Who takes part, as a part of a sentence; nothing where all clients always do."""

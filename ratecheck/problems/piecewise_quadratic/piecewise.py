@@ -7,9 +7,9 @@ quadratic is. What is true of quadratics alone is told from what is true of smoo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -22,6 +22,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.matrices import spread
 from ratecheck.problems.npz import npz_arrays
@@ -364,6 +365,26 @@ class Piecewise(SingleLevel):
         pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
         return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
 
+    @property
+    def bends(self) -> int:  # type: ignore[override]  # counted when needed
+        """See `ProblemData.bends`."""
+        return int(np.count_nonzero(np.diff(self.curvatures)))
+
+    def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
+        """See `ProblemData.straighter`: one kink of all clients less, then pieces bent as a neighbour is."""
+        *rows, pieces = self.curvatures.shape
+        yield from (partial(_without_kink, j=j) for j in reversed(range(pieces - 1)))
+        for *row, j in np.ndindex(*rows, pieces):
+            for other in (j - 1, j + 1):
+                if 0 <= other < pieces:
+                    yield partial(_bent_as, place=(*row, j), other=(*row, other))
+
+    def without_variable(self, c: int) -> Piecewise:
+        """See `ProblemData.without_variable`; one is left."""
+        if self.d == 1:
+            raise InputError("no variable to leave out")
+        return self.with_arrays({name: np.delete(array, c, axis=1) for name, array in self.arrays().items()})
+
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`."""
         names = notation.names("x", self.d)
@@ -377,6 +398,19 @@ class Piecewise(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _without_kink(problem: ProblemData, j: int) -> ProblemData:
+    """The problem without the kink j of every client and variable, and the piece to its left."""
+    found = problem.arrays()
+    return problem.with_arrays({name: np.delete(found[name], j, axis=2) for name in ("kinks", "curvatures")})
+
+
+def _bent_as(problem: ProblemData, place: tuple[int, ...], other: tuple[int, ...]) -> ProblemData:
+    """The problem with a piece of the curvature of another one."""
+    curvatures = problem.arrays()["curvatures"]
+    curvatures[place] = curvatures[other]
+    return problem.with_arrays({"curvatures": curvatures})
 
 
 def _separable(curves: Sequence[ScalarFunction], names: Sequence[str], notation: Notation) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +16,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
 from ratecheck.problems.constants import Constant, Constants
+from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
@@ -187,6 +188,19 @@ class PiecewiseSamples(SingleLevel):
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`; raises `InputError`: nothing is drawn."""
         raise InputError(f"the samples of a {self.kind} problem are not drawn: use engine=exact")
+
+    @property
+    def bends(self) -> int:  # type: ignore[override]  # counted when needed
+        """See `ProblemData.bends`: of the one function."""
+        return self.one.bends
+
+    def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
+        """See `Piecewise.straighter`."""
+        return self.one.straighter()
+
+    def with_clients(self, n: int) -> PiecewiseSamples:
+        """See `ProblemData.with_clients`."""
+        return self.with_arrays({}, clients=n)
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: also by how much samples are off, to either side with probability 1/2."""

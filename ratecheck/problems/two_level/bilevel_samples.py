@@ -55,6 +55,7 @@ class BilevelSamples(Bilevel):
 
     kind: ClassVar[str] = "bilevel-samples"
     affine: ClassVar[bool] = False
+    symmetric: ClassVar[frozenset[str]] = Bilevel.symmetric | {"noise_A"}
     two_valued: ClassVar[bool] = True
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     noises: ClassVar[tuple[str, ...]] = ()

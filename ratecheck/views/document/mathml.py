@@ -160,7 +160,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     >>> mathml("x^2").count("<msup>")
     1
     """
-    reader = _Reader(latex)
+    reader = _LatexReader(latex)
     body = _row(reader.until(""))
     if display or r"\displaystyle" in latex:
         body = _large(body)
@@ -169,7 +169,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
 
 
 @dataclass
-class _Reader:
+class _LatexReader:
     """Reads a formula from left to right; ``at`` is where."""
 
     latex: str

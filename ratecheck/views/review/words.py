@@ -7,7 +7,7 @@ from typing import Any
 
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.step import StepKind
-from ratecheck.auditing.export.conclusions import Standing
+from ratecheck.auditing.export.conclusions import ProofStanding
 from ratecheck.auditing.finding import StepVerdict
 
 Data = Mapping[str, Any]
@@ -89,7 +89,7 @@ def standing_said(entry: Data) -> str:
     """The standing of a statement, and that lines beside it are misprinted where it is printed right itself."""
     standing = str(entry["standing"] or "")
     misprints = any(each["verdict"] == StepVerdict.TYPO.value for each in entry["steps"])
-    right = standing in (Standing.HOLDS.value, Standing.CHECKED.value)
+    right = standing in (ProofStanding.HOLDS.value, ProofStanding.CHECKED.value)
     return f"{standing}, with misprints in its proof or beside it" if misprints and right else standing
 
 

@@ -14,7 +14,6 @@ from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, delays, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side, u, v
@@ -44,7 +43,7 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     tau,
 )
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2
-from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 _move = FedsumPart("lemma-c.1", "Lemma C.1").step
 _stale = FedsumPart("lemma-c.4", "Lemma C.4").step

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import sympy as sp
 
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, forms
 from bounds.papers.fedsum.proofs.shared.terms import (
@@ -34,7 +33,7 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     same,
     tau,
 )
-from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)

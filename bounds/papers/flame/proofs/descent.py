@@ -91,7 +91,7 @@ _SERVER = -rho * m / 2 * _w2
 _FALL = -gain(alpha) * (_w_i2 + _theta2)
 
 
-_Instance = tuple[runs.ProximalClients, runs.State, runs.Numbers, range]
+_Instance = tuple[runs.ProximalClients, runs.ClientVariables, runs.Numbers, range]
 
 
 def _instance(draw: Draw) -> _Instance:

@@ -120,7 +120,9 @@ Pairs = list[tuple[Fraction, Fraction]]
 # --- Runs: what the bounds by round t + 1 say about clients that are not selected ---
 
 
-def _moves(draw: Draw, *, everybody: bool) -> tuple[runs.ProximalClients, runs.State, runs.State, Fraction]:
+def _moves(
+    draw: Draw, *, everybody: bool
+) -> tuple[runs.ProximalClients, runs.ClientVariables, runs.ClientVariables, Fraction]:
     """A round with long or short steps and inner solutions of some error, and eps_max.
 
     One of two clients moves, or everybody. Short steps from w_i = theta_i make the inner error count.
@@ -274,7 +276,7 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
     zero = (Fraction(0),) * m
     errors = draw.vector(m, -1, 1) if draw.whole(0, 2) else zero
     if draw.whole(0, 1):
-        problem, state = replace(problem, g=zero), runs.State(zero, zero, zero)
+        problem, state = replace(problem, g=zero), runs.ClientVariables(zero, zero, zero)
     if draw.index % 3 == 0:
         (problem, state, targets), m, s, T = runs.tight(draw, flat=True), 2, 2, 1
         at = runs.stationary(problem, state, (Fraction(0),) * m)
@@ -307,7 +309,7 @@ def _solved(draw: Draw, *, biased: bool, with_young: bool) -> Pairs | None:
 def _both_sides(
     draw: Draw,
     problem: runs.ProximalClients,
-    state: runs.State,
+    state: runs.ClientVariables,
     errors: Sequence[Fraction],
     s: int,
     T: int,

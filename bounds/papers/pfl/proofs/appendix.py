@@ -15,7 +15,7 @@ from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.ledger.written import at, written
 from bounds.papers.pfl.proofs import forms
-from bounds.papers.pfl.proofs.runs import Law, LocalRound, small_run
+from bounds.papers.pfl.proofs.runs import Histories, LocalRound, small_run
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, scalar, smooth
 
 n, m, K, T, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v
@@ -149,7 +149,7 @@ def _shared_moves(draw: Draw) -> Pairs:
     return found
 
 
-def personal_moves(law: Law) -> Pairs:
+def personal_moves(law: Histories) -> Pairs:
     """E||v_i^{t+1} - v_i^t + gamma 1_i sum_k F_ik||^2 and 0."""
     p = law.p
     found = []
@@ -175,12 +175,12 @@ def _tower(draw: Draw) -> Gap:
     return law.mean(law.last, _first_order_u), law.mean(law.last, right)
 
 
-def inner_u(law: Law) -> Gap:
+def inner_u(law: Histories) -> Gap:
     """E<grad_u f, u^{t+1} - u^t> and T_1u."""
     return law.mean(law.last, _first_order_u), law.mean(law.last, LocalRound.T_1u)
 
 
-def inner_v(law: Law) -> Gap:
+def inner_v(law: Histories) -> Gap:
     """(1/n) sum_i E<grad_v f_i, v_i^{t+1} - v_i^t> and T_1v."""
     return law.mean(law.last, _first_order_v), law.mean(law.last, LocalRound.T_1v)
 
@@ -273,7 +273,7 @@ def _a_3_noise(draw: Draw) -> Pairs:
     return found
 
 
-def a_4(law: Law, two: Rational, noisy: Rational) -> Pairs:
+def a_4(law: Histories, two: Rational, noisy: Rational) -> Pairs:
     """Eq. (A.4) for each client."""
     p, t = law.p, law.last
     found = []

@@ -16,7 +16,7 @@ from bounds.ledger.vectors import square, vectors
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.appendix import a_4, inner_u, inner_v, personal_moves
 from bounds.papers.pfl.proofs.lemmas import PERSONAL
-from bounds.papers.pfl.proofs.runs import Law, LocalRound, average, small_run
+from bounds.papers.pfl.proofs.runs import Histories, LocalRound, average, small_run
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, scalar
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
@@ -26,7 +26,7 @@ Pairs = list[Gap]
 ZERO = Fraction(0)
 
 
-def _run(draw: Draw) -> Law:
+def _run(draw: Draw) -> Histories:
     return small_run(draw, scaffold=True)
 
 
@@ -68,7 +68,7 @@ def _moves(draw: Draw) -> Pairs:
     return found
 
 
-def _over_samples(law: Law, quantity: Callable[[LocalRound, tuple[int, ...]], Fraction]) -> Fraction:
+def _over_samples(law: Histories, quantity: Callable[[LocalRound, tuple[int, ...]], Fraction]) -> Fraction:
     """The expectation over the histories and the sample of the last round."""
     p = law.p
     return law.mean(law.last, lambda one: mean(quantity(one, sample) for sample in subsets(p.n, p.m)))
@@ -96,7 +96,7 @@ def _mean_error(one: LocalRound, sample: tuple[int, ...]) -> NoisyRational:
     return len(sample) * one.problem.K * (one.c_mean - average(list(one.d)))
 
 
-def _small(draw: Draw) -> Law:
+def _small(draw: Draw) -> Histories:
     return small_run(draw, scaffold=True, local_steps=(1, 2))
 
 

@@ -14,7 +14,7 @@ from bounds.ledger.step import Gram, Identity, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
-from bounds.papers.pfl.proofs.runs import Law, LocalRound, complete, local, small_run
+from bounds.papers.pfl.proofs.runs import Histories, LocalRound, complete, local, small_run
 from bounds.papers.pfl.proofs.terms import D, D_v, gram, identity, on_runs, scalar, smooth
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
@@ -24,7 +24,7 @@ G_u, G_v, E, B, b, sigma_u, sigma_v = s.G_u, s.G_v, s.E, s.B, s.b, s.sigma_u, s.
 # --- Exact instances -----------------------------------------------------------------------------------------------
 
 
-def round_change(law: Law, variance: Fraction, **bound: Rational) -> tuple[Fraction, Fraction]:
+def round_change(law: Histories, variance: Fraction, **bound: Rational) -> tuple[Fraction, Fraction]:
     """Both sides of Lemma 3.1 (``variance`` is T_3u) or Lemma 4.1 (S_3u) in the last round."""
     p, t = law.p, law.last
     change = law.mean(t + 1, LocalRound.value) - law.mean(t, LocalRound.value)
@@ -40,7 +40,7 @@ def _lemma_3_1(draw: Draw, **bound: Rational) -> tuple[Fraction, Fraction]:
     return round_change(law, law.mean(law.last, LocalRound.T_3u), **bound)
 
 
-def first_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+def first_u(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.2 for T_1u."""
     p, t = law.p, law.last
     right = -gradient * p.K * p.gamma * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.gamma / p.n * law.mean(
@@ -49,7 +49,7 @@ def first_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fr
     return law.mean(t, LocalRound.T_1u), right
 
 
-def first_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+def first_v(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.2 for T_1v."""
     p, t = law.p, law.last
     share = p.gamma * p.m / p.n
@@ -59,14 +59,14 @@ def first_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fr
     return law.mean(t, LocalRound.T_1v), right
 
 
-def second_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+def second_u(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.3 for T_2u."""
     p, t = law.p, law.last
     right = gradient * p.K**2 * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
     return law.mean(t, LocalRound.T_2u), p.gamma**2 * right
 
 
-def second_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+def second_v(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.3 for T_2v."""
     p, t = law.p, law.last
     right = gradient * p.K**2 * law.mean(t, LocalRound.G_v) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)

@@ -288,7 +288,7 @@ class LocalRound:
         return mean(self.move_v(i) for i in range(self.problem.n))
 
 
-class Law:
+class Histories:
     """All histories of a run; ``p`` is the problem, ``last`` the last round that it plays."""
 
     def __init__(self, problem: QuadraticClients) -> None:
@@ -406,7 +406,7 @@ def small_run(
     personal: bool = True,
     rounds: int = 2,
     local_steps: tuple[int, int] = (1, 3),
-) -> Law:
+) -> Histories:
     """A run of ``rounds`` rounds of Scaffold-P (``scaffold``) or FedAvg-P on up to three clients.
 
     ``alike``: the clients' shared gradients differ by constants, so that b exists. ``convex``: f has a least value.
@@ -450,6 +450,6 @@ def small_run(
 
 
 @lru_cache(maxsize=128)
-def _law(problem: QuadraticClients) -> Law:
+def _law(problem: QuadraticClients) -> Histories:
     """One law for all values of a claim's constants on one instance: what it has found is not found again."""
-    return Law(problem)
+    return Histories(problem)

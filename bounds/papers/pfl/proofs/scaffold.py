@@ -14,7 +14,15 @@ from bounds.ledger.vectors import square, vectors
 from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.lemmas import first_u, first_v, round_change, second_u, second_v
-from bounds.papers.pfl.proofs.runs import Law, LocalRound, local, root_above, scaffold, small_run, two_thirds_above
+from bounds.papers.pfl.proofs.runs import (
+    Histories,
+    LocalRound,
+    local,
+    root_above,
+    scaffold,
+    small_run,
+    two_thirds_above,
+)
 from bounds.papers.pfl.proofs.terms import A, D, gram, identity, on_runs, r, root, scalar, smooth
 from bounds.papers.pfl.proofs.theorems import NOISE, noise, rational_root, with_steps
 
@@ -27,7 +35,7 @@ Gap = tuple[Fraction, Fraction]
 # --- Exact instances -----------------------------------------------------------------------------------------------
 
 
-def _run(draw: Draw) -> Law:
+def _run(draw: Draw) -> Histories:
     return small_run(draw, scaffold=True)
 
 

@@ -16,7 +16,7 @@ from bounds.ledger.written import written
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.control import A_8
 from bounds.papers.pfl.proofs.runs import (
-    Law,
+    Histories,
     LocalRound,
     QuadraticClient,
     QuadraticClients,
@@ -36,7 +36,7 @@ Pairs = list[Gap]
 ZERO = Fraction(0)
 
 
-def _run(draw: Draw) -> Law:
+def _run(draw: Draw) -> Histories:
     return small_run(draw, scaffold=True)
 
 
@@ -48,7 +48,7 @@ def _parts(one: LocalRound, i: int) -> tuple[list[LocalRound], list[LocalRound]]
     return [a for a in one.next if a.seen[i] != one.t], [a for a in one.next if a.seen[i] == one.t]
 
 
-def _each(law: Law) -> list[tuple[int, int]]:
+def _each(law: Histories) -> list[tuple[int, int]]:
     return list(itertools.product(range(law.p.n), range(law.p.K)))
 
 
@@ -117,7 +117,7 @@ def _crossed(draw: Draw) -> Pairs:
     return found
 
 
-def _turned(draw: Draw) -> Law:
+def _turned(draw: Draw) -> Histories:
     """Two clients, one in each round without noise, whose v_i has reached the minimum when round 1 begins."""
     g = draw.rational(1, 3)
     plain = QuadraticClients(
@@ -139,7 +139,7 @@ def _turned(draw: Draw) -> Law:
     steps = scaffold(draw, replace(plain, clients=(two, two)))
     # u goes from 0 to gamma*g, where the derivative u - q by v_i is 0.
     reached = replace(two, q=steps[0] * steps[2] * g)
-    return Law(replace(plain, clients=(reached, reached), steps=steps))
+    return Histories(replace(plain, clients=(reached, reached), steps=steps))
 
 
 def _decay_u(draw: Draw, *, shrink: Rational, moved: Rational, drift: Rational, change: Rational) -> Pairs:

@@ -12,7 +12,15 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, mean
 from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
 from bounds.ledger.written import at, sqrt
-from bounds.papers.pfl.proofs.runs import Law, LocalRound, QuadraticClients, complete, partial, root_above, small_run
+from bounds.papers.pfl.proofs.runs import (
+    Histories,
+    LocalRound,
+    QuadraticClients,
+    complete,
+    partial,
+    root_above,
+    small_run,
+)
 from bounds.papers.pfl.proofs.terms import A, M, drawn, identity, on_runs, root, scalar
 
 n, m, K, T, L, gamma, eta_u, eta_v, b = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v, s.b
@@ -51,9 +59,9 @@ def rational_root(p: QuadraticClients, factor: int, noisy: Fraction) -> tuple[Qu
     return replace(p, L=s_**2 / size), s_
 
 
-def with_steps(p: QuadraticClients, gamma_: Fraction, least_u: Fraction, least_v: Fraction) -> Law:
+def with_steps(p: QuadraticClients, gamma_: Fraction, least_u: Fraction, least_v: Fraction) -> Histories:
     """A run with these steps, the outer ones as small as they may be."""
-    return Law(replace(p, steps=(gamma_ / least_u, gamma_ / least_v, least_u, least_v)))
+    return Histories(replace(p, steps=(gamma_ / least_u, gamma_ / least_v, least_u, least_v)))
 
 
 def _partial_rate(draw: Draw, slow: int, factor: int, rest: Rational, **kind: Any) -> Gap | None:
@@ -83,7 +91,7 @@ def full_noise(p: QuadraticClients) -> Fraction:
 
 def _least_outer(p: QuadraticClients) -> Fraction:
     """At least max(T, sqrt(B^0*T/(n*L*F_0)), sqrt(n))."""
-    start = Law(p).mean(0, LocalRound.B) * p.T / (p.n * p.L * p.F_0)
+    start = Histories(p).mean(0, LocalRound.B) * p.T / (p.n * p.L * p.F_0)
     return max(Fraction(p.T), root_above(start), root_above(p.n))
 
 
@@ -93,7 +101,7 @@ def _theorem_3_11(draw: Draw, gap: Rational, noisy: Rational, rest: Rational) ->
         return None
     p = with_steps(given, given.gamma, _least_outer(given), Fraction(1)).p
     right = gap * p.F_0 / (p.T * p.K * p.gamma) + noisy * p.L * full_noise(p) * p.gamma + rest * p.L * p.F_0 / p.T
-    return Law(p).metric(hat=False), right
+    return Histories(p).metric(hat=False), right
 
 
 def _full_rate(draw: Draw, slow: int, factor: int, rest: Rational, **kind: Any) -> Gap | None:

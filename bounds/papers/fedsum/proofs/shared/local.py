@@ -16,7 +16,6 @@ from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.drift import (
@@ -46,7 +45,7 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     tau,
 )
 from bounds.papers.fedsum.proofs.shared.windows import Counts, Pairs, absent, both, counts, visits
-from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)
