@@ -305,8 +305,7 @@ def _distance_at_start(case: CertifiedCase) -> Constant | None:
     found = problem.minimizer()
     if found is None:
         return Constant("distance2_0", math.inf, Certificate.ABSENT, problem.no_minimum)
-    starts = (case.start.get(name, np.zeros(shape)) for name, shape in problem.starts.items())
-    away = [np.asarray(start, dtype=float) - point for start, point in zip(starts, found, strict=True)]
+    away = (start - point for start, point in zip(problem.start(case.start), found, strict=True))
     square = float(problem.forms.distance2(*away))
     # The point solves a system of equations to within the rounding of it.
     matrix, right = problem.joint()
