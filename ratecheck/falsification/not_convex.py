@@ -14,7 +14,7 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Falsified
+from ratecheck.falsification.falsified import SEARCHED, Falsified
 from ratecheck.falsification.shrink import shrink
 from ratecheck.families.cube import Cube
 from ratecheck.families.piecewise import PIECEWISE, PiecewiseQuadratics

@@ -15,12 +15,12 @@ from bounds.statement import Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
-from ratecheck.engines.kinds.mean_field import MeanField
+from ratecheck.engines.kinds.mean_field import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace, Uniform
 from ratecheck.participation.model.pattern import Matrix
 from ratecheck.problems import Problem
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
 from ratecheck.stepsizes.choose import INDEPENDENT
@@ -163,7 +163,7 @@ def fewer(state: ShrinkingState) -> None:
     # Long runs first: each of what follows would take as long.
     _shorten(state, both, least=_LONG)
     knows = state.instance.problem.knows
-    everybody, counted = MeanField.needs <= knows, Known.TYPES in knows
+    everybody, counted = MeanFieldEngine.needs <= knows, Known.TYPES in knows
     if counted:
         any(state.offer(_at(_of_clients, k)) for k in _sizes(state.instance.problem.n))
     else:

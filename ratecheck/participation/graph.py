@@ -147,11 +147,6 @@ class Graph(Participation):
         return Graph(_filled(W), mixes=self.mixes)
 
     @property
-    def graph(self) -> Graph:
-        """The pattern itself."""
-        return self
-
-    @property
     def edges(self) -> Array:
         """The shares W_ij, j other than i, with which clients hear from others; 0 on the diagonal."""
         return np.where(np.eye(self.n, dtype=bool), 0.0, self.mixing)

@@ -6,6 +6,7 @@ of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
 
 from __future__ import annotations
 
+import enum
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -13,14 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.noise import Gaussian, NoiseLaw
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
-from ratecheck.problems.known import Known
 from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
 
 if TYPE_CHECKING:
@@ -38,6 +39,19 @@ if TYPE_CHECKING:
 
 # Quantities that take the minimum of f.
 OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
+
+
+class Known(enum.Enum):
+    """Facts about a problem by which its runs are followed without sampling.
+
+    The family is closed: a problem says which it has (`Problem.knows`), an engine which it needs (`Engine.needs`), and
+    neither asks for the other's class.
+    """
+
+    AFFINE = "every client's gradient is affine, with coefficients that `operator` has"
+    PIECES = "every client's gradient is affine between kinks, and `pieces` has them in rationals"
+    TYPES = "clients are counted by type: `multiplicities` says how many each row stands for"
+    TWO_VALUED = "a sample is off by the same to either side, so that outcomes are followed and none is drawn"
 
 
 @dataclass(frozen=True)
@@ -103,8 +117,8 @@ class Problem(ProblemData):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
-    # Whether a sample is off by the same to either side: outcomes are followed, and none is drawn.
-    two_valued: ClassVar[bool] = False
+    # The law of the noise of its gradients, unless a run has another one.
+    law: ClassVar[NoiseLaw] = Gaussian()
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
@@ -119,6 +133,10 @@ class Problem(ProblemData):
     @abstractmethod
     def starts(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parts of a starting point, in the order of the joint variable."""
+
+    def start(self, given: Mapping[str, ArrayLike]) -> tuple[Array, ...]:
+        """The parts of a starting point by `starts`, zeros where one is not given."""
+        return tuple(np.asarray(given.get(name, np.zeros(shape)), dtype=float) for name, shape in self.starts.items())
 
     @property
     @abstractmethod
@@ -175,7 +193,7 @@ class Problem(ProblemData):
             Known.AFFINE: self.affine,
             Known.PIECES: self.pieces is not None,
             Known.TYPES: self.multiplicities is not None,
-            Known.TWO_VALUED: self.two_valued,
+            Known.TWO_VALUED: bool(self.law.outcomes),
         }
         return frozenset(known for known, there in found.items() if there)
 
@@ -295,6 +313,13 @@ class Problem(ProblemData):
     def least_curvature(self) -> float | None:
         """A lower bound of the eigenvalues of every client's Hessian at every point; None where none is known."""
         return None
+
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Problem:
+        """The functions a f_i(x/w) of these clients, of which any may come again.
+
+        Raises `InputError` where the problem does not stay of its kind.
+        """
+        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or functions with kinks")
 
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
@@ -129,6 +129,10 @@ class Quadratic(SingleLevel):
     def quadratic(self) -> Quadratic:
         """The problem itself."""
         return self
+
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Quadratic:
+        """See `Problem.scaled`."""
+        return Quadratic(self.H[rows] * a / w**2, self.g[rows] * a / w, self.d_u)
 
     def inner(self, lambda_: float) -> InnerProblem:
         """By linear algebra; see `SingleLevel.inner`."""

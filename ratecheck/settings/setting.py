@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -151,6 +151,10 @@ class Setting:
                 f"{_LARGEST_TRACE:g} entries. Largest T here: {_LARGEST_TRACE // pattern.n}."
             )
         return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
+
+    def on(self, trace: Participation) -> Setting:
+        """The setting with this participation, such as one of `traces`, as if the caller had given it."""
+        return replace(self, participation=trace, pattern=trace)
 
     def case(self, trace: Participation) -> CertifiedCase:
         """The problem, the run and this participation, for which constants are certified."""

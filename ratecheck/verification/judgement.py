@@ -100,8 +100,8 @@ def compare(request: Request) -> Judged:
     if setting.method is None:
         return Judged(_without_run(request, base, found.values))
     ready = set_up(setting, on.trace, found.values)
-    if ready.algorithm.mixed and (graph := on.trace.graph) is not None:
-        base = replace(base, notes=(*base.notes, graph.says))
+    if ready.algorithm.mixed and on.trace.says:
+        base = replace(base, notes=(*base.notes, on.trace.says))
     if reason := _outside(setting, ready):
         return Judged(replace(base, reasons=(reason,)))
     return _by_engine(request, base, ready)

@@ -16,7 +16,8 @@ from bounds.papers.simfbo.symbols import sigma_f, sigma_gg
 from bounds.statement import Assumption
 from ratecheck.engines import exact, setup, simulate
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Budget, falsify
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.shrink import shrink
 from ratecheck.families.cube import Cube

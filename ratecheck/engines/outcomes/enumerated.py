@@ -21,7 +21,6 @@ from ratecheck.engines.monte_carlo.visits import LocalMaps, Visit
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Subsets
 from ratecheck.problems import BilevelSamples
 
 # Outcomes that are followed, and entries of the arrays that hold the points of one local step.
@@ -204,7 +203,7 @@ def _participants(setup: Setup, t: int) -> NDArray[np.bool_]:
         none = np.zeros((2, 1), dtype=np.uint64)
         return np.asarray(trace.masks(t, 1, none)[0].T)
     law = trace.law(t)
-    if not isinstance(law, Subsets) or trace.selected:
+    if law is None or not law.uniform or trace.selected:
         raise InputError(
             f"outcomes are followed of clients that are given or drawn uniformly, not of {trace.kind} ones"
         )

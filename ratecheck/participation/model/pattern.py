@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
 from ratecheck.participation.model.law import RoundLaw
 from ratecheck.participation.model.repetition import Repetition
-
-if TYPE_CHECKING:
-    from ratecheck.participation.graph import Graph
 
 Matrix = NDArray[np.bool_]
 Masks = NDArray[np.bool_]
@@ -100,8 +97,18 @@ class Participation(ABC):
     selected: int = 0
 
     @property
-    def graph(self) -> Graph | None:
-        """The pattern as clients on a graph, where they are."""
+    def says(self) -> str:
+        """What a verdict says of the pattern, in words; empty for most."""
+        return ""
+
+    @property
+    def mixing_rate(self) -> float | None:
+        """||W - 11'/n||_2 of the matrix that mixes clients; None of patterns without one."""
+        return None
+
+    @property
+    def mixing_change(self) -> float | None:
+        """||I - W||_2 of a symmetric W, infinite for any other; None of patterns without one."""
         return None
 
     @property

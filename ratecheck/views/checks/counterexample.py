@@ -30,7 +30,6 @@ from ratecheck.participation import Participation
 from ratecheck.participation.trace import clients
 from ratecheck.problems.sentence import together
 from ratecheck.settings.setting import default_graph
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
 from ratecheck.verification.verdict import Verdict
@@ -57,14 +56,14 @@ class WrittenCounterexample:
     def _proof(self) -> Proof:
         """What is proved, in rationals where they tell."""
         try:
-            return rigorous.prove(self.instance, exactly=True)
+            return self.instance.proof(exactly=True)
         except InputError as error:
             return Proof(None, str(error))
 
     @cached_property
     def _numbers(self) -> Mapping[str, Number]:
         """Constants, step sizes and sizes that are proved, by symbol; none where one was moved to meet a condition."""
-        return {} if self._proof.notes else rigorous.exact_numbers(self.instance)
+        return {} if self._proof.notes else self.instance.numbers()
 
     @cached_property
     def _quantities(self) -> Mapping[str, Quantity]:
