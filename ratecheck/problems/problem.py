@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.noise import Gaussian, NoiseLaw
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
@@ -116,8 +117,8 @@ class Problem(ProblemData):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
-    # Whether a sample is off by the same to either side: outcomes are followed, and none is drawn.
-    two_valued: ClassVar[bool] = False
+    # The law of the noise of its gradients, unless a run has another one.
+    law: ClassVar[NoiseLaw] = Gaussian()
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
@@ -132,6 +133,10 @@ class Problem(ProblemData):
     @abstractmethod
     def starts(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parts of a starting point, in the order of the joint variable."""
+
+    def start(self, given: Mapping[str, ArrayLike]) -> tuple[Array, ...]:
+        """The parts of a starting point by `starts`, zeros where one is not given."""
+        return tuple(np.asarray(given.get(name, np.zeros(shape)), dtype=float) for name, shape in self.starts.items())
 
     @property
     @abstractmethod
@@ -188,7 +193,7 @@ class Problem(ProblemData):
             Known.AFFINE: self.affine,
             Known.PIECES: self.pieces is not None,
             Known.TYPES: self.multiplicities is not None,
-            Known.TWO_VALUED: self.two_valued,
+            Known.TWO_VALUED: bool(self.law.outcomes),
         }
         return frozenset(known for known, there in found.items() if there)
 

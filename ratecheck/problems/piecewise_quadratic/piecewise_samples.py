@@ -15,6 +15,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
+from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
@@ -53,7 +54,7 @@ class PiecewiseSamples(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise-samples"
-    two_valued: ClassVar[bool] = True
+    law: ClassVar[NoiseLaw] = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise-samples:", "from_file", _arrays, own_clients=True),
     )
@@ -96,10 +97,10 @@ class PiecewiseSamples(SingleLevel):
         """The only minimiser (1,); None where there is none, or several."""
         return self.one.minimiser
 
-    def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
+    def exact(self, start: list[Fraction]) -> dict[str, Callable[[], Fraction | None]]:
         """See `Piecewise.exact`: B_0 is a sum over the clients, all others are those of one of them."""
-        found = self.one.exact(name, start)
-        return found * self.n if name == "B_0" and found is not None else found
+        one = self.one.exact(start)
+        return {**one, "B_0": lambda: None if (found := one["B_0"]()) is None else found * self.n}
 
     # --- The interface ---
 

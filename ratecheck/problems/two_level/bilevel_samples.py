@@ -16,6 +16,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
+from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.problem import WrittenProblem
 from ratecheck.problems.two_level.bilevel import ARRAYS, LARGEST, Bilevel, lower_hessians
@@ -56,7 +57,7 @@ class BilevelSamples(Bilevel):
     kind: ClassVar[str] = "bilevel-samples"
     affine: ClassVar[bool] = False
     symmetric: ClassVar[frozenset[str]] = Bilevel.symmetric | {"noise_A"}
-    two_valued: ClassVar[bool] = True
+    law: ClassVar[NoiseLaw] = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     noises: ClassVar[tuple[str, ...]] = ()
     # A local step draws one sample of each kind.
