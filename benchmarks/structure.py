@@ -163,17 +163,16 @@ def reach(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> d
 def asked_for(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> Counter[str]:
     """Calls of isinstance with a concrete kind outside of the folder that defines it, by file."""
     found: Counter[str] = Counter()
-    for sort, each in kinds(root, known, trees).items():
-        for name, path in known.items():
-            place = str(path.relative_to(root))
-            if place.startswith(KINDS[sort][0]):
-                continue
-            for node in ast.walk(trees[name]):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-                    inside = [*ast.walk(node.args[1])]
-                    words = {n.id for n in inside if isinstance(n, ast.Name)}
-                    words |= {n.attr for n in inside if isinstance(n, ast.Attribute)}
-                    found[place] += bool(words & {*each})
+    sorts = kinds(root, known, trees)
+    for name, path in known.items():
+        place = str(path.relative_to(root))
+        elsewhere = {kind for sort, each in sorts.items() if not place.startswith(KINDS[sort][0]) for kind in each}
+        for node in ast.walk(trees[name]):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+                inside = [*ast.walk(node.args[1])]
+                words = {n.id for n in inside if isinstance(n, ast.Name)}
+                words |= {n.attr for n in inside if isinstance(n, ast.Attribute)}
+                found[place] += bool(words & elsewhere)
     return +found
 
 

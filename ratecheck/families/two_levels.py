@@ -178,10 +178,11 @@ class TwoLevelSamples(OwnHessians):
 
     def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """With fewer rounds and local steps where the samples have too many outcomes else; those given stay."""
-        assert isinstance(problem, BilevelSamples)
+        samples = None if problem.bilevel is None else problem.bilevel.samples
+        assert samples is not None
         run, found = cube.statement.vocabulary.run, dict(given)
         steps, rounds = run.get("local_steps", ""), run.get("rounds", "")
-        bits = problem.n * sum(problem.sampled)
+        bits = problem.n * sum(samples.sampled)
         sets = math.log2(math.comb(problem.n, cube.shape.size))
 
         def outcomes(setting: Mapping[str, float]) -> float:
