@@ -1,6 +1,6 @@
 """How many wrong statements the search for counterexamples catches, and whether it accuses a true one.
 
-    python benchmarks/caught.py [--jobs 2] [--out benchmarks/caught.json] [KEY]...
+    python benchmarks/caught.py [--jobs 2] [--out results/caught.json] [KEY]...
 
 The statements are the pairs of `bounds.papers.textbook.pairs` and, so that there are as many true ones, those of the
 self-test's textbook; each is searched with the default budget. Every finished one is kept beside the result until the
@@ -78,7 +78,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("keys", nargs="*", default=[*STATEMENTS])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/caught.json"))
+    parser.add_argument("--out", type=Path, default=Path("results/caught.json"))
     given = parser.parse_args()
     tasks = [(key,) for key in given.keys]
     listed = rows(

@@ -27,7 +27,7 @@ from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
 from ratecheck.problems.forms import Forms
-from ratecheck.problems.matrices import is_diagonal
+from ratecheck.problems.matrices import is_diagonal, largest_norm
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
@@ -93,7 +93,7 @@ class Proved:
         """Constants that a test decides: what floating point says, and the test."""
         H_uu, H_uv, H_vv = self.problem.blocks()
         found = {
-            name: (max(_norm(block) for block in blocks), self._bounds_norms(blocks))
+            name: (max(map(largest_norm, blocks)), self._bounds_norms(blocks))
             for name, blocks in {
                 "L": (H_uu, H_uv, H_vv), "L_u": (H_uu,), "L_v": (H_vv,), "L_uv": (H_uv,), "L_vu": (H_uv,),
             }.items()
@@ -155,7 +155,7 @@ class Proved:
     @cached_property
     def _start(self) -> tuple[Entries, Entries]:
         """The start u (d_u,), v (n, d_v); zeros where none is given."""
-        u, v = (self.start.get(name, np.zeros(shape)) for name, shape in self.problem.starts.items())
+        u, v = self.problem.start(self.start)
         return rationals(u), rationals(v)
 
     @cached_property
@@ -342,10 +342,6 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
             matrix[t, list(members)] = True
         found.append((math.prod((q for q, _ in rounds), start=Fraction(1)), matrix))
     return found
-
-
-def _norm(block: NDArray[np.float64]) -> float:
-    return float(np.linalg.norm(block, 2, axis=(1, 2)).max()) if block.size else 0.0
 
 
 def _zeros(rows: int, columns: int) -> Entries:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, check_al
 from ratecheck.algorithms.model.asking import MethodError, is_own, named
 from ratecheck.algorithms.model.nonlinear import Functions
 from ratecheck.aliases import Array
+from ratecheck.engines.request import RunRequest
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
 from ratecheck.noise import NoiseLaw
@@ -260,23 +262,14 @@ class _OfServer(dict[str, float]):
         raise KeyError(name)
 
 
-def prepare(
-    algorithm: str,
-    problem: Problem,
-    trace: Participation,
-    *,
-    K: int | Sequence[int],
-    T: int | None = None,
-    x0: ArrayLike | None = None,
-    y0: ArrayLike | None = None,
-    v0: ArrayLike | None = None,
-    noise: Mapping[str, float | None] | None = None,
-    weights: ArrayLike | None = None,
-    records: Sequence[str] | None = None,
-    step_sizes: Mapping[str, ArrayLike],
-) -> Setup:
+def prepare(algorithm: str, problem: Problem, trace: Participation, **given: Any) -> Setup:
+    """The run with what is ``given`` of a `RunRequest`, as `ready` has it."""
+    return ready(RunRequest(algorithm, problem, trace, **given))
+
+
+def ready(request: RunRequest) -> Setup:
     """Check every argument and put the run together; raises `InputError` with one line for anything unusable."""
-    chosen = method(algorithm)
+    chosen, problem, trace, T = method(request.algorithm), request.problem, request.trace, request.T
     if not isinstance(problem, Problem):
         raise InputError(f"needed a problem, such as problems.Quadratic(H, g, shared), not {type(problem).__name__}")
     if not isinstance(trace, Participation):
@@ -290,31 +283,31 @@ def prepare(
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
     _check_method(chosen, problem, trace)
-    local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
-    sigmas = {name: value for name, value in (noise or {}).items() if value}
+    local_steps = _local_steps(chosen, problem.by_row("K", request.K), problem.distinct)
+    sigmas = {name: value for name, value in (request.noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
         raise InputError(f"{chosen.name} solves its inner problems exactly, so that its oracle has no noise")
-    ready = Setup(
+    found = Setup(
         method=chosen,
         problem=problem,
         trace=trace,
         T=T,
         local_steps=local_steps,
-        weights=_weights(chosen, weights, local_steps),
-        step_sizes=_by_row(problem, chosen.resolve(step_sizes, problem.n)),
-        point=starting_point(problem, {"x0": x0, "y0": y0, "v0": v0}),
+        weights=_weights(chosen, request.weights, local_steps),
+        step_sizes=_by_row(problem, chosen.resolve(request.step_sizes, problem.n)),
+        point=starting_point(problem, {"x0": request.x0, "y0": request.y0, "v0": request.v0}),
         noise=_noise(problem, sigmas),
-        records=chosen.algorithm.recorded if records is None else _names(records),
+        records=chosen.algorithm.recorded if request.records is None else _names(request.records),
         law=problem.law,
     )
-    _check_compression(ready)
+    _check_compression(found)
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
-        check = ready.maps.check if chosen.algorithm.linear else ready.functions.check
-        check(ready.at(0).parameters(0))
+        check = found.maps.check if chosen.algorithm.linear else found.functions.check
+        check(found.at(0).parameters(0))
     if chosen.algorithm.oracle == "prox":
-        Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
-    return ready
+        Moreau(problem.representatives.single, float(found.step_sizes["lambda_"]))
+    return found
 
 
 def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
@@ -133,6 +133,10 @@ class Problem(ProblemData):
     @abstractmethod
     def starts(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parts of a starting point, in the order of the joint variable."""
+
+    def start(self, given: Mapping[str, ArrayLike]) -> tuple[Array, ...]:
+        """The parts of a starting point by `starts`, zeros where one is not given."""
+        return tuple(np.asarray(given.get(name, np.zeros(shape)), dtype=float) for name, shape in self.starts.items())
 
     @property
     @abstractmethod

@@ -168,7 +168,7 @@ _CAUSES = (
     ("the left side has no value", "the rounding of the left side is not known"),
     ("were not followed", "the rounding of the left side is not known"),
     ("with a rounding error of up to", "the sides differ by less than their rounding"),
-    ("the sides differ by a hair", "a condition holds up to rounding only"),
+    ("the sides agree to within rounding", "a condition holds up to rounding only"),
 )
 
 

@@ -40,7 +40,7 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
         method.name,
         setting.problem,
         trace,
-        K=setting.steps,  # type: ignore[arg-type]  # an array will do
+        K=setting.steps,  # an array will do
         weights=setting.coefficients if method.algorithm.weighs else None,
         T=setting.rounds,
         noise=setting.noise,

@@ -93,7 +93,7 @@ def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bo
         return verdict
     edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
     why = f'"{edge[0]}" holds up to rounding only' if edge else f"nothing is proved: {proof.reason or 'they overlap'}"
-    reason = f"the sides differ by a hair, and {why}"
+    reason = f"the sides agree to within rounding, and {why}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
 
 

@@ -142,7 +142,7 @@ STATEMENTS: tuple[Statement, ...] = (
         remarks_4=(f"{_LOST} {_FALSE_AT_0}", _ADDED),
         remarks_6=(
             (
-                "Eq. (71) has 1 - eta*K*L where Lemma D.1 gives 1 - 2*eta*K*L; eq. (74) has room for that. Uses Lemma "
+                "Eq. (71) has 1 - eta*K*L where Lemma D.1 gives 1 - 2*eta*K*L; eq. (74) has slack for that. Uses Lemma "
                 f"D.4. {_MISSED}"
             ),
             _MENDED,

@@ -144,15 +144,7 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
     "",
     r"x^{(a_{i,t})}",
 )
-(
-    local_aggregate_sum,
-    local_aggregate_sum_T,
-    local_window_sum,
-    local_delayed_window_sum,
-    local_stale_sum,
-    local_stale_sum_T,
-    local_noise_inner_sum,
-) = _sums(
+_sums(
     "local_",
     r"\sum_{i\in\mathcal{A}_?}\sum_k\nabla f_i(x_i^{(a_{i,?},k)})",
     "sum over i in A_t and k < K of grad f_i(x_i^{a_{i,t},k})",

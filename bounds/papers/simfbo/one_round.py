@@ -81,7 +81,7 @@ LEMMAS: tuple[Statement, ...] = (
         ),
         algorithm="simfbo",
         assumptions=DRIFTING,
-        conditions={"room": "YOUNG_SLACK < 1"},
+        conditions={"slack": "YOUNG_SLACK < 1"},
         follows_from=("lemma-2", "lemma-5"),
         remark=LEMMA_8_REMARK + "In the claim on y, beta_gh^2 is missing too: Assumption 4 at equal gradients gives "
         "beta_gh^2*L_1^2. The denominator's sign is not asked for. Repaired: simfbo/lemma-8-repaired.",

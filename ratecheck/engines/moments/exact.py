@@ -40,12 +40,17 @@ from ratecheck.participation.model.law import Clients, Sets, Subsets
 _KEPT_MAPS = 64
 
 
+def check_affine_gradients(setup: Setup) -> None:
+    """Raise `InputError` unless every client's gradient is affine."""
+    if not setup.problem.affine:
+        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+
+
 def check_affine(setup: Setup) -> None:
     """Raise `InputError` unless rounds are affine, whoever takes part: a quadratic problem and a linear method."""
     check_clients(setup)
     check_linear(setup, "the exact engine")
-    if not setup.problem.affine:
-        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+    check_affine_gradients(setup)
     fixed = setup.trace.deterministic
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
         raise InputError(

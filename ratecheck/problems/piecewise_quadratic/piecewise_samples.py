@@ -97,10 +97,10 @@ class PiecewiseSamples(SingleLevel):
         """The only minimiser (1,); None where there is none, or several."""
         return self.one.minimiser
 
-    def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
+    def exact(self, start: list[Fraction]) -> dict[str, Callable[[], Fraction | None]]:
         """See `Piecewise.exact`: B_0 is a sum over the clients, all others are those of one of them."""
-        found = self.one.exact(name, start)
-        return found * self.n if name == "B_0" and found is not None else found
+        one = self.one.exact(start)
+        return {**one, "B_0": lambda: None if (found := one["B_0"]()) is None else found * self.n}
 
     # --- The interface ---
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most, drawn, same
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, forms
@@ -25,12 +26,9 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     Gamma_T,
     I,
     W,
-    at_most,
     average,
-    drawn,
     noisy,
     of_a_run,
-    same,
     tau,
 )
 from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg

@@ -11,22 +11,12 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
 from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
+from bounds.ledger.proof import at_most, drawn, gram
 from bounds.ledger.step import Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.shared import forms
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import (
-    FedsumPart,
-    Gamma,
-    Gamma_T,
-    I,
-    at_most,
-    average,
-    drawn,
-    gram,
-    tau,
-    tau_t,
-)
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, Gamma, Gamma_T, I, average, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 alpha = sp.Symbol("alpha", positive=True)
