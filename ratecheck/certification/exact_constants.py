@@ -19,7 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite, zero_of
+from ratecheck.algebra.linear_algebra import (
+    Entries,
+    definite,
+    identity,
+    inverse,
+    minimum,
+    rationals,
+    semidefinite,
+    zero_of,
+)
 from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, STATED
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.engines.rigorous.moments import possible_sets
@@ -249,27 +258,22 @@ class Proved:
         return self.noise.get("sigma", self._sigma_u() + self._sigma_v())
 
     def _joint_minimum(self) -> Fraction:
-        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), w being the last variable."""
-        n, d = self._forms.g.shape
-        if self.lambda_ is None or not all(definite(H + self.lambda_ * identity(d)) for H in self._forms.H):
+        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), as in `Moreau.joint_minimum`."""
+        (H, g), lambda_, weights = (self._forms.H, self._forms.g), self.lambda_, np.array(self.weights, dtype=object)
+        shifted = [] if lambda_ is None else [each + lambda_ * identity(len(each)) for each in H]
+        if lambda_ is None or not all(map(definite, shifted)):
             raise UndecidedError("an inner problem that is not strongly convex")
-        joint, slope = _zeros((n + 1) * d, (n + 1) * d), _zeros(1, (n + 1) * d)[0]
-        last = slice(n * d, (n + 1) * d)
-        for i, weight in enumerate(self.weights):
-            own, pull = slice(i * d, (i + 1) * d), weight * self.lambda_ * identity(d)
-            joint[own, own] += weight * self._forms.H[i] + pull
-            joint[last, last] += pull
-            joint[own, last] -= pull
-            joint[last, own] -= pull
-            slope[own] += weight * self._forms.g[i]
-        lowest = minimum(joint, slope)
+        resolvents = np.stack([inverse(each) for each in shifted])
+        shrunk = lambda_ * np.einsum("iab,ib->ia", resolvents, g)
+        envelopes = lambda_ * (identity(self.problem.d) - lambda_ * resolvents)
+        lowest = minimum(np.tensordot(weights, envelopes, axes=1), weights @ shrunk)
         if lowest is None:
             raise UndecidedError("the joint objective is unbounded below, in exact arithmetic")
-        return lowest
+        return Fraction(lowest - weights @ np.sum(g * shrunk, axis=1) / (2 * lambda_))
 
     def _lagrangian_gap(self) -> Fraction:
-        values = zip(self.weights, self._forms.values(self._points), strict=True)
-        return sum((weight * value for weight, value in values), Fraction(0)) - self._joint_minimum()
+        values = self._forms.values(self._points)
+        return Fraction(np.array(self.weights, dtype=object) @ values - self._joint_minimum())
 
     # --- Participation ---
 
@@ -342,7 +346,3 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
             matrix[t, list(members)] = True
         found.append((math.prod((q for q, _ in rounds), start=Fraction(1)), matrix))
     return found
-
-
-def _zeros(rows: int, columns: int) -> Entries:
-    return np.full((rows, columns), Fraction(0), dtype=object)
