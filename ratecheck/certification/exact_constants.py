@@ -31,19 +31,18 @@ from ratecheck.algebra.linear_algebra import (
 )
 from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, STATED
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
+from ratecheck.certification.minimum_facts import spectrum
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
 from ratecheck.problems.forms import Forms
-from ratecheck.problems.matrices import is_diagonal, largest_norm
+from ratecheck.problems.matrices import largest_norm
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
 # An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
 _FIRST, _MOVES = Fraction(1, 2**50), 48
-# Eigenvalues that floating point does not tell from 0, as a share of the largest.
-_FLAT = 1e-14
 
 # Constants by what they are about: the run, affine operators, functions.
 OF_RUN = frozenset({
@@ -108,11 +107,9 @@ class Proved:
             }.items()
         }  # fmt: skip
         if not self.problem.d_v:
-            values = np.linalg.eigvalsh(self.problem.mean()[0])
+            values, off = spectrum(self.problem)
             found["strong_convexity"] = float(values[0]), self._bounds_curvature
-            # Those of a diagonal matrix are its entries.
-            flat = 0.0 if is_diagonal(self.problem.H) else _FLAT * abs(values).max()
-            if (positive := values[values > flat]).size:
+            if (positive := values[values > off]).size:
                 found["polyak_lojasiewicz"] = float(positive[0]), self._bounds_dominance
         if self.lambda_ is not None:
             lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
@@ -211,11 +208,16 @@ class Proved:
     def _mean_B_0(self) -> Fraction:
         return self._B_0() / self.problem.n
 
+    @cached_property
+    def _b2(self) -> Fraction | str:
+        """b^2, or in words why there is none."""
+        found: Fraction | str = self._forms.dissimilarity2(lambda matrices: not matrices.any())
+        return found
+
     def _b(self) -> Number:
-        found = self._forms.dissimilarity2(lambda matrices: not matrices.any())
-        if isinstance(found, str):
-            raise UndecidedError(f"{found}: b holds along the trajectory at best")
-        return Enclosure.of(found).sqrt()
+        if isinstance(self._b2, str):
+            raise UndecidedError(f"{self._b2}: b holds along the trajectory at best")
+        return Enclosure.of(self._b2).sqrt()
 
     def _gradient_bound(self) -> Number:
         if self.problem.H.any():
@@ -223,18 +225,10 @@ class Proved:
         return Enclosure.of(max(row.dot(row) for row in self._forms.g)).sqrt()
 
     def _dissimilarity_G(self) -> Number:
-        return self._b() if self._has_b else self._pair[0]
+        return self._pair[0] if isinstance(self._b2, str) else self._b()
 
     def _dissimilarity_B(self) -> Number:
-        return Fraction(1) if self._has_b else self._pair[1]
-
-    @property
-    def _has_b(self) -> bool:
-        try:
-            self._b()
-        except UndecidedError:
-            return False
-        return True
+        return self._pair[1] if isinstance(self._b2, str) else Fraction(1)
 
     @cached_property
     def _pair(self) -> tuple[Fraction, Fraction]:
