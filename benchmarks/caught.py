@@ -22,8 +22,9 @@ import parts
 
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.papers.textbook.statements import STATEMENTS as TEXTBOOK
+from ratecheck.falsification.falsified import Shrunk
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.shrink import Shrunk, shrunk
+from ratecheck.falsification.shrink import shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.kept import digest
 from ratecheck.views.checks.counterexample import WrittenCounterexample

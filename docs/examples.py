@@ -58,6 +58,8 @@ class Example:
     end: int
 
 
+# A folder with ``ratecheck`` and ``python`` that start more quickly, as the tests have one.
+COMMANDS = "RATECHECK_DOCS_COMMANDS"
 _BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT_CODE = re.compile(r"# exit code (\d+)")
 
@@ -77,8 +79,9 @@ def examples(page: Path) -> list[Example]:
 
 def run(example: Example, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run one example in a folder; stdout holds both streams in the order in which they were written."""
-    shell = ["bash", "-euo", "pipefail", "-c"] if example.language == "bash" else [sys.executable, "-c"]
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    commands = Path(os.environ.get(COMMANDS, Path(sys.executable).parent))
+    shell = ["bash", "-euo", "pipefail", "-c"] if example.language == "bash" else [str(commands / "python"), "-c"]
+    path = f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"
     # More than a hundred processes need not compile the package one by one.
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(  # noqa: S603  # the pages are ours

@@ -7,12 +7,12 @@ modules of a folder are imported, and entry points loaded, when a registry is fi
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import pkgutil
 from collections.abc import Callable, Iterator, MutableMapping
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from bounds.entry_points import entry_points
 from ratecheck.errors import InputError
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def modules(package: str) -> list[ModuleType]:
 
 def plugins(group: str) -> Iterator[tuple[str, Any]]:
     """Names and objects of the entry points of a group; raises `InputError` for one that cannot be loaded."""
-    for entry in importlib.metadata.entry_points(group=group):
+    for entry in entry_points(group):
         try:
             yield entry.name, entry.load()
         except Exception as error:  # noqa: BLE001  # whatever another distribution raises
@@ -46,6 +46,22 @@ def classes(package: str, group: str, base: type[T]) -> list[type[T]]:
         if not (isinstance(each, type) and issubclass(each, base)):
             raise InputError(f"the entry point {name!r} of {group} names no subclass of {base.__name__}")
         found.append(each)
+    return found
+
+
+def named(package: str, attribute: str, group: str, base: type[T]) -> list[T]:
+    """The objects of a kind in the tuples of that name in the modules of a package, and those of entry points.
+
+    An entry point names one object or several; raises `InputError` for one that names another kind.
+    """
+    # Modules that import a registry may have it under that name.
+    tuples = (vars(module).get(attribute, ()) for module in modules(package))
+    found = [each for own in tuples if isinstance(own, tuple) for each in own]
+    for name, each in plugins(group):
+        several = [each] if isinstance(each, base) else [*each]
+        if not all(isinstance(one, base) for one in several):
+            raise InputError(f"the entry point {name!r} of {group} names no {base.__name__}")
+        found += several
     return found
 
 

@@ -196,7 +196,7 @@ def formed(node: Any, names: Any, vectors: Any, deep: int = 0, *, vector: bool =
         formed(each, names, vectors, deep + 1, vector=own)
 
 
-class Claim:
+class ClaimNames:
     """What the names of a claim stand for; roots, maxima and functions in it become numbers of their own."""
 
     def __init__(self, variables: Any, vectors: Any) -> None:
@@ -479,7 +479,7 @@ def digest(data: Any) -> str:
 
 
 def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
-    claim, hypotheses = Claim(data["variables"], data["vectors"]), listed(data["hypotheses"], "hypotheses")
+    claim, hypotheses = ClaimNames(data["variables"], data["vectors"]), listed(data["hypotheses"], "hypotheses")
     for each in (data, *(fields(each, SIDES) for each in hypotheses)):
         relation = each["relation"]
         need(isinstance(relation, str) and relation in IMPLIED, f"there is no relation {str(relation)[:40]!r}")
@@ -499,7 +499,7 @@ def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
 
 
 def multiple(
-    claim: Claim, given: Any, sides: Any
+    claim: ClaimNames, given: Any, sides: Any
 ) -> Fraction:  # which of the given sides, or difference, 0: of neither
     pairs = [*zip(given, sides, strict=True)]
     if not all(each[0] for each in (*given, *sides)):  # a - b >= 0 is a >= b

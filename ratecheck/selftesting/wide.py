@@ -19,8 +19,13 @@ from bounds.ledger.refuted import refuted
 from bounds.statement import Statement
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED
-from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, is_bilevel, shapes
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.families.cube import Cube
+from ratecheck.families.family import Coordinates
+from ratecheck.families.registry import shapes
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import is_bilevel
+from ratecheck.families.who import TRACES
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem, Quadratic
@@ -43,8 +48,8 @@ _GROWTH = 60
 ASKED = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
 
 
-class Wide(InstanceFamily):
-    """A family in other units: Hessians times ``curvature``, gradients at 0 times ``slope``."""
+class Wide(Cube):
+    """A cube in other units: Hessians times ``curvature``, gradients at 0 times ``slope``."""
 
     def __init__(self, statement: Statement, shape: InstanceShape, curvature: float, slope: float) -> None:
         super().__init__(statement, shape)
@@ -68,10 +73,12 @@ class Wide(InstanceFamily):
         quantity = self.statement.vocabulary[name]
         return float(f**quantity.f_degree * x**quantity.x_degree)
 
-    def _inside(self, name: str, interval: Interval, x: float) -> float:
+    def inside(self, name: str, interval: Interval, x: float) -> float:
         """Where nothing restricts a number, one of the problem's own units."""
         free = not math.isfinite(interval.high) and interval.box[0] <= _NOWHERE
-        return super()._inside(name, interval, x) * (self._unit(name) if free and not self.bilevel else 1.0)
+        return super().inside(name, interval, x) * (
+            self._unit(name) if free and not is_bilevel(self.statement) else 1.0
+        )
 
     @cached_property
     def _unlimited(self) -> bool:
@@ -80,13 +87,13 @@ class Wide(InstanceFamily):
         ruled = {rule.symbol.name for rule in statement.step_rules}
         return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
 
-    def _chosen(
-        self, coordinate: Mapping[str, float], problem: Problem, given: Mapping[str, float],
+    def chosen(
+        self, at: Coordinates, problem: Problem, given: Mapping[str, float],
         pattern: Participation | None,
         wanted: Sequence[str], kind: str,
     ) -> dict[str, float]:  # fmt: skip
         """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
-        chosen = super()._chosen(coordinate, problem, given, pattern, wanted, kind)
+        chosen = super().chosen(at, problem, given, pattern, wanted, kind)
         if kind != "step" or not self._unlimited:
             return chosen
         run, vocabulary = self.statement.vocabulary.run, self.statement.vocabulary
@@ -100,8 +107,9 @@ class Wide(InstanceFamily):
         most = most / curvature if curvature else math.inf
         return {name: min(value, most) if name in scaled else value for name, value in chosen.items()}
 
-    def _problem(self, coordinate: Mapping[str, float]) -> Problem:
-        found = super()._problem(coordinate)
+    def problem(self, at: Coordinates) -> Problem:
+        """The problem in these units; raises `InputError` where L is positive and nothing is curved."""
+        found = super().problem(at)
         problem = found.quadratic
         if problem is None:
             return found
@@ -110,11 +118,12 @@ class Wide(InstanceFamily):
         f, x = self._units
         return Quadratic(problem.H * (f / x**2), problem.g * (f / x), problem.d_u)
 
-    def _settings(self, coordinate: Mapping[str, float]) -> dict[str, float]:
-        given = super()._settings(coordinate)
+    def settings(self, at: Coordinates) -> dict[str, float]:
+        """The sizes, with noise and parameters in these units."""
+        given = super().settings(at)
         facts, vocabulary = self.statement.vocabulary.facts, self.statement.vocabulary
         own = {name for name in given if facts.get(name) in NOISE or name in self._parameters}
-        if self.bilevel:
+        if is_bilevel(self.statement):
             return given
         own = {name for name in own if name not in vocabulary.aliases}
         return {name: value * self._unit(name) if name in own else value for name, value in given.items()}
@@ -132,19 +141,19 @@ def _curvature(problem: Problem) -> float:
 
 def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
     """A random valid one; None where none was met."""
-    sizes = [shape for shape in shapes(statement) if not (shape.trace or shape.kinks)]
+    sizes = [shape for shape in shapes(statement) if shape.family.quadratic and not shape.trace]
     for _ in range(_TRIES):
         shape = sizes[rng.integers(len(sizes))]
-        if not is_bilevel(statement) and not shape.continued:
+        if shape.family.any_number:
             n = round(math.exp(rng.uniform(0, math.log(CLIENTS))))
             some = shape.n if shape.size == shape.n else max(1, round(n * rng.random()))
             everybody = all(each.size == each.n for each in sizes)
             kind = TRACES[rng.integers(len(TRACES))] if every_participation(statement) and n > 1 else ""
             shape = replace(shape, n=n, size=n if everybody else min(some, n), trace=kind)
             shape = replace(shape, size=1) if kind else shape
-        family = Wide(statement, shape, *10 ** rng.uniform(-UNITS, UNITS, 2))
+        cube = Wide(statement, shape, *10 ** rng.uniform(-UNITS, UNITS, 2))
         try:
-            return family.decode(family.drawn(rng))
+            return cube.decode(cube.drawn(rng))
         except InputError:
             continue
     return None

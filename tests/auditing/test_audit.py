@@ -728,7 +728,7 @@ def made(id_, verdict, of, kind="scalar", repaired=""):
 
 def test_conclusions_follow_from_steps_and_premises():
     """Corollary 3.8 of the first paper rests on Theorem 3.7, and that on lemmas."""
-    verdict, standing = finding.StepVerdict, conclusions.Standing
+    verdict, standing = finding.StepVerdict, conclusions.ProofStanding
     statements = bounds.statements("pfl")
     premise = "pfl/theorem-3.7"
     assert premise in bounds.get("pfl/corollary-3.8").follows_from
@@ -762,7 +762,7 @@ def test_a_statement_that_lacks_an_assumption_is_not_called_false():
     for kind in FaultKind:
         found = conclusions.conclude([false.filed(fault("pfl/t-1", kind))], bounds.statements("pfl"))["pfl/lemma-3.3"]
         standings[kind.text] = found.standing.value
-        assert (kind.text in found.text) == (found.standing is conclusions.Standing.REPAIR)
+        assert (kind.text in found.text) == (found.standing is conclusions.ProofStanding.REPAIR)
     assert standings == {
         "wrong term": "false as printed",
         "missing term": "false as printed",
@@ -782,7 +782,7 @@ def test_a_misprint_is_one_only_where_the_repaired_form_stands():
 
 def test_a_repaired_form_without_steps_rests_on_those_of_the_printed_one():
     """The first case of Corollary G.1 follows from the repaired theorem, whose repair is in the printed one's steps."""
-    verdict, standing = finding.StepVerdict, conclusions.Standing
+    verdict, standing = finding.StepVerdict, conclusions.ProofStanding
     statements, theorem, case = bounds.statements("fedsum"), "fedsum/theorem-g.1", "fedsum/corollary-g.1-case-1"
     assert f"{theorem}-repaired" in bounds.get(case).follows_from
     for printed, wanted in (

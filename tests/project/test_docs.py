@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import click
+import forked
 import pytest
 
 import bounds
@@ -44,13 +45,15 @@ def copy(tmp_path_factory):
         DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "_extra", "statements", "__pycache__")
     )
     shutil.copytree(DOCS.parent / "experiments", docs.parent / "experiments", ignore=shutil.ignore_patterns("*.py"))
-    build = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
-        env={**os.environ, "PYTHONPATH": str(DOCS.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
+    with forked.commands(tmp_path_factory.mktemp("commands"), environment) as quick:
+        build = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
+            env=environment | {examples.COMMANDS: str(quick)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert build.returncode == 0, build.stdout + build.stderr
     if KEEP in os.environ:
         shutil.copytree(docs / "_build", os.environ[KEEP], dirs_exist_ok=True)

@@ -22,7 +22,7 @@ from ratecheck.selftesting.factors import EvaluatedInstances, factor, largest
 from ratecheck.selftesting.kept import Kept
 from ratecheck.selftesting.montecarlo import LEVEL, limit, noisy, planted
 from ratecheck.selftesting.mutants import Mutant, MutationKind, Strength, mutants, sound
-from ratecheck.selftesting.run import Report, SelfTestPlan, sample, selftest
+from ratecheck.selftesting.run import SelfTestPlan, SelfTestReport, sample, selftest
 from ratecheck.selftesting.survey import DEFAULT, Survey, cause, searchable, survey
 from ratecheck.selftesting.textbook import OverFunctions, Twin
 from ratecheck.selftesting.trial import tried
@@ -317,7 +317,7 @@ def test_the_claims_of_a_large_run():
     """Nothing that has to be is missed, on all sound statements of three papers."""
     keys = [each.key for paper in ("pfl", "fedsum", "flame") for each in sound(bounds.statements(paper))]
     keys = [key for key in keys if searchable(bounds.get(key))]
-    found: Report = selftest(keys, SelfTestPlan(mutants=600, instances=10_000, planted=2000), workers=2)
+    found: SelfTestReport = selftest(keys, SelfTestPlan(mutants=600, instances=10_000, planted=2000), workers=2)
     assert found.failures == []
 
 
@@ -334,9 +334,9 @@ def test_what_is_left_open_has_its_cause(capsys):
         assert sum(row["causes"].values()) == row["diverged"] + row["undecided"]
     assert [each["key"] for each in data["twins"]] == [each.key for each in bounds.twins()]
     assert [each["accused"] for each in data["over_functions"]] == [False]
-    report = Report(SelfTestPlan(), (), (), (), twins=(Twin("textbook/x-false", caught=False, evaluations=5),))
+    report = SelfTestReport(SelfTestPlan(), (), (), (), twins=(Twin("textbook/x-false", caught=False, evaluations=5),))
     assert report.failures == ["false twins that the search does not catch: textbook/x-false"]
-    accused = Report(SelfTestPlan(), (), (), (), functions=(OverFunctions("textbook/x", accused=True),))
+    accused = SelfTestReport(SelfTestPlan(), (), (), (), functions=(OverFunctions("textbook/x", accused=True),))
     assert accused.failures == ["true statements that are accused over all functions: textbook/x"]
     assert "true statements that are accused" in report_text(accused)
 
@@ -344,7 +344,7 @@ def test_what_is_left_open_has_its_cause(capsys):
 def test_a_run_that_diverges_within_the_conditions_fails(surveyed):
     """A sound statement says something of every admissible run; causes do not depend on the numbers."""
     wrong = dataclasses.replace(surveyed, diverged=1, causes={"DIVERGED: the left side leaves the range": 1})
-    assert Report(SelfTestPlan(), (wrong,), (), ()).failures == [
+    assert SelfTestReport(SelfTestPlan(), (wrong,), (), ()).failures == [
         "1 runs of sound statements diverged within the conditions"
     ]
     verdict = read(surveyed.pool[0].instance, statement=bounds.get(KEY)).verdict(DEFAULT)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ratecheck.algorithms import Method
 from ratecheck.engines.moments.preserved import of_numbers
 from ratecheck.errors import InputError
-from ratecheck.exponents.modes.modes import ClientMaps, Long, Modes, check_fixed_rounds, long, sum_over_rounds
+from ratecheck.exponents.modes.modes import Long, Modes, check_fixed_rounds, client_maps, long, sum_over_rounds
 
 # E[left right'] by the names of left and right, each (numbers, modes, rows, columns). One of the clients that have had
 # no turn in this epoch is "u", another "u2"; of those that have had theirs, "v" and "v2".
@@ -59,10 +59,10 @@ class ReshuffledRun:
         where clients differ in curvature, or their slopes do not add up to zero.
         """
         with np.errstate(all="ignore"):
-            return _Run(self, modes, noise).average(start).astype(np.float64)
+            return _ReshuffledRun(self, modes, noise).average(start).astype(np.float64)
 
 
-class _Run:
+class _ReshuffledRun:
     """What a round does to the server's variables s, but for what is preserved, and to what clients have."""
 
     def __init__(self, run: ReshuffledRun, modes: Modes, noise: float) -> None:
@@ -71,13 +71,11 @@ class _Run:
             raise InputError("an order that is drawn anew is known for clients of one curvature")
         if (np.abs(modes.slope @ share) > 1e-12 * np.abs(modes.slope) @ share).any():
             raise InputError("an order that is drawn anew is known for slopes that add up to zero")
-        n, S = round(modes.n), run.S
-        p = {"n": n, "m": S, "K": run.K, "delay": 1.0, "weight": 1.0, "p": 1 / n, "norm": run.K, "mean_norm": run.K}
-        self.run, self.n, self.S, self.noise = run, n, S, noise
+        self.run, self.n, self.S, self.noise = run, round(modes.n), run.S, noise
         self.curvature, self.spread = np.asarray(modes.curvature[:, 0], dtype=np.longdouble), modes.slope**2 @ share
         # A client of slope one: what is in its constant is by the slope.
         unit = Modes(modes.curvature[:, :1], np.ones_like(modes.slope[:, :1]), (modes.n,))
-        self.maps = maps = ClientMaps(run.method, run.block, unit, noise, {**p, **run.step_sizes})
+        self.maps = maps = client_maps(run, unit, noise, run.S)
         self.dc, block = maps.dc, run.method.algorithm.blocks.index(run.block)
         self.preserved = [each for each in of_numbers(run.method.algorithm, [maps.p], [maps.p]) if each.block == block]
         self.free = [k for k in range(maps.ds) if k not in {each.server for each in self.preserved}]
@@ -207,9 +205,7 @@ class _Run:
     def _start(self, start: float) -> Long:
         """The independent numbers before round 0, (modes, numbers)."""
         maps = self.maps
-        own_x, own_g = (long(each) for each in maps.table("start_client", self.dc, ((1, 1), (1, 1))))
-        widths = ((1, 1), (self.dc, maps.maps.client.slots))
-        by_x, by_c = (long(each) for each in maps.table("start_server", maps.ds, widths))
+        own_x, own_g, by_x, by_c = maps.start()
         if own_g.any():
             raise InputError(f"{self.run.method.name}: its clients remember their first gradients")
         c = own_x[:, 0] * start
