@@ -1,6 +1,6 @@
 """How a search ends best: local methods, with and without gradients, from the same points with as many evaluations.
 
-    python benchmarks/polish.py [--evaluations 500] [--seeds 2] [--jobs 1] [--out benchmarks/polish.json] [KEY]...
+    python benchmarks/polish.py [--evaluations 500] [--seeds 2] [--jobs 1] [--out results/polish.json] [KEY]...
 
 For each statement and seed the search looks around once and evolves the best shapes once; from there every way goes on
 alone. An *ideal* gradient costs one evaluation, so that a value with its gradient costs two, which is what an adjoint
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("polish.json"))
+    parser.add_argument("--out", type=Path, default=Path("results/polish.json"))
     given = parser.parse_args()
     tasks = [(key, seed, given.evaluations) for seed in range(given.seeds) for key in given.keys or (*KEYS, *OWN)]
     code = inspect.getsource(inspect.getmodule(main)) + inspect.getsource(search)  # type: ignore[arg-type]

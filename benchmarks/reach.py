@@ -1,6 +1,6 @@
 """How close to tight theorems the search comes and what that takes, beside the worst case over functions and PEPit.
 
-    python benchmarks/reach.py [--budgets 30 100 300 1000] [--seeds 3] [--out benchmarks/reach.json]
+    python benchmarks/reach.py [--budgets 30 100 300 1000] [--seeds 3] [--out FILE]
 
 Every theorem is tight: some function attains it, at any round from the second on. For each budget the search, and the
 same without functions with kinks, over some seeds: the least and the largest left side over right side found, and the

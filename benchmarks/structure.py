@@ -1,74 +1,73 @@
-"""How the code is laid out, in numbers: files, lines, arrows, levels, and how many files one input passes through.
+"""How the code is laid out, in numbers: lines, folders, circles, doubled names, and how far a new kind reaches.
 
-``python benchmarks/structure.py [ROOT]`` prints a table about the packages below ROOT (this checkout by default).
-Arrows are imports from one file of the packages to another one, at the top or inside of a function; levels are files on
-the longest chain of imports at the top of files. An input passes through a file where a function of that file is called
-with it as an argument.
+``python benchmarks/structure.py [ROOT ...]`` prints a table about the packages below each ROOT (this checkout by
+default), one column each, so that two checkouts stand side by side.
+
+Arrows are imports from one file of the packages to another one, at the top, inside of a function or for annotations
+alone; a circle is a set of files each of which reaches each other by arrows. The walk of an argument is the sequence of
+files whose functions are called with it while a command runs: the files that it enters, and how often it comes back to
+one that it had left. The reach of a kind is the number of files outside of its folder that name its class.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
 import json
+import os
+import statistics
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGES = ("bounds", "ratecheck")
-# Folders that may ask for the class of what they define.
-INTERFACES = ("ratecheck/problems", "ratecheck/participation", "ratecheck/algorithms")
-CLASSES = {
-    "Participation", "Trace", "Uniform", "Bernoulli", "Independent", "Sine", "Largest", "Delays",
-    "Problem", "SingleLevel", "Quadratic", "Logistic", "Bilevel", "Remembering", "RememberingGradients",
-}  # fmt: skip
+MOST_FILES = 18
+# The kinds whose reach is counted: the folder that defines them, and the base class of each.
+KINDS = {
+    "problem": ("ratecheck/problems", {"Problem", "SingleLevel"}),
+    "pattern": ("ratecheck/participation", {"Participation", "Independent"}),
+    "noise law": ("ratecheck/noise", {"NoiseLaw"}),
+    "engine": ("ratecheck/engines", {"Engine"}),
+    "family": ("ratecheck/families", {"Family"}),
+    "method": ("ratecheck/algorithms", {"Algorithm"}),
+}
 
-PASSES = """
+WALK = """
 import contextlib, io, json, sys
+from importlib import import_module
 from pathlib import Path
-from ratecheck.cli import _run
 root = Path(sys.argv[1]).resolve()
-def passes(arguments, is_it):
-    files = set()
+import bounds
+from ratecheck.cli import _run
+def walk(run, is_it):
+    trip = []
     def watch(frame, event, argument):
         if event != "call":
             return
         name = frame.f_code.co_filename
-        if not name.startswith(str(root)) or "site-packages" in name:
+        if not name.startswith(str(root)) or "site-packages" in name or (trip and trip[-1] == name):
             return
         names = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
-        if name not in files and any(is_it(frame.f_locals.get(each)) for each in names):
-            files.add(name)
+        if any(is_it(frame.f_locals.get(each)) for each in names):
+            trip.append(name)
     sys.setprofile(watch)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            code = _run(arguments)
+            run()
     finally:
         sys.setprofile(None)
-    return len(files), code
+    return len(set(trip)), len(trip) - len(set(trip))
 key = "pfl/theorem-3.7"
-import bounds
 statement = bounds.get(key)
-from importlib import import_module
 numbers = "n=10 m=9 K=25 L=1 T=400 F_0=1 b=0.4 sigma_u=0.3 sigma_v=0.3".split()
-found = {
-    "verify's statement": passes(["verify", key, "T=20"], lambda value: value is statement),
-    "stepsize's key": passes(["stepsize", key, *numbers], lambda value: isinstance(value, str) and value == key),
-}
 step = import_module("bounds.papers.pfl.proofs").STEPS[0]
 examine = import_module("ratecheck.auditing.finding").examine_step
-files = set()
-def watch(frame, event, argument):
-    if event == "call" and frame.f_code.co_filename.startswith(str(root)) and any(
-        frame.f_locals.get(each) is step for each in frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    ):
-        files.add(frame.f_code.co_filename)
-sys.setprofile(watch)
-examine(step)
-sys.setprofile(None)
-found["audit's step"] = (len(files), 0)
-print(json.dumps(found))
+print(json.dumps({
+    "verify": walk(lambda: _run(["verify", key, "T=20"]), lambda value: value is statement),
+    "stepsize": walk(lambda: _run(["stepsize", key, *numbers]), lambda value: value is statement),
+    "audit": walk(lambda: examine(step), lambda value: value is step),
+}))
 """
 
 
@@ -82,83 +81,159 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def imported(tree: ast.AST, known: dict[str, Path]) -> set[str]:
-    """The modules of the packages that a piece of code imports."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                found.add(full if full in known else node.module)
-    return found & {*known}
-
-
-def arrows(known: dict[str, Path], *, top: bool) -> dict[str, set[str]]:
-    """Module -> modules that it imports; ``top``: only where the import is run with the module itself."""
-    found = {}
-    for name, path in known.items():
-        tree = ast.parse(path.read_text())
-        body = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)] if top else [tree]
-        found[name] = {each for node in body for each in imported(node, known)} - {name}
+def arrows(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
+    """Module -> modules of the packages that it imports, wherever the import stands."""
+    found: dict[str, set[str]] = {}
+    for name, tree in trees.items():
+        named = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    full = f"{node.module}.{alias.name}"
+                    named.add(full if full in trees else node.module)
+        found[name] = (named & {*trees}) - {name}
     return found
 
 
-def levels(graph: dict[str, set[str]]) -> int:
-    """Files on the longest chain of imports; a circle counts once."""
-    going: set[str] = set()
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of more than one module that reach one another: strongly connected components, by reachability."""
+    reached: dict[str, set[str]] = {}
+    for start, direct in graph.items():
+        seen, todo = set(), [*direct]
+        while todo:
+            here = todo.pop()
+            if here not in seen:
+                seen.add(here)
+                todo += graph[here]
+        reached[start] = seen
+    found: list[set[str]] = []
+    for name in graph:
+        together = {other for other in reached[name] if name in reached[other]}
+        if len(together) > 1 and together not in found:
+            found.append(together)
+    return found
 
-    @functools.cache
-    def depth(name: str) -> int:
-        going.add(name)
-        found = 1 + max((depth(each) for each in graph[name] if each not in going), default=0)
-        going.discard(name)
-        return found
 
-    return max(map(depth, graph))
+def classes(trees: dict[str, ast.Module]) -> Iterator[tuple[str, ast.ClassDef]]:
+    """Every class at the top of a module, with its module."""
+    for name, tree in trees.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                yield name, node
 
 
-def class_checks(root: Path, known: dict[str, Path]) -> Counter[str]:
-    """Calls of isinstance with a class of a problem, a participation or an algorithm, outside of their folders."""
+def kinds(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> dict[str, dict[str, str]]:
+    """For each sort of kind its classes, direct and indirect subclasses of the base, with the module of each."""
+    bases = {
+        node.name: ({ast.unparse(base).rpartition(".")[2].partition("[")[0] for base in node.bases}, name)
+        for name, node in classes(trees)
+    }
+    found = {}
+    for sort, (folder, roots) in KINDS.items():
+        below = set(roots)
+        while more := {name for name, (parents, _) in bases.items() if parents & below} - below:
+            below |= more
+        found[sort] = {
+            name: bases[name][1]
+            for name in sorted(below - roots)
+            if not name.startswith("_") and str(known[bases[name][1]].relative_to(root)).startswith(folder)
+        }
+    return found
+
+
+def reach(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> dict[str, dict[str, int]]:
+    """For each kind how many files outside of its folder name its class."""
+    named = {
+        name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for name, tree in trees.items()
+    }
+    outside = {
+        sort: {name for name, path in known.items() if not str(path.relative_to(root)).startswith(folder)}
+        for sort, (folder, _) in KINDS.items()
+    }
+    return {
+        sort: {kind: sum(kind in named[name] for name in outside[sort]) for kind in found}
+        for sort, found in kinds(root, known, trees).items()
+    }
+
+
+def asked_for(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> Counter[str]:
+    """Calls of isinstance with a concrete kind outside of the folder that defines it, by file."""
     found: Counter[str] = Counter()
-    for path in known.values():
-        name = str(path.relative_to(root))
-        if name.startswith(INTERFACES):
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-                named = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
-                named |= {n.attr for n in ast.walk(node.args[1]) if isinstance(n, ast.Attribute)}
-                found[name] += bool(named & CLASSES)
+    for sort, each in kinds(root, known, trees).items():
+        for name, path in known.items():
+            place = str(path.relative_to(root))
+            if place.startswith(KINDS[sort][0]):
+                continue
+            for node in ast.walk(trees[name]):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+                    inside = [*ast.walk(node.args[1])]
+                    words = {n.id for n in inside if isinstance(n, ast.Name)}
+                    words |= {n.attr for n in inside if isinstance(n, ast.Attribute)}
+                    found[place] += bool(words & {*each})
     return +found
 
 
-def main(root: Path) -> None:
-    """Print the table."""
+def json_lines(root: Path) -> int:
+    """Lines of the JSON files that are kept in git."""
+    listed = subprocess.run(["git", "ls-files", "*.json"], cwd=root, capture_output=True, text=True, check=True)  # noqa: S607  # git of the path
+    return sum(len((root / name).read_text().splitlines()) for name in listed.stdout.splitlines())
+
+
+def walks(root: Path) -> dict[str, tuple[int, int]]:
+    """For three commands the files that a statement or a step enters, and how often it comes back."""
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", WALK, str(root)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=environment)  # noqa: S603  # our own script
+    found: dict[str, tuple[int, int]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def doubled(names: list[str]) -> list[str]:
+    """What stands in a list more than once."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def measure(root: Path) -> dict[str, str]:
+    """The rows of the table for one checkout."""
     known = modules(root)
+    trees = {name: ast.parse(path.read_text()) for name, path in known.items()}
+    lines = {name: len(path.read_text().splitlines()) for name, path in known.items()}
     folders = Counter(str(path.parent.relative_to(root)) for path in known.values())
-    lines = sum(len(path.read_text().splitlines()) for path in known.values())
-    graph = arrows(known, top=False)
-    checks = class_checks(root, known)
-    names: dict[str, set[str]] = {}
-    for path in known.values():
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                names.setdefault(node.name, set()).add(str(path))
-    print(f"files                                   {len(known)}")
-    print(f"folders                                 {len(folders)}")
-    print(f"lines                                   {lines}")
-    print("largest folders                         " + ", ".join(f"{d} {k}" for d, k in folders.most_common(5)))
-    print(f"arrows                                  {sum(map(len, graph.values()))}")
-    print(f"levels                                  {levels(arrows(known, top=True))}")
-    print(f"isinstance outside the interfaces       {sum(checks.values())} in {len(checks)} files")
-    print(f"class names for more than one thing     {sum(len(places) > 1 for places in names.values())}")
-    command = [sys.executable, "-c", PASSES, str(root)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)  # noqa: S603  # our own script
-    for what, (count, _) in json.loads(done.stdout.splitlines()[-1]).items():
-        print(f"files that {what:<28} {count}")
+    crowded = {folder: count for folder, count in folders.items() if count > MOST_FILES}
+    files = [path.name for path in known.values() if path.name != "__init__.py"]
+    checks = asked_for(root, known, trees)
+    rows = {
+        "files": str(len(known)),
+        "lines of bounds and ratecheck": str(sum(lines.values())),
+        "lines of ratecheck": str(sum(count for name, count in lines.items() if name.startswith("ratecheck"))),
+        "largest file": str(max(lines.values())),
+        f"folders, with more than {MOST_FILES} files": f"{len(folders)}, {len(crowded)}",
+        "arrows": str(sum(map(len, arrows(trees).values()))),
+        "circles of files": str(len(circles(arrows(trees)))),
+        "class names twice": str(len(doubled([node.name for _, node in classes(trees)]))),
+        "file names twice": str(len(doubled(files))),
+        "isinstance on a kind elsewhere": f"{sum(checks.values())} in {len(checks)} files",
+        "lines of JSON in git": str(json_lines(root)),
+    }
+    for sort, found in reach(root, known, trees).items():
+        counts = sorted(found.values())
+        median = f"{statistics.median(counts):g}, {counts[-1]}" if counts else "-"
+        rows[f"files that name a {sort}: median, most"] = median
+    for command, (entered, returns) in walks(root).items():
+        rows[f"walk of {command}: files, returns"] = f"{entered}, {returns}"
+    return rows
+
+
+def main(roots: list[Path]) -> None:
+    """Print the table, one column for each checkout."""
+    columns = [measure(root) for root in roots]
+    for row in columns[0]:
+        print(f"{row:<42}" + "".join(f"{column.get(row, '-'):>22}" for column in columns))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path(__file__).resolve().parents[1])
+    main([Path(each).resolve() for each in sys.argv[1:]] or [Path(__file__).resolve().parents[1]])

@@ -29,6 +29,7 @@ BESIDE: tuple[str, ...] = papers.BESIDE
 # A statement does not know how it is printed; what prints it is imported when a notebook asks.
 for _form in ("html", "latex", "markdown"):
     hooks.register(_form, f"{__name__}.printing.notebook:{_form}")
+hooks.register(hooks.STATEMENT, f"{__name__}:get")
 
 
 def statements(paper: str) -> tuple[Statement, ...]:

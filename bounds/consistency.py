@@ -16,7 +16,7 @@ from bounds.roots import shown
 from bounds.statement import OPERATORS, Assumption, Condition, Over, Relation, Statement, number
 from bounds.symbols import Domain, Role
 
-# The sign of longer formulas is not asked for.
+# The sign of longer formulas is not evaluated.
 _LONGEST = 400
 
 
@@ -60,7 +60,7 @@ def faults(statement: Statement) -> Iterator[Contradiction]:
 
 
 def _settings(statement: Statement) -> dict[str, sp.Expr]:
-    """What the statement fixes, with what it fixes too put in."""
+    """Settings of the statement, each with the others put in."""
     fixed = dict(statement.settings)
     for _ in fixed:
         fixed = {name: _put(value, statement.settings) for name, value in fixed.items()}
@@ -125,7 +125,7 @@ def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[
 
 
 def _circles(field: str, rules: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
-    """What is set by way of itself; a step rule that is only a default may name what depends on it."""
+    """Rules that set a parameter by way of itself; a step rule that is only a default may name what depends on it."""
     for start in rules:
         ways: list[tuple[str, ...]] = [(start,)]
         while ways:
@@ -140,7 +140,7 @@ def _circles(field: str, rules: Mapping[str, sp.Expr]) -> Iterator[Contradiction
 
 
 def _single(statement: Statement) -> Iterator[Contradiction]:
-    """What a claim on the last or the best round alone does not mean."""
+    """Contradictions of a claim on the last or the best round alone."""
     for claim in statement.claims:
         over, sides = claim.metric.over, (claim.bound, claim.metric.expr)
         if over not in (Over.LAST_ROUND, Over.BEST_ROUND):
@@ -158,7 +158,7 @@ def _single(statement: Statement) -> Iterator[Contradiction]:
 
 
 def _false(condition: Condition, fixed: Mapping[str, sp.Expr]) -> str:
-    """That a condition is false whatever the numbers are; empty where that is not seen."""
+    """Reason why a condition is false whatever the numbers are; empty where none is seen."""
     if condition.operator not in OPERATORS:
         return ""
     if not _refuted(condition.left, condition.operator, condition.right):

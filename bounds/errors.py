@@ -7,7 +7,6 @@ The command line turns it into exit code 2; nothing else in the project is allow
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import unicodedata
 from collections.abc import Iterable
@@ -58,6 +57,8 @@ def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> 
     The list is by the alphabet, or ``as_given`` where what is wanted most comes first.
     """
     names = list(known) if as_given else sorted(known)
+    import difflib
+
     close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
     close = close or [name for name in names if _abbreviates(word, name)]
     if close:

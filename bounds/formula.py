@@ -83,7 +83,7 @@ class Visitor(Generic[V]):
         return self.other(expr) if rule is None else rule([self.visit(part) for part in expr.args])
 
     def other(self, expr: sp.Expr) -> V:
-        """What there is no rule for; raises TypeError unless a subclass knows better."""
+        """Value of an expression without a rule of its own; raises TypeError unless a subclass knows better."""
         raise TypeError(f"no rule for {type(expr).__name__} in {expr}")
 
 

@@ -9,8 +9,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-# The name of the hook that raises `InputError` for a method that nobody knows.
-METHOD = "method"
+# The names of the hooks that raise `InputError` for an unknown method, and for a key that is not in the catalogue.
+METHOD, STATEMENT = "method", "statement"
 _PLACES: dict[str, str] = {}
 
 
@@ -30,6 +30,13 @@ def check_method(name: str | None) -> None:
     function = _hook(METHOD)
     if function is not None and name is not None:
         function(name)
+
+
+def check_statement(key: str) -> None:
+    """Raise `InputError` for a key that the catalogue does not have."""
+    function = _hook(STATEMENT)
+    if function is not None:
+        function(key)
 
 
 def _hook(name: str) -> Callable[..., Any] | None:

@@ -31,7 +31,7 @@ class Incompatible:
 
     @property
     def text(self) -> str:
-        """What a reader is told."""
+        """Message for the reader."""
         names = sorted(each.name.lower() for each in self.assumptions)
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
         only = f"no such function but {self.but}" if self.but else "no such function"

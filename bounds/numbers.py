@@ -59,7 +59,7 @@ _TOLD = (
 
 
 def assumed_beyond(symbol: sp.Basic, known: sp.Basic) -> str:
-    """What SymPy assumes of a symbol and not of a known one, and may have simplified by; empty where it is nothing.
+    """Assumptions of SymPy on a symbol and not on a known one, by which it may have simplified; empty where none are.
 
     >>> assumed_beyond(sp.Symbol("x", positive=True), sp.Symbol("x", real=True))
     'positive'
@@ -70,7 +70,7 @@ def assumed_beyond(symbol: sp.Basic, known: sp.Basic) -> str:
 
 
 def given_numbers(alias: Alias, value: object) -> list[float]:
-    """What was given for an alias, as floats; a single number is a list of one."""
+    """Numbers given for an alias, as floats; a single number is a list of one."""
     if not alias.many or isinstance(value, str) or not isinstance(value, Iterable):
         return [as_float(alias.name, value)]
     numbers = [as_float(f"{alias.name}[{i}]", each) for i, each in enumerate(value)]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bounds.own_file import OwnFile
     from bounds.statement import Statement
 
@@ -52,7 +52,7 @@ def get(key: str) -> Statement:
 
 
 def addresses(path: str) -> dict[str, Statement]:
-    """What `get` takes for each of the statements that the file defines; raises `InputError` as `statements` does."""
+    """Keys, as `get` takes them, of the statements that the file defines; raises `InputError` as `statements` does."""
     return {f"{path}:{name}": statement for name, statement in _all(path).items()}
 
 
@@ -64,13 +64,15 @@ def place_of(statement: Statement) -> str:
 
 
 def address_of(statement: Statement) -> str:
-    """What `get` takes for a user's own statement, such as ``mine.py:name``; the key of any other."""
+    """Key, as `get` takes it, of a user's own statement, such as ``mine.py:name``; the key of any other."""
     path, name = place_of(statement).rpartition(", line ")[0], statement.key.rpartition("/")[2]
     return f"{path}:{name}" if path else statement.key
 
 
 def read(path: str) -> tuple[Path, bytes]:
     """Where the file is, and what it holds; raises `InputError` where it cannot be read."""
+    from pathlib import Path
+
     place = Path(path)
     if place.is_dir():
         raise InputError(f"{path!r} is a folder: give path/to/file.py:name")
@@ -102,7 +104,7 @@ def _all(path: str) -> Mapping[str, Statement]:
 
 
 def _file(path: str) -> OwnFile:
-    """What the file defines, one statement at least, broken or not."""
+    """Content of the file, one statement at least, broken or not."""
     from bounds import own_file
 
     found = own_file.run(path, *read(path))
@@ -121,7 +123,7 @@ def _broken(path: str, name: str, file: OwnFile) -> str:
 
 
 def _wrong(statement: Statement, file: OwnFile) -> str:
-    """What of a statement that is built cannot be used; empty for nothing."""
+    """Reason why a statement that is built cannot be used; empty for none."""
     try:
         if wrong := next(_misfits(statement, "statement"), ""):
             return wrong
@@ -134,13 +136,17 @@ def _wrong(statement: Statement, file: OwnFile) -> str:
 
 
 def _misfits(value: object, name: str) -> Iterator[str]:
-    """What is of another kind than its field says, in a dataclass and those inside; formulas are not looked at."""
+    """First value of another kind than its field says, in a dataclass and those inside; formulas are not looked at."""
+    import dataclasses
+
     hints = typing.get_type_hints(type(value))
     for field in dataclasses.fields(value):  # type: ignore[arg-type]
         yield from _misfit(getattr(value, field.name), hints[field.name], f"{field.name} of the {name}")
 
 
 def _misfit(value: object, hint: Any, name: str) -> Iterator[str]:
+    import dataclasses
+
     kind, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
     if kind in (types.UnionType, typing.Union):
         if not any(next(_misfit(value, each, name), None) is None for each in inner):
@@ -168,10 +174,10 @@ def _brief(value: object) -> str:
 
 def _check_repairs(key: str) -> None:
     """Raise `InputError` where the catalogue has no statement of that key."""
-    import bounds
+    from bounds import hooks
 
     try:
-        bounds.get(key)
+        hooks.check_statement(key)
     except InputError as error:
         raise InputError(f"it repairs {key!r}: {error}") from None
 

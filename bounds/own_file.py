@@ -28,7 +28,7 @@ from bounds.statement import Statement
 from bounds.symbols import Vocabulary
 from bounds.theorem import UNNAMED, FieldError, symbol, theorem
 
-# What ``from __future__ import ...`` in the file asks for, which holds for all of its statements.
+# Flags of ``from __future__ import ...`` in the file, which holds for all of its statements.
 _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -45,7 +45,7 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """What a file defines: its statements by name, why other names have no value, and the line of each name.
+    """Content of a file: its statements by name, why other names have no value, and the line of each name.
 
     ``module`` has whatever else it defines.
     """
@@ -74,13 +74,13 @@ def run(path: str, place: Path, content: bytes) -> OwnFile:
 
 
 def run_anew(path: str, place: Path, content: bytes) -> OwnFile:
-    """Run what the file holds; what Python would keep of an earlier content beside it is not asked.
+    """Run what the file holds; what Python would keep of an earlier content beside it is not read.
 
     An assignment whose value is a part of a statement, or what a function of the file returns, may fail: its names are
     in ``broken``, and what follows is run. So may one without calls that needs such a name. Whatever else fails stops
     the file, since what follows may mean something else without it. Raises `InputError` then, with the line.
     """
-    runner = _Runner(path, place, content)
+    runner = _FileRun(path, place, content)
     runner.run()
     return runner.found()
 
@@ -90,7 +90,7 @@ def _print(*values: object, **options: Any) -> None:
     print(*values, **{"file": sys.stderr, **options})  # noqa: T201 - the file asks for it
 
 
-class _Runner:
+class _FileRun:
     """One run of a file."""
 
     def __init__(self, path: str, place: Path, content: bytes) -> None:
@@ -151,12 +151,12 @@ class _Runner:
         return own or part or made in (theorem, symbol, dataclasses.replace)
 
     def _called(self, node: ast.stmt) -> object:
-        """What an assignment calls for its value; None for other values and other statements."""
+        """Function that an assignment calls for its value; None for other values and other statements."""
         call = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         return self._value(call.func) if isinstance(call, ast.Call) else None
 
     def _value(self, node: ast.expr) -> object:
-        """What a name, or an attribute of one, stands for in the file; nothing is run for it."""
+        """Value of a name, or of an attribute of one, in the file; nothing is run for it."""
         if isinstance(node, ast.Name):
             return vars(self.module).get(node.id)
         if isinstance(node, ast.Attribute) and isinstance(module := self._value(node.value), ModuleType):
@@ -181,7 +181,7 @@ class _Runner:
         return frames[-1].lineno if frames else None
 
     def _reason(self, error: BaseException) -> str:
-        """What is wrong, in words: names as a user writes them, and which there are."""
+        """Reason of an error in words: names as a user writes them, and which there are."""
         if (cause := self._cause(error)) is not None:
             where = "" if cause.line is None else f" in line {cause.line}"
             return f"it needs {_missing(error)!r}, which fails{where}: {cause.reason}"
@@ -192,7 +192,7 @@ class _Runner:
         return _in_words(error) or f"{type(error).__name__}: {said}"
 
     def _stopped(self, error: BaseException, node: ast.stmt | None) -> InputError:
-        """That the file does not run."""
+        """Error for a file that does not run."""
         line = self._line(error, node)
         return InputError(f"{self.path} does not run: {'' if line is None else f'line {line}, '}{self._reason(error)}")
 
@@ -260,7 +260,7 @@ _CALL = re.compile(r"(?P<what>\w+)(?:\.__init__)?\(\) (?P<rest>.*)", re.DOTALL)
 
 
 def _in_words(error: BaseException) -> str:
-    """What Python says of a wrong call or name, in words of statements; empty for other errors."""
+    """Python's message on a wrong call or name, in words of statements; empty for other errors."""
     if isinstance(error, TypeError) and (said := _CALL.match(str(error))):
         return _wrong_call(said["what"], said["rest"])
     if isinstance(error, AttributeError) and isinstance(error.obj, EnumMeta):
@@ -291,5 +291,5 @@ def _asked(error: BaseException) -> Vocabulary | None:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     frame = None if trace is None else trace.tb_frame
-    asked = frame.f_locals.get("self") if frame is not None and frame.f_code.co_name == "__getitem__" else None
-    return asked if isinstance(asked, Vocabulary) else None
+    found = frame.f_locals.get("self") if frame is not None and frame.f_code.co_name == "__getitem__" else None
+    return found if isinstance(found, Vocabulary) else None

@@ -33,6 +33,7 @@ _ADMISSIBLE = "+ - * / **, brackets, numbers, symbols, sqrt, log, exp, max, min 
 _LARGEST_POWER = 1000
 _MOST_BITS = 100_000
 _LONGEST = 10_000
+NOTHING: Mapping[str, sp.Expr] = {}
 
 
 class UnknownSymbolError(InputError):
@@ -61,6 +62,17 @@ def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     >>> expression("2*F_0/(gamma_u*T)", COMMON)
     2*F_0/(T*gamma_u)
     """
+    found = read(text, vocabulary)
+    if unreal(found):
+        raise InputError(f"{text!r} is {found}, which is no real number whatever the symbols are")
+    return found
+
+
+def read(text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr] = NOTHING) -> sp.Expr:
+    """The formula as `expression` has it, whether real or not; ``named`` are formulas that may stand in it by a name.
+
+    Raises `InputError` as `expression` does.
+    """
     if len(text) > _LONGEST:
         raise InputError(f"a formula of {len(text)} characters is too long: at most {_LONGEST}")
     # A word of Python's grammar.
@@ -72,18 +84,15 @@ def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     except (ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"{text[:60]!r} cannot be read: {error or 'nested too deeply'}; {_ADMISSIBLE}") from None
     try:
-        found = _Reader(written, vocabulary).read(tree.body)
+        return _FormulaReader(written, vocabulary, named).read(tree.body)
     except RecursionError:
         raise InputError(f"{text[:60]!r} cannot be read: nested too deeply") from None
-    if unreal(found):
-        raise InputError(f"{text!r} is {found}, which is no real number whatever the symbols are")
-    return found
 
 
-def comparison(text: str, vocabulary: Vocabulary) -> tuple[sp.Expr, str, sp.Expr]:
-    """Left side, operator and right side of a comparison such as ``gamma_u <= 1/L``; nothing is simplified.
+def sides(text: str) -> tuple[str, str, str]:
+    """Left side, operator and right side of a comparison such as ``gamma_u <= 1/L``, as texts.
 
-    Raises `InputError` unless there is exactly one of ``<=``, ``>=``, ``==``, ``<``, ``>``, and as `expression` does.
+    Raises `InputError` unless there is exactly one of ``<=``, ``>=``, ``==``, ``<``, ``>``.
     """
     signs = _COMPARISON.findall(text)
     if len(signs) != 1:
@@ -96,7 +105,7 @@ def comparison(text: str, vocabulary: Vocabulary) -> tuple[sp.Expr, str, sp.Expr
     left, right = text.split(sign)
     if not (left.strip() and right.strip()):
         raise InputError(f"{text!r} lacks the {'right' if left.strip() else 'left'} side")
-    return expression(left, vocabulary), sign, expression(right, vocabulary)
+    return left, sign, right
 
 
 def _small_power(base: sp.Expr, exponent: sp.Expr) -> bool:
@@ -107,12 +116,13 @@ def _small_power(base: sp.Expr, exponent: sp.Expr) -> bool:
     return bool(abs(exponent) <= _LARGEST_POWER and size * abs(exponent) <= _MOST_BITS)
 
 
-class _Reader:
+class _FormulaReader:
     """Turns the parts of a parsed formula into expressions."""
 
-    def __init__(self, text: str, vocabulary: Vocabulary) -> None:
+    def __init__(self, text: str, vocabulary: Vocabulary, named: Mapping[str, sp.Expr]) -> None:
         self._text = text
         self._vocabulary = vocabulary
+        self._named = named
 
     def read(self, node: ast.expr) -> sp.Expr:
         if isinstance(node, ast.Constant):
@@ -135,7 +145,7 @@ class _Reader:
         if apply is None:
             raise InputError(f"{self._part(node)!r} is not admissible in a formula; {_ADMISSIBLE}")
         left, right = self.read(node.left), self.read(node.right)
-        if isinstance(node.op, ast.Div) and right.is_zero:
+        if isinstance(node.op, ast.Div) and right.is_number and right.is_zero:
             raise InputError(f"{self._part(node)!r} divides by zero")
         if isinstance(node.op, ast.Pow) and left.is_number and right.is_number and not _small_power(left, right):
             raise InputError(f"{self._part(node)!r} is a number of too many digits")
@@ -164,6 +174,8 @@ class _Reader:
         return sp.Rational(mantissa) * sp.Integer(10) ** int(exponent or 0)
 
     def _symbol(self, name: str) -> sp.Expr:
+        if name in self._named:
+            return self._named[name]
         order = self._vocabulary.order
         for known in (name, name.rstrip("_")):
             if known in order:

@@ -180,7 +180,7 @@ class ConditionCheck:
 
     @property
     def broken(self) -> str:
-        """What is wrong: the value, the condition with both sides evaluated, and what is admissible."""
+        """Sentence on a broken condition: the value, the condition with both sides, and what is admissible."""
         condition = self.condition
         left, right = apart(self.left, self.right)
         if not condition.left.is_Symbol:
@@ -232,7 +232,7 @@ class ConditionCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class StepRule:
-    """What a statement sets a step size to: exactly ``value``, or any number from ``value`` on (``at_least``).
+    """A step size as a statement sets it: exactly ``value``, or any number from ``value`` on (``at_least``).
 
     With ``at_least`` the smallest admissible value is taken where the caller names none. A ``free`` rule is only what
     is taken where the caller names none, after all others: any other value is as good, as far as the conditions go.
@@ -376,12 +376,12 @@ class Statement:
 
     @cached_property
     def bare(self) -> Statement:
-        """The same without what it says about step sizes, for what it says about constants."""
+        """Statement without its step rules and products, for what it says about constants."""
         return dataclasses.replace(self, step_rules=(), step_products=())
 
     @cached_property
     def written(self) -> Statement:
-        """The same, symbols that equal a formula replaced by it wherever they stand (`Vocabulary.equal`)."""
+        """Statement with symbols that equal a formula replaced by it wherever they stand (`Vocabulary.equal`)."""
         equal = {*self.vocabulary.equal} & {*self.parameters}
         if not equal:
             return self
@@ -429,7 +429,7 @@ class Statement:
         return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
 
     def formula(self, name: str) -> sp.Expr:
-        """What a symbol equals, or is computed from."""
+        """The formula that a symbol equals, or is computed from."""
         return sp.sympify(self.vocabulary.derived[name])
 
     @property
@@ -578,7 +578,7 @@ class Statement:
         return values
 
     def _ruled(self, rule: StepRule, values: Values) -> float:
-        """What a step rule gives; raises `NoValueError` where it divides by zero."""
+        """Value of a step rule; raises `NoValueError` where it divides by zero."""
         value = number(rule.value, values)
         if not math.isfinite(value):
             names = sorted(symbol.name for symbol in rule.value.free_symbols)

@@ -162,7 +162,7 @@ class Vocabulary:
             default=default,
         )
         self._quantities[name] = quantity
-        # A formula of an own symbol may have asked for it already.
+        # A formula of an own symbol may have computed it already.
         self.__dict__.pop("order", None)
         # A symbol in place of the base's means something else.
         self.facts.pop(name, None)
@@ -180,7 +180,7 @@ class Vocabulary:
         self.maxima[name] = (ends, one)
 
     def unequal_steps(self) -> Vocabulary:
-        """The same for clients with local steps K_i of their own, K being the symbol of the local steps here.
+        """Vocabulary for clients with local steps K_i of their own, K being the symbol of the local steps here.
 
         K_bar is their mean, K_min the least and K_max the largest of them; K may be given, one number or one per
         client, and is no symbol any more. Where the paper has such a name already, nothing changes. Raises `InputError`
@@ -261,14 +261,9 @@ sigma_u = _define(
     "sigma_u", r"\sigma_u", "root of the bound on the shared gradient's noise variance", _NONNEGATIVE, _CONSTANT, 1, -1
 )
 sigma_v = _define(
-    "sigma_v",
-    r"\sigma_v",
-    "root of the bound on the personal gradient's noise variance",
-    _NONNEGATIVE,
-    _CONSTANT,
-    1,
+    "sigma_v", r"\sigma_v", "root of the bound on the personal gradient's noise variance", _NONNEGATIVE, _CONSTANT, 1,
     -1,
-)
+)  # fmt: skip
 b = _define("b", "b", "gradient dissimilarity of the shared part (its root)", _NONNEGATIVE, _CONSTANT, 1, -1)
 F_0 = _define("F_0", "F_0", "initial gap f(u^0, v^0) - inf f", _POSITIVE, _CONSTANT, 1, 0)
 B_0 = _define(
@@ -286,92 +281,53 @@ eta_v = _define("eta_v", r"\eta_v", "outer step size of the personal variables",
 G_u = _define("G_u", r"\mathcal{G}_u^t", "E||grad_u f(u^t, v^t)||^2", _NONNEGATIVE, _MEASURED, 2, -2)
 G_v = _define("G_v", r"\mathcal{G}_v^t", "(1/n) sum_i E||grad_v f_i(u^t, v_i^t)||^2", _NONNEGATIVE, _MEASURED, 2, -2)
 E = _define(
-    "E",
-    r"\mathcal{E}^t",
-    "drift: sum over i, k of E||u_ik - u^t||^2 + E||v_ik - v_i^t||^2",
-    _NONNEGATIVE,
-    _MEASURED,
-    0,
-    2,
-)
+    "E", r"\mathcal{E}^t", "drift: sum over i, k of E||u_ik - u^t||^2 + E||v_ik - v_i^t||^2", _NONNEGATIVE, _MEASURED,
+    0, 2,
+)  # fmt: skip
 B = _define("B", r"\mathcal{B}^t", "sum_i E||grad_u f_i(u^t, v_i^t)||^2", _NONNEGATIVE, _MEASURED, 2, -2)
 C = _define(
-    "C",
-    r"\mathcal{C}^t",
+    "C", r"\mathcal{C}^t",
     "staleness: sum over i, k of E||alpha_ik - u^t||^2 + E||beta_ik - v_i^t||^2 with the last local iterates",
-    _NONNEGATIVE,
-    _MEASURED,
-    0,
-    2,
-)
+    _NONNEGATIVE, _MEASURED, 0, 2,
+)  # fmt: skip
 # Of the lemmas of the pfl paper.
 T_1u = _define(
     "T_1u", "T_{1,u}", "-(gamma/n) sum_ik E<grad_u f(u^t, v^t), grad_u f_i(u_ik, v_ik)>", _REAL, _MEASURED, 1, 0
 )
 T_1v = _define(
-    "T_1v",
-    r"T_{1,\mathbf{v}}",
-    "-(gamma m/n^2) sum_ik E<grad_v f_i(u^t, v_i^t), grad_v f_i(u_ik, v_ik)>",
-    _REAL,
-    _MEASURED,
-    1,
-    0,
-)
+    "T_1v", r"T_{1,\mathbf{v}}", "-(gamma m/n^2) sum_ik E<grad_v f_i(u^t, v_i^t), grad_v f_i(u_ik, v_ik)>", _REAL,
+    _MEASURED, 1, 0,
+)  # fmt: skip
 T_2u = _define("T_2u", "T_{2,u}", "(gamma/n)^2 E||sum_ik grad_u f_i(u_ik, v_ik)||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 T_2v = _define(
-    "T_2v",
-    r"T_{2,\mathbf{v}}",
-    "(gamma^2 m/n^2) sum_i E||sum_k grad_v f_i(u_ik, v_ik)||^2",
-    _NONNEGATIVE,
-    _MEASURED,
-    0,
-    2,
-)
+    "T_2v", r"T_{2,\mathbf{v}}", "(gamma^2 m/n^2) sum_i E||sum_k grad_v f_i(u_ik, v_ik)||^2", _NONNEGATIVE, _MEASURED,
+    0, 2,
+)  # fmt: skip
 T_3u = _define(
     "T_3u", "T_{3,u}", "sum_i E||sum_k (grad_u f_i(u_ik, v_ik) - mean over j)||^2", _NONNEGATIVE, _MEASURED, 2, -2
 )
 S_3u = _define("S_3u", "S_{3,u}", "T_{3,u} with the control variates d_i, d subtracted", _NONNEGATIVE, _MEASURED, 2, -2)
 descent = _define(
-    "descent",
-    r"\mathbb{E}f(u^{t+1},\mathbf{v}^{t+1})-\mathbb{E}f(u^t,\mathbf{v}^t)",
-    "expected change of f in a round",
-    _REAL,
-    _MEASURED,
-    1,
-    0,
-)
+    "descent", r"\mathbb{E}f(u^{t+1},\mathbf{v}^{t+1})-\mathbb{E}f(u^t,\mathbf{v}^t)",
+    "expected change of f in a round", _REAL, _MEASURED, 1, 0,
+)  # fmt: skip
 G_u_prev = _define("G_u_prev", r"\mathcal{G}_u^{t-1}", "G_u one round earlier", _NONNEGATIVE, _MEASURED, 2, -2)
 G_v_prev = _define("G_v_prev", r"\mathcal{G}_v^{t-1}", "G_v one round earlier", _NONNEGATIVE, _MEASURED, 2, -2)
 B_prev = _define("B_prev", r"\mathcal{B}^{t-1}", "B one round earlier", _NONNEGATIVE, _MEASURED, 2, -2)
 C_prev = _define("C_prev", r"\mathcal{C}^{t-1}", "C one round earlier", _NONNEGATIVE, _MEASURED, 0, 2)
 inner_u = _define(
-    "inner_u",
-    r"\mathbb{E}\langle\nabla_u f,\Delta u^t\rangle",
-    "E<grad_u f(u^t, v^t), Delta u>",
-    _REAL,
-    _MEASURED,
-    1,
-    0,
-)
+    "inner_u", r"\mathbb{E}\langle\nabla_u f,\Delta u^t\rangle", "E<grad_u f(u^t, v^t), Delta u>", _REAL, _MEASURED,
+    1, 0,
+)  # fmt: skip
 inner_v = _define(
-    "inner_v",
-    r"\frac1n\sum_i\mathbb{E}\langle\nabla_v f_i,\Delta v_i^t\rangle",
-    "(1/n) sum_i E<grad_v f_i(u^t, v_i^t), Delta v_i>",
-    _REAL,
-    _MEASURED,
-    1,
-    0,
-)
+    "inner_v", r"\frac1n\sum_i\mathbb{E}\langle\nabla_v f_i,\Delta v_i^t\rangle",
+    "(1/n) sum_i E<grad_v f_i(u^t, v_i^t), Delta v_i>", _REAL, _MEASURED, 1, 0,
+)  # fmt: skip
 du2 = _define("du2", r"\mathbb{E}\|\Delta u^t\|^2", "E||u^{t+1} - u^t||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 dv2 = _define(
-    "dv2",
-    r"\frac1n\sum_i\mathbb{E}\|\Delta v_i^t\|^2",
-    "(1/n) sum_i E||v_i^{t+1} - v_i^t||^2",
-    _NONNEGATIVE,
-    _MEASURED,
-    0,
-    2,
-)
+    "dv2", r"\frac1n\sum_i\mathbb{E}\|\Delta v_i^t\|^2", "(1/n) sum_i E||v_i^{t+1} - v_i^t||^2", _NONNEGATIVE,
+    _MEASURED, 0, 2,
+)  # fmt: skip
 # Of random vectors, which need not come from a run.
 sum2 = _define("sum2", r"\mathbb{E}\|X_1+\dots+X_n\|^2", "E||sum of the n vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 squares = _define("squares", r"\sum_i\mathbb{E}\|X_i\|^2", "sum_i E||X_i||^2", _NONNEGATIVE, _MEASURED, 0, 2)
@@ -380,13 +336,8 @@ spread = _define(
     "spread", r"\sum_i\mathbb{E}\|X_i-\bar X\|^2", "sum_i E||X_i - mean||^2", _NONNEGATIVE, _MEASURED, 0, 2
 )
 sampled2 = _define(
-    "sampled2",
-    r"\mathbb{E}\|\frac1m\sum_{i\in\mathcal{S}}X_i\|^2",
-    "E||mean of the m sampled vectors||^2",
-    _NONNEGATIVE,
-    _MEASURED,
-    0,
-    2,
-)
+    "sampled2", r"\mathbb{E}\|\frac1m\sum_{i\in\mathcal{S}}X_i\|^2", "E||mean of the m sampled vectors||^2",
+    _NONNEGATIVE, _MEASURED, 0, 2,
+)  # fmt: skip
 # Problems and runs use the names of the basic setting.
 COMMON.facts = {quantity.name: quantity.name for quantity in COMMON if quantity.role in (_CONSTANT, _MEASURED)}

@@ -19,7 +19,7 @@ from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
 from bounds.numbers import as_float, assumed_beyond, exact
-from bounds.parsing import UnknownSymbolError, comparison, expression
+from bounds.parsing import UnknownSymbolError, expression, sides
 from bounds.statement import (
     OPERATORS,
     Assumption,
@@ -206,7 +206,7 @@ def theorem(
         symbols = (*_several(symbols, "symbols"), _SHARE)
         remark = f"{remark} {_AT_MEAN}".strip()
     assumed = tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions"))
-    read = _Fields(_vocabulary(vocabulary, symbols, unequal=Assumption.UNEQUAL_STEPS in assumed))
+    read = Fields(_vocabulary(vocabulary, symbols, unequal=Assumption.UNEQUAL_STEPS in assumed))
     rules = read.step_rules(step_rules)
     if mean:
         rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
@@ -253,7 +253,7 @@ def _check_at_mean(statement: Statement) -> None:
                 raise FieldError(field, field, reason)
 
 
-class _Fields:
+class Fields:
     """Turns what stands in the fields into parts of a statement, in the symbols of one vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -336,18 +336,16 @@ class _Fields:
         if isinstance(given, Condition):
             return given
         left, operator, right = self._comparison(given, "conditions", place)
-        for side in (left, right):
-            if reason := complaint(side):
-                raise FieldError("conditions", place, reason)
         found = Condition(name=name or "condition", left=left, operator=operator, right=right)
         return Condition(name=name or found.text, left=left, operator=operator, right=right)
 
     def _comparison(self, given: Any, field: str, place: str) -> tuple[sp.Expr, str, sp.Expr]:
         if isinstance(given, str):
             try:
-                return comparison(given, self.vocabulary)
+                texts = sides(given)
             except InputError as error:
-                raise FieldError(field, place, self._or_elsewhere(error)) from None
+                raise FieldError(field, place, error) from None
+            return self.formula(texts[0], field, place), texts[1], self.formula(texts[2], field, place)
         if isinstance(given, sp.logic.boolalg.BooleanAtom):
             raise FieldError(
                 field, place, f"it is {given} whatever the numbers are, so far as SymPy knows: give it as text"
@@ -359,7 +357,7 @@ class _Fields:
         return left, operator, right
 
     def settings(self, given: Mapping[str, Formula]) -> dict[str, sp.Expr]:
-        """What the statement fixes, by parameter."""
+        """Parameters that the statement fixes, with their values."""
         if not isinstance(given, Mapping):
             raise FieldError("settings", "settings", f"{_brief(given)} is no mapping such as {{'K': 1}}")
         for name in given:
@@ -367,7 +365,7 @@ class _Fields:
         return {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
 
     def step_rules(self, given: Mapping[str, Formula] | Iterable[StepRule]) -> tuple[StepRule, ...]:
-        """What the statement sets step sizes to."""
+        """Step rules of the statement."""
         if not isinstance(given, Mapping):
             rules = tuple(_several(given, "step_rules"))
             if wrong := [each for each in rules if not isinstance(each, StepRule)]:
@@ -503,7 +501,7 @@ def _define(vocabulary: Vocabulary, own: OwnSymbol) -> None:
         vocabulary.facts[quantity.name] = own.fact
     if own.equals is not None:
         place = f"symbols[{quantity.name!r}]"
-        formula = _Fields(vocabulary).formula(own.equals, "symbols", place)
+        formula = Fields(vocabulary).formula(own.equals, "symbols", place)
         vocabulary.derived[quantity.name] = formula
         # What a run measures is put together from the run instead.
         if quantity.role is not Role.MEASURED:

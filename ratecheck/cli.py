@@ -10,14 +10,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-import traceback
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ratecheck.commands import load
 from ratecheck.commands.exit_codes import DONE, INTERNAL, INTERRUPTED, TERMINATED, UNUSABLE
+from ratecheck.ending import Terminated, first_word, interrupt, prompt
 from ratecheck.views.progress import progress
 
 # Name -> one-line summary, in the order of use; `ratecheck.commands.load` finds the command itself.
@@ -63,10 +62,9 @@ GROUP = "ratecheck.commands"
 
 def plugins() -> dict[str, Any]:
     """Entry points of other distributions' commands by name, none of them loaded."""
-    # Its own import takes a few milliseconds; nothing else is imported for help.
-    from importlib.metadata import entry_points
+    from bounds.entry_points import entry_points
 
-    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in COMMANDS}
+    return {entry.name: entry for entry in entry_points(GROUP) if entry.name not in COMMANDS}
 
 
 def _summary(entry: Any) -> str:
@@ -102,9 +100,9 @@ class LazyGroup(click.Group):
             return None
         if own and ctx.resilient_parsing:
             # A shell asks what may stand here: nothing is run.
-            from ratecheck.commands.completion import Words
+            from ratecheck.commands.completion import CompletedCommand
 
-            return Words(cmd_name, COMMANDS[cmd_name])
+            return CompletedCommand(cmd_name, COMMANDS[cmd_name])
         with progress("starting"):
             if own:
                 return load(cmd_name)
@@ -166,10 +164,8 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line; every error is one line on stderr, and the exit code says what it is."""
-    from ratecheck import ending
-
     sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
-    with ending.prompt():
+    with prompt():
         code = _flushed(_run(sys.argv[1:]))
     sys.exit(code)
 
@@ -245,11 +241,11 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
 
 def _explained(error: BaseException) -> int:
     """What an error means for the user; 4 where it means a mistake of this program."""
-    from ratecheck import ending
-
-    if (stop := ending.interrupt(error)) is not None:
+    if (stop := interrupt(error)) is not None:
         return _stopped(stop)
     if os.environ.get("RATECHECK_TRACEBACK"):
+        import traceback
+
         traceback.print_exception(error)
     unusable = "InputError" in {kind.__name__ for kind in type(error).__mro__}
     if unusable or (isinstance(error, ImportError) and not _ours(error)):
@@ -263,11 +259,9 @@ def _explained(error: BaseException) -> int:
 
 def _stopped(stop: KeyboardInterrupt) -> int:
     """The exit code of an interrupt or a termination, which is said once."""
-    from ratecheck import ending
-
-    told = isinstance(stop, ending.Terminated)
+    told = isinstance(stop, Terminated)
     word, code = ("terminated", TERMINATED) if told else ("interrupted", INTERRUPTED)
-    return _say(word, code) if ending.first_word() else code
+    return _say(word, code) if first_word() else code
 
 
 def _ours(error: ImportError) -> bool:
@@ -282,6 +276,9 @@ def _reason(error: OSError) -> str:
 
 def _place(error: BaseException) -> str:
     """The error and the last line of this program that it passed through."""
+    import traceback
+    from pathlib import Path
+
     frames = [
         f for f in traceback.extract_tb(error.__traceback__) if {"ratecheck", "bounds"} & {*Path(f.filename).parts}
     ]

@@ -7,12 +7,12 @@ modules of a folder are imported, and entry points loaded, when a registry is fi
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import pkgutil
 from collections.abc import Callable, Iterator, MutableMapping
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from bounds.entry_points import entry_points
 from ratecheck.errors import InputError
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def modules(package: str) -> list[ModuleType]:
 
 def plugins(group: str) -> Iterator[tuple[str, Any]]:
     """Names and objects of the entry points of a group; raises `InputError` for one that cannot be loaded."""
-    for entry in importlib.metadata.entry_points(group=group):
+    for entry in entry_points(group):
         try:
             yield entry.name, entry.load()
         except Exception as error:  # noqa: BLE001  # whatever another distribution raises

@@ -1,6 +1,6 @@
 """Check certificates without ratecheck: ``python recheck.py FILE.json [AUDIT.json] [--claims]``.
 
-``ratecheck audit PAPER --certificates FILE.json`` writes the file, whose schema is in docs/certificates.md. Exit code
+``ratecheck audit PAPER --certificates FILE.json`` writes the file, whose schema is in docs/audit.md. Exit code
 0: all is accepted, 1: a certificate is rejected, 2: unreadable. ``--claims`` prints each claim as the data of the file
 have it; with AUDIT.json, from ``ratecheck audit PAPER --json``, each has to be a claim of that audit.
 
@@ -196,7 +196,7 @@ def formed(node: Any, names: Any, vectors: Any, deep: int = 0, *, vector: bool =
         formed(each, names, vectors, deep + 1, vector=own)
 
 
-class Claim:
+class ClaimNames:
     """What the names of a claim stand for; roots, maxima and functions in it become numbers of their own."""
 
     def __init__(self, variables: Any, vectors: Any) -> None:
@@ -479,7 +479,7 @@ def digest(data: Any) -> str:
 
 
 def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
-    claim, hypotheses = Claim(data["variables"], data["vectors"]), listed(data["hypotheses"], "hypotheses")
+    claim, hypotheses = ClaimNames(data["variables"], data["vectors"]), listed(data["hypotheses"], "hypotheses")
     for each in (data, *(fields(each, SIDES) for each in hypotheses)):
         relation = each["relation"]
         need(isinstance(relation, str) and relation in IMPLIED, f"there is no relation {str(relation)[:40]!r}")
@@ -499,7 +499,7 @@ def stated(data: Any) -> Any:  # the names and facts of a claim, and its goals
 
 
 def multiple(
-    claim: Claim, given: Any, sides: Any
+    claim: ClaimNames, given: Any, sides: Any
 ) -> Fraction:  # which of the given sides, or difference, 0: of neither
     pairs = [*zip(given, sides, strict=True)]
     if not all(each[0] for each in (*given, *sides)):  # a - b >= 0 is a >= b

@@ -27,7 +27,7 @@ class Draw:
         self.shown: dict[str, Rational | Sequence[Rational]] = {}
 
     def again(self) -> Draw:
-        """The same instance from the start."""
+        """Draw of the same numbers again, from the first on."""
         return Draw(self.index, self._seed)
 
     def show(self, **values: Rational | Sequence[Rational]) -> None:
@@ -54,10 +54,6 @@ class Draw:
     def vector(self, dimension: int, low: Rational = -3, high: Rational = 3) -> tuple[Fraction, ...]:
         """A vector of such numbers."""
         return tuple(self.rational(low, high) for _ in range(dimension))
-
-    def one_of(self, options: Sequence[object]) -> object:
-        """One of the options."""
-        return self._random.choice(options)
 
 
 def dot(one: Sequence[Rational], other: Sequence[Rational]) -> Fraction:

@@ -1,4 +1,4 @@
-"""What is wrong with the printed steps that the audit refutes: one fault per cause, with the charitable reading.
+"""Faults of the printed steps that the audit refutes: one per cause, with the charitable reading.
 
 The audit finds that a claim is false; what kind of fault that is, and what the authors may have meant, is a reader's
 judgement. It is kept with the papers, in their modules ``faults``, as a tuple FAULTS of `Fault`. A test compares them
@@ -17,7 +17,7 @@ from bounds.assumption import Assumption
 
 
 class FaultKind(Enum):
-    """What sort of fault it is; the earlier, the more it weighs."""
+    """Kinds of faults; the earlier, the more it weighs."""
 
     WRONG_TERM = "wrong-term"
     MISSING_TERM = "missing-term"

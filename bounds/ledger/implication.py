@@ -158,7 +158,7 @@ class Implication:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What is taken for granted beside them."""
+        """Assumptions beside the premises."""
         return tuple(part for part in self.parts if isinstance(part, Fact))
 
 
@@ -172,7 +172,7 @@ class Obligation:
 
 @dataclass(frozen=True, kw_only=True)
 class ProofObligations:
-    """What an implication comes down to: obligations under hypotheses.
+    """An implication reduced to obligations under hypotheses.
 
     Where hypotheses were left out it is not ``complete``, and a counterexample would prove nothing.
     """
@@ -271,7 +271,7 @@ class _Derivation:
         return ProofObligations(hypotheses=needed, obligations=tuple(left_over), complete=needed == hypotheses)
 
     def _at(self, used: Use) -> Substitution:
-        """What stands for a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""
+        """Values of a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""
         rules = () if self._undrawn else self._statement(used.key).step_rules
         mean = self.implication.mean
         if mean is not None and used is self.implication.start:
@@ -335,7 +335,7 @@ class _Derivation:
         return expr
 
     def _bounds(self, step: Step) -> Iterator[tuple[sp.Symbol, sp.Expr, str]]:
-        """What a step puts in for which quantity, and the sign that the quantity's coefficient has to have."""
+        """Substitutions of a step by quantity, and the sign that the quantity's coefficient has to have."""
         if isinstance(step, Fact):
             yield step.quantity, step.bound, ">="
             return

@@ -1,4 +1,4 @@
-"""What the papers claim to follow from what: the modules ``implications`` of the papers."""
+"""Implications that the papers claim: their modules ``implications``."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class OwnLedger:
 
     @property
     def file(self) -> OwnFile:
-        """What the file defines."""
+        """Names that the file defines, with their values."""
         return _file(self)
 
     def _at(self, step: str) -> str:
@@ -224,7 +224,7 @@ def _usable(ledger: OwnLedger, step: Step) -> Step:
 
 
 def _wrong(check: Check, name: str) -> Iterator[str]:
-    """What is wrong with a check, the field first."""
+    """Faults of a check, the field first."""
     if wrong := own.misfit(check, name):
         yield wrong
     elif isinstance(check, Enumerated):
@@ -333,7 +333,7 @@ def _brief(value: object) -> str:
 
 
 class _Unfit(Exception):  # noqa: N818  # what is wrong, in words
-    """What a function returned is not what ``sides`` returns."""
+    """A function returned what is no value of ``sides``."""
 
 
 def _guarded(ledger: OwnLedger, step: str, name: str, check: Enumerated) -> Callable[..., Any]:
@@ -377,7 +377,7 @@ def _instance(instance: Any) -> str:
 
 
 def _pairs(found: Any, *, exact: bool) -> Any:
-    """What ``sides`` returned, a pair or a list of pairs; raises `_Unfit` for anything else."""
+    """Pairs that ``sides`` returned, one or a list; raises `_Unfit` for anything else."""
     if found is None:
         return None
     wanted = "return (left, right), a list of such pairs, or None to pass the instance over"

@@ -20,7 +20,7 @@ class ParticipationMatrix:
     matrix: tuple[tuple[bool, ...], ...]
 
     def again(self) -> ParticipationMatrix:
-        """The same instance, which nothing has changed."""
+        """Instance itself, which nothing has changed."""
         return self
 
     @property

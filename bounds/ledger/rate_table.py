@@ -60,7 +60,7 @@ class OwnRow(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class Versus:
-    """What the paper says, in ``said``, of two rows: ``own`` is at most of the order ``factor`` times the other one.
+    """A comparison of two rows, as it is ``said``: ``own`` is at most of the order ``factor`` times the other one.
 
     With ``same`` it is of the same order.
     """
@@ -165,7 +165,7 @@ def quoted_row(label: str, key: str, *versus: Versus, columns: Mapping[str, str]
 
 
 def better(own: OwnRow, said: str) -> Versus:
-    """What is said where the own rate is at most of the order of the other one."""
+    """Sentence where the own rate is at most of the order of the other one."""
     return Versus(own=own, column="main", factor=ONE, same=False, said=said)
 
 

@@ -14,7 +14,7 @@ from bounds.ledger.step import Scope, Step
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What is examined of the steps of these ids, in the words of `Step`."""
+    """A reader's judgement of the steps of these ids: what is examined of them, in the words of `Step`."""
 
     steps: tuple[str, ...]
     scope: Scope

@@ -24,7 +24,7 @@ _LACKING = {
 
 
 def said_of(fault: str | None) -> str:
-    """What is said of a statement with a fault of that kind, in words: that it is false, or what it lacks."""
+    """Words for a statement with a fault of that kind: that it is false, or what it lacks."""
     return _FALSE if fault is None else _LACKING.get(fault, _FALSE)
 
 
@@ -49,7 +49,7 @@ class Refuted:
 
     @property
     def what(self) -> str:
-        """What is to be said of the statement: that it is false, or what it lacks."""
+        """Words for the statement: that it is false, or what it lacks."""
         fault = by_step(self.step.partition("/")[0]).get(self.step)
         return said_of(None if fault is None else fault.kind.text)
 
@@ -68,7 +68,7 @@ class Refuted:
 
 
 def of_paper(paper: str) -> tuple[Refuted, ...]:
-    """What the audit refutes among the statements of a paper; raises `InputError` for an unknown paper."""
+    """Statements of a paper that the audit refutes; raises `InputError` for an unknown paper."""
     if not papers.has(paper, "refuted"):
         return ()
     found: tuple[Refuted, ...] = papers.part(paper, "refuted").REFUTED
@@ -76,7 +76,7 @@ def of_paper(paper: str) -> tuple[Refuted, ...]:
 
 
 def refuted(statement: Statement) -> Refuted | None:
-    """What the audit says against a statement of the catalogue; None where it does not refute it."""
+    """Refutation of a statement of the catalogue by the audit; None where there is none."""
     printed = next((each for each in bounds.siblings(statement) if each.key == statement.key), None)
     # A user's own statement may bear the key of one of the catalogue.
     if printed is None or printed.vocabulary is not statement.vocabulary:
@@ -85,6 +85,6 @@ def refuted(statement: Statement) -> Refuted | None:
 
 
 def refuted_fields(statement: Statement) -> dict[str, Any] | None:
-    """What the audit says against a statement that it refutes, as JSON data; None where it does not."""
+    """Refutation of a statement by the audit as JSON data; None where there is none."""
     against = refuted(statement)
     return None if against is None else against.fields()

@@ -17,7 +17,7 @@ import sympy as sp
 
 from bounds.errors import InputError
 from bounds.ledger.vectors import Vector, dot, expanded, vectors
-from bounds.ledger.written import Written, value
+from bounds.ledger.written import WrittenOperation, value
 from bounds.statement import Condition
 
 Number: TypeAlias = Fraction | int | sp.Expr
@@ -36,7 +36,7 @@ class StepKind(Enum):
 
 
 # A side of a claim as it is given.
-Side: TypeAlias = sp.Expr | Written | int
+Side: TypeAlias = sp.Expr | WrittenOperation | int
 
 
 class Scope(Enum):

@@ -38,7 +38,7 @@ class Vector:
 
     @property
     def empty(self) -> bool:
-        """Whether it is the sum of no vectors."""
+        """Whether the vector is the sum of no named vectors."""
         return not self.coefficients
 
     @property
@@ -134,7 +134,7 @@ class InnerProduct(sp.Symbol):
 
     @property
     def free_symbols(self) -> set[sp.Symbol]:
-        """Those of what it is expanded."""
+        """Symbols of the expanded product."""
         symbols: set[sp.Symbol] = self.expanded.free_symbols
         return symbols
 

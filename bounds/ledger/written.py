@@ -14,7 +14,7 @@ import sympy as sp
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenOperation:
     """An operation on parts: "value" of a SymPy expression, "+", "*", "/", "^" with a number, "max" or "min"."""
 
     operation: str
@@ -22,7 +22,7 @@ class Written:
 
     @property
     def value(self) -> sp.Expr:
-        """What it is for SymPy."""
+        """Value as a SymPy expression."""
         if self.operation == "value":
             return self.parts[0]
         first, *others = map(value, self.parts)
@@ -31,48 +31,48 @@ class Written:
             return function(first, *others)
         return first / others[0] if self.operation == "/" else first ** others[0]
 
-    def __add__(self, other: Any) -> Written:
-        return Written("+", (self, written(other)))
+    def __add__(self, other: Any) -> WrittenOperation:
+        return WrittenOperation("+", (self, written(other)))
 
-    def __radd__(self, other: Any) -> Written:
-        return Written("+", (written(other), self))
+    def __radd__(self, other: Any) -> WrittenOperation:
+        return WrittenOperation("+", (written(other), self))
 
-    def __sub__(self, other: Any) -> Written:
+    def __sub__(self, other: Any) -> WrittenOperation:
         return self + -1 * written(other)
 
-    def __rsub__(self, other: Any) -> Written:
+    def __rsub__(self, other: Any) -> WrittenOperation:
         return written(other) + -1 * self
 
-    def __mul__(self, other: Any) -> Written:
-        return Written("*", (self, written(other)))
+    def __mul__(self, other: Any) -> WrittenOperation:
+        return WrittenOperation("*", (self, written(other)))
 
-    def __rmul__(self, other: Any) -> Written:
-        return Written("*", (written(other), self))
+    def __rmul__(self, other: Any) -> WrittenOperation:
+        return WrittenOperation("*", (written(other), self))
 
-    def __neg__(self) -> Written:
+    def __neg__(self) -> WrittenOperation:
         return -1 * self
 
-    def __truediv__(self, other: Any) -> Written:
-        return Written("/", (self, written(other)))
+    def __truediv__(self, other: Any) -> WrittenOperation:
+        return WrittenOperation("/", (self, written(other)))
 
-    def __rtruediv__(self, other: Any) -> Written:
-        return Written("/", (written(other), self))
+    def __rtruediv__(self, other: Any) -> WrittenOperation:
+        return WrittenOperation("/", (written(other), self))
 
-    def __pow__(self, exponent: Any) -> Written:
-        return Written("^", (self, sp.Rational(exponent)))
+    def __pow__(self, exponent: Any) -> WrittenOperation:
+        return WrittenOperation("^", (self, sp.Rational(exponent)))
 
 
-def written(expr: Any) -> Written:
+def written(expr: Any) -> WrittenOperation:
     """A number or SymPy expression as a part that is left as it is."""
-    return expr if isinstance(expr, Written) else Written("value", (sp.sympify(expr),))
+    return expr if isinstance(expr, WrittenOperation) else WrittenOperation("value", (sp.sympify(expr),))
 
 
-def sqrt(expr: Any) -> Written:
+def sqrt(expr: Any) -> WrittenOperation:
     """The square root."""
     return written(expr) ** sp.Rational(1, 2)
 
 
-def at(expr: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Written:
+def at(expr: sp.Expr, values: Mapping[sp.Symbol, Any]) -> WrittenOperation:
     """An expression with others in place of symbols, before that simplifies it: ``(n - m)*x`` at m = n is (n - n)*x."""
     if expr in values:
         return written(values[expr])
@@ -87,7 +87,7 @@ def at(expr: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Written:
     operation = {sp.Add: "+", sp.Mul: "*", sp.Max: "max", sp.Min: "min"}.get(expr.func)
     if operation is None:
         raise TypeError(f"{expr.func.__name__} is not written out")
-    return Written(operation, tuple(at(each, values) for each in ordered(expr)))
+    return WrittenOperation(operation, tuple(at(each, values) for each in ordered(expr)))
 
 
 def ordered(expr: sp.Expr) -> Sequence[sp.Expr]:
@@ -105,4 +105,4 @@ def ordered(expr: sp.Expr) -> Sequence[sp.Expr]:
 
 def value(side: Any) -> Any:
     """The SymPy expression of a side, written out or not."""
-    return side.value if isinstance(side, Written) else side
+    return side.value if isinstance(side, WrittenOperation) else side

@@ -14,9 +14,9 @@ import functools
 import importlib
 import importlib.util
 import pkgutil
-from importlib.metadata import entry_points
 from types import ModuleType
 
+from bounds.entry_points import entry_points
 from bounds.errors import InputError, did_you_mean
 
 # Listed first, in this order; the last stands for the other work that the papers' tables quote. Other folders follow.
@@ -33,7 +33,7 @@ def packages() -> dict[str, str]:
     """Key of a paper -> its package, first the catalogue's and then those of other distributions."""
     others = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
     found = {paper: f"{__name__}.{paper}" for paper in (*CATALOGUE, *others)}
-    for entry in entry_points(group="ratecheck.papers"):
+    for entry in entry_points("ratecheck.papers"):
         found.setdefault(entry.name, entry.value)
     return found
 

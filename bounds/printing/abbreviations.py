@@ -80,7 +80,7 @@ class Definition:
 
     @cached_property
     def bases(self) -> frozenset[Base]:
-        """What the formula is a product of, whole numbers aside."""
+        """Factors of the formula, whole numbers aside."""
         return frozenset(base for base in self.formula.bases if not isinstance(base, int))
 
     @property

@@ -40,7 +40,7 @@ class Box:
 
     @property
     def flat(self) -> bool:
-        """Whether it is one line."""
+        """Whether the box has one line."""
         return len(self.lines) == 1
 
 

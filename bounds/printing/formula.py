@@ -31,7 +31,7 @@ class Sum:
 
     @cached_property
     def text(self) -> str:
-        """The same for equal sums, and for no others."""
+        """Text that equal sums have, and no others."""
         return "+".join(sorted(PrintedProduct(number, factors).text for factors, number in self.terms))
 
     @cached_property
@@ -72,19 +72,19 @@ class PrintedProduct:
 
     @cached_property
     def text(self) -> str:
-        """The same for equal products, and for no others."""
+        """Text that equal products have, and no others."""
         powers = sorted(f"{base_text(base)}^{_as_product(exponent).text}" for base, exponent in self.factors)
         return "*".join([str(self.number), *powers])
 
     @property
     def is_symbol(self) -> bool:
-        """Whether it is a symbol alone, or a number."""
+        """Whether the product is a symbol alone, or a number."""
         plain = all(isinstance(base, str) and exponent == 1 for base, exponent in self.factors)
         return not self.factors or (self.number == 1 and len(self.factors) == 1 and plain)
 
     @cached_property
     def bases(self) -> frozenset[Base]:
-        """What it is a product of powers of."""
+        """Bases of the product's powers."""
         return frozenset(base for base, _ in self.factors)
 
     @cached_property
@@ -106,7 +106,7 @@ UNIT = PrintedProduct(ONE, frozenset())
 
 
 def base_text(base: Base) -> str:
-    """The same for equal bases, and for no others."""
+    """Text that equal bases have, and no others."""
     if isinstance(base, Call):
         return f"{base.name}({','.join(argument.text for argument in base.arguments)})"
     return f"({base.text})" if isinstance(base, (Sum, PrintedProduct)) else str(base)
@@ -465,5 +465,5 @@ def _distributed(product: PrintedProduct) -> PrintedProduct:
 
 
 def _inside(rooted: PrintedProduct, base: Base, exponent: int) -> PrintedProduct:
-    """What is under the root times a power; numbers are kept as they are."""
+    """Radicand times a power; numbers are kept as they are."""
     return times(rooted, power(PrintedProduct(ONE, frozenset({(base, ONE)})), Fraction(exponent)))

@@ -1,4 +1,4 @@
-"""What is to be said about a statement, in the order in which a reader asks, before it is set in any notation."""
+"""Pages of statements: all there is to say, in a reader's order, before it is set in any notation."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Page:
 
     @cached_property
     def settings(self) -> tuple[Line, ...]:
-        """What the statement itself fixes."""
+        """Settings of the statement."""
         fixed = self.statement.settings.items()
         return tuple(
             Line(name, PrintedProduct.of(name), "==", self._abbreviations.read(sp.sympify(v))) for name, v in fixed

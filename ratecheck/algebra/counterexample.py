@@ -228,7 +228,7 @@ class SearchRegion:
     def _simpler(
         self, found: Counterexample, z: Array, denominator: int, claim: tuple[sp.Expr, str, sp.Expr]
     ) -> Counterexample:
-        """The same counterexample with simpler numbers where others do as well."""
+        """A counterexample with simpler numbers, where those refute the claim too."""
         fixed: dict[sp.Symbol, Fraction] = {}
         for place in self.places:
             if place.values:

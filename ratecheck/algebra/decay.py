@@ -69,7 +69,7 @@ class _Exponentials:
         return expr.xreplace(known)
 
     def _positive(self, arg: sp.Expr) -> bool:
-        """Whether it is positive far away, as far as one point tells; what is written is right in any case."""
+        """A guess at positivity far away, from one point; what is derived from it is right in any case."""
         at = {v: sp.Rational(sum(ends[0]) / 2) if math.isfinite(sum(ends[0])) else 1000 for v, ends in self.far.items()}
         return bool(sp.N(arg.subs(at)) > 0)
 

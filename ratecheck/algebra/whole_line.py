@@ -108,7 +108,7 @@ def on_interval(expr: sp.Expr, low: Array | float, high: Array | float) -> Boxes
 
 
 def _on_far(expr: sp.Expr, sign: int, low: Array, high: Array) -> Boxes:
-    """The same where x = sign/s and s is in (low, high]."""
+    """Enclosures of an expression at x = sign/s for s in (low, high]."""
     return by_each(_far(expr, sign), {_S.name: Boxes(low, high)})
 
 
@@ -142,7 +142,7 @@ def on_line(expr: sp.Expr) -> Range:
 
 
 def mean_square(exprs: Sequence[sp.Expr]) -> Range:
-    """The same of the mean of the squares of several expressions."""
+    """The range of (1/k) sum_j e_j(x)^2 of k expressions in `X` on the whole line."""
     share = Boxes.around(sp.Rational(1, len(exprs)))
     return _on_charts(
         tuple(exprs),

@@ -73,18 +73,18 @@ class FastGradient(Extrapolated):
     title: ClassVar[str] = "fast gradient method"
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """Those of theta."""
+        """a_t = (theta_t - 1)/theta_{t+1} and, where the method has it, b_t = 0."""
         return {"push": (nesterov_theta(t) - 1) / nesterov_theta(t + 1), "pull": 0.0}
 
 
 class SimplifiedFastGradient(Extrapolated):
-    """The same with a_t = t/(t + 3)."""
+    """Nesterov's fast gradient method with a_t = t/(t + 3), recorded at x."""
 
     name: ClassVar[str] = "fast-gradient-simplified"
     title: ClassVar[str] = "fast gradient method, simplified"
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """Those of Table 1 of Taylor, Hendrickx, Glineur (2017)."""
+        """a_t = t/(t + 3) and b_t = 0: Table 1 of Taylor, Hendrickx, Glineur (2017)."""
         return {"push": t / (t + 3), "pull": 0.0}
 
 
@@ -99,7 +99,7 @@ class OptimizedGradient(Extrapolated):
     server: ClassVar[Group] = {"y": U, "x": U}
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """Those of theta; round T - 1 leads to no recorded point."""
+        """a_t and b_t from theta_t and theta_{t+1}; round T - 1 leads to no recorded point."""
         here = nesterov_theta(t)
         after = last_theta(here) if t >= T - 2 else nesterov_theta(t + 1)
         return {"push": (here - 1) / after, "pull": here / after}
@@ -117,7 +117,7 @@ class OptimizedForGradient(Extrapolated):
     server: ClassVar[Group] = {"y": U, "x": U}
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """Those of theta from the end; round T - 1 leads to no recorded point."""
+        """a_t and b_t from theta counted from the end; round T - 1 leads to no recorded point."""
         steps = T - 1
         if t >= steps:
             return {"push": 0.0, "pull": 0.0}
@@ -195,7 +195,7 @@ class Halpern(OneStep):
 
 
 class HalpernProximal(Halpern):
-    """The same with proximal steps reflected: x^{t+1} = x^0/(t + 2) + (t + 1)/(t + 2) (2 prox(x^t) - x^t).
+    """Halpern's iteration of reflections: x^{t+1} = x^0/(t + 2) + (t + 1)/(t + 2) (2 prox(x^t) - x^t).
 
     Recorded is the envelope's gradient, lambda (x - prox(x)), as of pFedMe.
     """
@@ -236,7 +236,7 @@ class FastProximal(OneStep):
     server: ClassVar[Group] = {"x": U, "y": U}
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """Those of theta."""
+        """a_t = (theta_t - 1)/theta_{t+1} and, where the method has it, b_t = 0."""
         return {"push": (nesterov_theta(t) - 1) / nesterov_theta(t + 1)}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
@@ -266,7 +266,7 @@ class FastProximalGradient(FastGradient):
 
 
 class SimplifiedFastProximalGradient(SimplifiedFastGradient):
-    """The same with the simplified sequence."""
+    """Fast proximal gradient method with a_t = t/(t + 3)."""
 
     name: ClassVar[str] = "fast-proximal-gradient-simplified"
     title: ClassVar[str] = "fast proximal gradient method, simplified"

@@ -63,7 +63,7 @@ class Dsgd(Algorithm):
     def records(
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
-        """Those at the mean, and consensus2 = (1/n) sum_i ||x_i - mean||^2."""
+        """Quantities at the mean of the clients' points, and consensus2 = (1/n) sum_i ||x_i - mean||^2."""
         found = super().records(server, client, gradient, p)
         return {**found, "consensus2": (square(client["x"] - server["mean"]),)}
 

@@ -79,7 +79,7 @@ class ExactLineSearch(Algorithm):
 
 
 class ConjugateGradients(ExactLineSearch):
-    """The same along d <- -g + beta d, beta = g'g of the new gradient over that of the old one (Fletcher, Reeves)."""
+    """Exact line search along d <- -g + beta d, beta = g'g of the new over the old gradient (Fletcher, Reeves)."""
 
     name: ClassVar[str] = "conjugate-gradients"
     title: ClassVar[str] = "Conjugate gradients"

@@ -45,7 +45,7 @@ class DocumentResult(Result):
 
     @property
     def markdown(self) -> str:
-        """The same in Markdown, formulas between dollar signs; of figures it says what draws them."""
+        """The document in Markdown, formulas between dollar signs; of figures the command that draws them."""
         return markdown.page(self._document)
 
     def save(self, path: str | Path) -> Self:

@@ -9,7 +9,7 @@ import bounds
 from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.step import StepKind
 from bounds.statement import Relation
-from ratecheck.auditing.export.conclusions import Conclusion, Standing, refutes
+from ratecheck.auditing.export.conclusions import Conclusion, ProofStanding, refutes
 from ratecheck.auditing.finding import StepResult, StepVerdict
 
 
@@ -108,9 +108,9 @@ def _under_an_order(key: str) -> bool:
 
 
 def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tuple[int, str]:
-    """The same for a step that is false and of which no reader has said why, or vacuous."""
+    """Rank and text of a step that is vacuous, or false without a reason that a reader has given."""
     key = finding.of
-    standing = conclusions[key].standing if key in conclusions else Standing.UNDECIDED
+    standing = conclusions[key].standing if key in conclusions else ProofStanding.UNDECIDED
     if finding.vacuous:
         return 2, f"nothing was shown; {key}: {standing.value}"
     if finding.kind == StepKind.END_TO_END.value:
@@ -118,5 +118,7 @@ def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tupl
     if not finding.mended:
         return 2, f"no repair is proved; {key}: {standing.value}"
     return (
-        (4, f"{key} is false as printed, see there") if standing is Standing.FALSE else (5, f"{key} {standing.value}")
+        (4, f"{key} is false as printed, see there")
+        if standing is ProofStanding.FALSE
+        else (5, f"{key} {standing.value}")
     )

@@ -102,7 +102,7 @@ class StepResult:
 
     @property
     def repaired_label(self) -> str:
-        """The same for the repaired form; "" without one."""
+        """PROVED, CHECKED, FALSE or UNKNOWN for the repaired form; "" without one."""
         return SPECIAL if self.special and self.repaired == StepVerdict.CHECKED.value else self.repaired
 
     @property

@@ -50,7 +50,7 @@ def decide(claim: Gram, effort: Effort = FULL) -> Decision:
     """Whether a claim holds for all vectors and all scalars within its conditions."""
     if claim.operator == "==":
         return _both(claim, effort)
-    form = _Form(claim)
+    form = _GramForm(claim)
     for dimension in (1, 2):
         found = searched(form.written(dimension), effort.generations)
         if found is not None:
@@ -131,13 +131,13 @@ def prove(claim: Gram, effort: Effort = FULL) -> GramProof | None:
     """Multipliers and squares that prove a claim that is an inequality, if they are found in time."""
     try:
         with limit(2 * effort.seconds):
-            found = _Form(claim).prove()
+            found = _GramForm(claim).prove()
     except OutOfTime:
         return None
     return found.proof if isinstance(found, _Proved) else None
 
 
-class _Form:
+class _GramForm:
     def __init__(self, claim: Gram) -> None:
         self.claim = claim
         direction = 1 if claim.operator in ("<=", "<") else -1
@@ -392,7 +392,7 @@ class _Form:
         return Decision(
             answer=Answer.TRUE,
             certified="certificate",
-            evidence="a sum of products of hypotheses, conditions and squares with coefficients >= 0",
+            evidence="nonnegative combination of products of hypotheses, conditions and squares",
         )
 
 

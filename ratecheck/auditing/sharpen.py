@@ -122,7 +122,7 @@ def sharpen(key: str, *, caps: bool = False, report: Report | None = None) -> Sh
 
 
 def certified(found: SharperTheorem, report: Report | None = None) -> SharperTheorem:
-    """The same with the certificates of all its implications."""
+    """The sharper theorem with the certificates of all its implications."""
     links = [(link, each.sharper) for each in found.statements for link in each.implications]
     steps = [step for link, sharper in links for step in obligation_steps(link, sharper, found.premises)]
     accepted: list[Mapping[str, Any]] = []

@@ -46,8 +46,7 @@ def check_declared(problem: Problem, constants: Mapping[str, Constant], start: M
 
 
 def _check_start(problem: SingleLevel, start: Mapping[str, Array]) -> None:
-    points = [np.asarray(start.get(name, np.zeros(shape)), dtype=float) for name, shape in problem.starts.items()]
-    kind = type(problem).__name__
+    points, kind = problem.start(start), type(problem).__name__
     for function, shapes in (("value", [()]), ("gradients", [(problem.n, problem.d_u), (problem.n, problem.d_v)])):
         try:
             found = getattr(problem, function)(*points)

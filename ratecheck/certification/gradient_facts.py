@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite, solve
 from ratecheck.aliases import Array
-from ratecheck.problems import Certificate, Constant, Population, Quadratic
+from ratecheck.problems import Certificate, Constant
 from ratecheck.problems.constants import CANNOT_TELL
+from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import is_diagonal
 
 # Operations on rationals, n d^3, that are made while a search waits, and entries of diagonal matrices.
@@ -31,18 +34,19 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class GradientFacts:
-    """The facts of quadratics, ``H`` (k, d, d) and ``g`` (k, d), of which there are ``counts`` (k,) clients each."""
+    """The facts of quadratics, of which a client's variables count as one vector."""
 
-    H: Array
-    g: Array
-    counts: Array
+    forms: Forms
 
-    @classmethod
-    def of(cls, problem: Quadratic | Population) -> GradientFacts:
-        """Those of a problem; a client's variables count as one vector."""
-        if isinstance(problem, Population):
-            return cls(problem.types.H, problem.types.g, np.asarray(problem.counts, dtype=float))
-        return cls(problem.H, problem.g, np.ones(problem.n))
+    @property
+    def H(self) -> Array:
+        """The Hessians (k, d, d)."""
+        return self.forms.H
+
+    @property
+    def g(self) -> Array:
+        """The linear terms (k, d)."""
+        return self.forms.g
 
     @property
     def bound(self) -> Constant:
@@ -86,7 +90,7 @@ class GradientFacts:
             return all(_meet(h, g) for h, g in zip(diagonals.T, rationals(self.g).T, strict=True))
         if k * d**3 > _RATIONAL:
             return None
-        H, g = rationals(self.H), rationals(self.g)
+        H, g = self.forms.exactly.H, self.forms.exactly.g
         if not all(semidefinite(each) for each in H):
             return False
         rows = ({**dict(enumerate(row)), d: right} for own, slope in zip(H, g, strict=True)
@@ -117,7 +121,7 @@ class GradientFacts:
         return bool(k * d**3 <= _RATIONAL)
 
     def _mean(self, values: Array) -> Array:
-        return np.asarray(np.tensordot(self.counts, values, axes=1) / self.counts.sum())
+        return np.asarray(np.tensordot(self.forms.each, values, axes=1) / self.forms.n)
 
     def _candidates(self) -> Iterator[tuple[float, float]]:
         A, S = self._mean(self.H), self._mean(self.H @ self.H)
@@ -144,26 +148,27 @@ class GradientFacts:
 
     def _dominates(self, G: float, B: float) -> bool:
         """Whether G^2 + B^2 ||grad f||^2 - (1/n) sum_i ||grad f_i||^2 is nonnegative everywhere, for certain."""
-        rows = np.concatenate([self.H, -self.g[:, :, None]], axis=2)
         if self.in_rationals:
-            counts = [Fraction(float(n)) for n in self.counts]
-            return semidefinite(_form(rationals(rows), counts, Fraction(G), Fraction(B)))
+            return semidefinite(self._form(self.forms.exactly, Fraction(G), Fraction(B)))
+        size = G**2 + (B**2 + 1) * float(self._mean(np.sum(self.H**2, axis=(1, 2)) + np.sum(self.g**2, axis=1)))
+        return bool(np.linalg.eigvalsh(self._form(self.forms, G, B))[0] > 16 * sum(self.g.shape) * _EPS * size)
+
+    def _form(self, forms: Forms, G: Any, B: Any) -> NDArray[Any]:
+        """The same as a matrix in (x, 1)."""
+        rows = np.concatenate([forms.H, -forms.g[:, :, None]], axis=2)
         mean = self._mean(rows)
         form = B**2 * mean.T @ mean - self._mean(np.swapaxes(rows, 1, 2) @ rows)
         form[-1, -1] += G**2
-        size = G**2 + (B**2 + 1) * float(self._mean(np.sum(rows**2, axis=(1, 2))))
-        return bool(np.linalg.eigvalsh(form)[0] > 16 * sum(self.g.shape) * _EPS * size)
+        return np.asarray(form)
 
 
-def _form(rows: Entries, counts: list[Fraction], G: Fraction, B: Fraction) -> Entries:
-    """The same form as a matrix in (x, 1), ``rows`` (k, d, d + 1) being [H_i, -g_i]."""
-    n = sum(counts, Fraction(0))
-    weighted = [count * each for count, each in zip(counts, rows, strict=True)]
-    mean = sum(weighted[1:], weighted[0]) / n
-    squares = [one.T.dot(each) for one, each in zip(weighted, rows, strict=True)]
-    form = B**2 * mean.T.dot(mean) - sum(squares[1:], squares[0]) / n
-    form[-1, -1] += G**2
-    return np.asarray(form)
+def dominates(forms: Forms, value: Fraction) -> bool:
+    """Whether f is convex and no eigenvalue of its Hessian lies between 0 and the value, of forms over the rationals.
+
+    Where f has a minimum, ||grad f||^2 >= 2 value (f - inf f) then.
+    """
+    whole = np.tensordot(forms.each, forms.H, axes=1)
+    return semidefinite(whole) and semidefinite(whole.dot(whole) - value * forms.n * whole)
 
 
 def _meet(h: Entries, g: Entries) -> bool:

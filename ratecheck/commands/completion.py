@@ -37,7 +37,7 @@ def complete(group: click.Group, instruction: str) -> int:
     return UNUSABLE if done else DONE
 
 
-class Words(click.Command):
+class CompletedCommand(click.Command):
     """A command of which the words are completed without importing it; its options are those of the command itself."""
 
     def __init__(self, name: str, summary: str) -> None:
@@ -88,9 +88,9 @@ def catalogue() -> dict[str, list[str]]:
 
 def _stamp() -> str:
     """What changes with every file of the theory, and with the distributions that bring papers of their own."""
-    from importlib.metadata import entry_points
+    from bounds.entry_points import entry_points
 
-    others = [entry.value for entry in entry_points(group="ratecheck.papers")]
+    others = [entry.value for entry in entry_points("ratecheck.papers")]
     roots = [importlib.util.find_spec("bounds"), *(importlib.util.find_spec(name) for name in others)]
     places = [Path(place) for root in roots if root is not None for place in root.submodule_search_locations or ()]
     files = sorted(file for place in places for file in place.rglob("*.py"))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +16,11 @@ from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, check_al
 from ratecheck.algorithms.model.asking import MethodError, is_own, named
 from ratecheck.algorithms.model.nonlinear import Functions
 from ratecheck.aliases import Array
+from ratecheck.engines.request import RunRequest
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
+from ratecheck.noise import NoiseLaw
+from ratecheck.noise.build import build
 from ratecheck.participation import Participation
 from ratecheck.problems import Moreau, Problem
 
@@ -37,8 +41,8 @@ class Setup:
 
     ``local_steps`` (n,) counts the local steps of each client and ``weights`` (n, 1) or (n, K) weighs them. ``sizes``
     maps a block to its number of coordinates, ``point`` (n, d) holds the start per client and ``noise`` (d,) the
-    standard deviation per coordinate. ``records`` names what is recorded. ``round`` is the one whose coefficients are
-    meant, None where they have to be the same in all of them; see `at`.
+    standard deviation per coordinate of noise that has the ``law``. ``records`` names what is recorded. ``round`` is
+    the one whose coefficients are meant, None where they have to be the same in all of them; see `at`.
     """
 
     method: Method
@@ -51,6 +55,7 @@ class Setup:
     point: Array
     noise: Array
     records: tuple[str, ...]
+    law: NoiseLaw
     round: int | None = None
 
     @property
@@ -257,23 +262,14 @@ class _OfServer(dict[str, float]):
         raise KeyError(name)
 
 
-def prepare(
-    algorithm: str,
-    problem: Problem,
-    trace: Participation,
-    *,
-    K: int | Sequence[int],
-    T: int | None = None,
-    x0: ArrayLike | None = None,
-    y0: ArrayLike | None = None,
-    v0: ArrayLike | None = None,
-    noise: Mapping[str, float | None] | None = None,
-    weights: ArrayLike | None = None,
-    records: Sequence[str] | None = None,
-    step_sizes: Mapping[str, ArrayLike],
-) -> Setup:
+def prepare(algorithm: str, problem: Problem, trace: Participation, **given: Any) -> Setup:
+    """The run with what is ``given`` of a `RunRequest`, as `ready` has it."""
+    return ready(RunRequest(algorithm, problem, trace, **given))
+
+
+def ready(request: RunRequest) -> Setup:
     """Check every argument and put the run together; raises `InputError` with one line for anything unusable."""
-    chosen = method(algorithm)
+    chosen, problem, trace, T = method(request.algorithm), request.problem, request.trace, request.T
     if not isinstance(problem, Problem):
         raise InputError(f"needed a problem, such as problems.Quadratic(H, g, shared), not {type(problem).__name__}")
     if not isinstance(trace, Participation):
@@ -287,30 +283,31 @@ def prepare(
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
     _check_method(chosen, problem, trace)
-    local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
-    sigmas = {name: value for name, value in (noise or {}).items() if value}
+    local_steps = _local_steps(chosen, problem.by_row("K", request.K), problem.distinct)
+    sigmas = {name: value for name, value in (request.noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
         raise InputError(f"{chosen.name} solves its inner problems exactly, so that its oracle has no noise")
-    ready = Setup(
+    found = Setup(
         method=chosen,
         problem=problem,
         trace=trace,
         T=T,
         local_steps=local_steps,
-        weights=_weights(chosen, weights, local_steps),
-        step_sizes=_by_row(problem, chosen.resolve(step_sizes, problem.n)),
-        point=starting_point(problem, {"x0": x0, "y0": y0, "v0": v0}),
+        weights=_weights(chosen, request.weights, local_steps),
+        step_sizes=_by_row(problem, chosen.resolve(request.step_sizes, problem.n)),
+        point=starting_point(problem, {"x0": request.x0, "y0": request.y0, "v0": request.v0}),
         noise=_noise(problem, sigmas),
-        records=chosen.algorithm.recorded if records is None else _names(records),
+        records=chosen.algorithm.recorded if request.records is None else _names(request.records),
+        law=problem.law,
     )
-    _check_compression(ready)
+    _check_compression(found)
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
-        check = ready.maps.check if chosen.algorithm.linear else ready.functions.check
-        check(ready.at(0).parameters(0))
+        check = found.maps.check if chosen.algorithm.linear else found.functions.check
+        check(found.at(0).parameters(0))
     if chosen.algorithm.oracle == "prox":
-        Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
-    return ready
+        Moreau(problem.representatives.single, float(found.step_sizes["lambda_"]))
+    return found
 
 
 def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> None:
@@ -357,6 +354,10 @@ def check_linear(ready: Setup, engine: str) -> None:
     """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was asked."""
     if not ready.algorithm.linear:
         raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
+    if not ready.law.additive:
+        raise InputError(
+            f"{ready.law.kind} noise depends on the point, which {engine} does not follow: use engine=step"
+        )
 
 
 def check_tabled(ready: Setup, engine: str) -> None:
@@ -377,7 +378,7 @@ def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     affine = ready.algorithm.linear and ready.problem.affine and not projects
-    return affine and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
+    return affine and ready.law.normal and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:
@@ -440,6 +441,21 @@ def _noise(problem: Problem, sigmas: Mapping[str, float | None]) -> Array:
         if name not in known:
             raise InputError(f"a {problem.kind} problem has no noise {name!r}; {did_you_mean(name, known)}")
     return problem.noise({name: nonnegative(name, sigmas.get(name) or 0.0) for name in known})
+
+
+def with_law(ready: Setup, law: str | NoiseLaw | None) -> Setup:
+    """The run with another law of its noise, or the name of one; with the problem's for None.
+
+    Raises `InputError` for a problem whose samples have a law of their own, and for noise of a law that has none.
+    """
+    if law is None:
+        return ready
+    if ready.law.outcomes:
+        raise InputError(f"the samples of a {ready.problem.kind} problem have a law of their own: leave out noise")
+    found = build(law) if isinstance(law, str) else law
+    if ready.noise.any() and not found.variance:
+        raise InputError(f"the noise is said to be {found.kind}, and a sigma is above 0")
+    return replace(ready, law=found)
 
 
 def starting_point(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:

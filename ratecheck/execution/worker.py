@@ -20,7 +20,7 @@ def begin(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Also where the parent had no time to say so: whoever loses his parent is given another."""
+    """End this process with its parent, also where the parent is killed: an orphan is given another parent."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
     os._exit(1)

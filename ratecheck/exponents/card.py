@@ -29,7 +29,7 @@ from ratecheck.execution import Executor, share
 from ratecheck.exponents import bilevel_orders, regimes, table_orders
 from ratecheck.exponents.continued import check_continued, continued
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.hard_instances import check_covered, unknown, worst
 from ratecheck.exponents.order_exponent import OrderExponent
 from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, TermRow
@@ -156,7 +156,7 @@ class RateCell:
 
     row: TermRow
     parameter: str
-    finding: Finding
+    finding: CellFinding
     reason: str
     regime: Regime | None = None
     worst: Worst | None = None
@@ -186,12 +186,12 @@ class Card:
     @property
     def exceeded(self) -> bool:
         """Whether the worst case passes the bound anywhere, and `verify` says so too."""
-        return any(cell.finding is Finding.EXCEEDED for cell in self.cells)
+        return any(cell.finding is CellFinding.EXCEEDED for cell in self.cells)
 
     @property
     def open(self) -> bool:
         """Whether the worst case passes the bound somewhere, and `verify` says so nowhere."""
-        return not self.exceeded and any(cell.finding is Finding.OPEN for cell in self.cells)
+        return not self.exceeded and any(cell.finding is CellFinding.OPEN for cell in self.cells)
 
     @property
     def rows(self) -> tuple[TermRow, ...]:
@@ -318,15 +318,15 @@ def _of_table(statement: Statement, over: Sequence[str] | None) -> tuple[RateCel
 
 def _not_its_own(cell: RateCell) -> RateCell:
     """A row runs with the step sizes of the paper that quotes it, so that it is accused of nothing."""
-    if cell.finding is not Finding.EXCEEDED:
+    if cell.finding is not CellFinding.EXCEEDED:
         return cell
     reason = f"{cell.reason}; with step sizes that are not those of its authors, which says nothing about the rate"
-    return replace(cell, finding=Finding.NOT_REACHED, reason=reason)
+    return replace(cell, finding=CellFinding.NOT_REACHED, reason=reason)
 
 
 def _of_order(row: TermRow, found: OrderExponent) -> RateCell:
     reason = found.where
-    if found.verdict is Finding.EXCEEDED:
+    if found.verdict is CellFinding.EXCEEDED:
         reason = f"the worst case grows faster than the printed order by {found.text.split()[-1]}; {reason}"
     return RateCell(row, found.parameter, found.verdict, reason, loose=found.loose, order=found)
 
@@ -370,20 +370,20 @@ def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed
     the regime happens to lie: those that follow are looked at too, and count where they agree as well.
     """
     if reason := unknown(statement, row.scale):
-        return RateCell(row, parameter, Finding.NOT_REACHED, reason)
+        return RateCell(row, parameter, CellFinding.NOT_REACHED, reason)
     cells: list[RateCell] = []
     for which in range(_REGIMES):
         regime = regimes.find(statement, row, parameter, seed=seed, which=which, bound=bound)
         if isinstance(regime, str):
-            cells.append(RateCell(row, parameter, Finding.NOT_REACHED, regime))
+            cells.append(RateCell(row, parameter, CellFinding.NOT_REACHED, regime))
             break
         cells.append(_judged(statement, bound, regime, seed))
-        finding, attained = cells[-1].finding, [cell for cell in cells if cell.finding is Finding.ATTAINED]
+        finding, attained = cells[-1].finding, [cell for cell in cells if cell.finding is CellFinding.ATTAINED]
         if finding.passes and not attained:
             return cells[-1]
-        if finding is Finding.ATTAINED and _bent(cells[-1]) <= TOLERANCE:
+        if finding is CellFinding.ATTAINED and _bent(cells[-1]) <= TOLERANCE:
             return cells[-1]
-    return min([cell for cell in cells if cell.finding is Finding.ATTAINED] or cells, key=_bent)
+    return min([cell for cell in cells if cell.finding is CellFinding.ATTAINED] or cells, key=_bent)
 
 
 def _short_cell(
@@ -436,7 +436,7 @@ def _judged(
     followed = _followed(statement, bound, regime, found)
     if followed is None:
         return RateCell(
-            row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime
+            row, parameter, CellFinding.NOT_REACHED, "no instance was found on which this term is needed", regime
         )
     violation = first_violation(statement, bound, regime, regime.values, followed.instances)
     gain = followed.gain.exponent
@@ -447,7 +447,7 @@ def _judged(
         return _exceeded(regime, followed, violation)
     if abs(gain) <= TOLERANCE:
         reason = "the exponents agree: this power cannot be improved, on the instances found and up to the constant"
-        return RateCell(row, parameter, Finding.ATTAINED, reason, regime, followed)
+        return RateCell(row, parameter, CellFinding.ATTAINED, reason, regime, followed)
     towards = "large" if gain < 0 else "small"
     reason = f"the worst case found falls behind the term towards {towards} {parameter}; worse ones may exist"
     if _bend(followed) > TOLERANCE:
@@ -457,7 +457,7 @@ def _judged(
         # Over a part of the sizes a true bound may be gained on, so that nothing is accused where it is not passed.
         reason += "; the other way it gains on the term, without passing the bound at any setting found there: "
         reason += f"two straight lines would meet near {parameter}=1e{_meeting(followed):.0f}"
-    return RateCell(row, parameter, Finding.LOOSE, reason, regime, followed, loose=-gain)
+    return RateCell(row, parameter, CellFinding.LOOSE, reason, regime, followed, loose=-gain)
 
 
 def _gains(statement: Statement, parameter: str, gain: float) -> bool:
@@ -644,6 +644,6 @@ def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> RateCell
     reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
     if violation.confirmed:
-        return RateCell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)
+        return RateCell(row, parameter, CellFinding.EXCEEDED, reason, regime, followed, violation=violation)
     reason += f"; not confirmed, since {violation.unasked}"
-    return RateCell(row, parameter, Finding.OPEN, reason, regime, followed, violation=violation)
+    return RateCell(row, parameter, CellFinding.OPEN, reason, regime, followed, violation=violation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 
-class Finding(enum.Enum):
+class CellFinding(enum.Enum):
     """What a cell of a rate card says; the values are printed."""
 
     ATTAINED = "ATTAINED"
@@ -17,4 +17,4 @@ class Finding(enum.Enum):
     @property
     def passes(self) -> bool:
         """Whether a left side above the bound was computed, confirmed by `verify` or not."""
-        return self in (Finding.EXCEEDED, Finding.OPEN)
+        return self in (CellFinding.EXCEEDED, CellFinding.OPEN)

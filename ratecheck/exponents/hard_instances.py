@@ -19,7 +19,7 @@ from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.errors import InputError
 from ratecheck.exponents.families import alike, differing, drawn_delays, flame
-from ratecheck.exponents.families.curve import Curve
+from ratecheck.exponents.families.curve import HardCurve
 from ratecheck.exponents.families.differing import SAMPLED
 from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.sweep import check_measurable
@@ -54,7 +54,7 @@ def worst(statement: Statement, values: Mapping[str, float], scale: str | None =
     return max(found, key=lambda each: each.left)
 
 
-def _curves(statement: Statement, values: Mapping[str, float], scale: str | None) -> Iterator[Curve]:
+def _curves(statement: Statement, values: Mapping[str, float], scale: str | None) -> Iterator[HardCurve]:
     """The families of a statement, simple ones first."""
     if covered(statement).algorithm.oracle == "prox":
         yield from flame.curves(statement, values, starts=scale is None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 
 # Exponents that differ by no more than this agree.
 AGREE = 0.03
@@ -43,7 +43,7 @@ class OrderExponent:
     where: str
 
     @property
-    def verdict(self) -> Finding:
+    def verdict(self) -> CellFinding:
         """ATTAINED within 0.03, LOOSE below, EXCEEDED above where every local slope is.
 
         NOT_REACHED without a range, with a left side that is off by more than 1%, or where that gains on the term in
@@ -54,23 +54,23 @@ class OrderExponent:
             or not (self.errors <= ACCURATE * self.lefts).all()
             or not math.isfinite(self.predicted)
         ):
-            return Finding.NOT_REACHED
+            return CellFinding.NOT_REACHED
         gain = self.measured - self.predicted
         if abs(gain) <= AGREE:
-            return Finding.ATTAINED
+            return CellFinding.ATTAINED
         if gain < 0:
-            return Finding.LOOSE
-        return Finding.EXCEEDED if self.low > self.predicted else Finding.NOT_REACHED
+            return CellFinding.LOOSE
+        return CellFinding.EXCEEDED if self.low > self.predicted else CellFinding.NOT_REACHED
 
     @property
     def loose(self) -> float | None:
         """P where the term is loose by the parameter to the p."""
-        return self.predicted - self.measured if self.verdict is Finding.LOOSE else None
+        return self.predicted - self.measured if self.verdict is CellFinding.LOOSE else None
 
     @property
     def text(self) -> str:
         """The verdict in words: such as ``LOOSE by T^0.25``."""
-        if self.verdict not in (Finding.LOOSE, Finding.EXCEEDED):
+        if self.verdict not in (CellFinding.LOOSE, CellFinding.EXCEEDED):
             return self.verdict.value
         return f"{self.verdict.value} by {self.parameter}^{abs(self.measured - self.predicted):.2f}"
 

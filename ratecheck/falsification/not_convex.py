@@ -14,14 +14,13 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Falsified
+from ratecheck.falsification.falsified import SEARCHED, Falsified
 from ratecheck.falsification.shrink import shrink
 from ratecheck.families.cube import Cube
 from ratecheck.families.piecewise import PIECEWISE, PiecewiseQuadratics
 from ratecheck.families.registry import shapes
 from ratecheck.families.shape import InstanceShape
 from ratecheck.outcome import Outcome
-from ratecheck.problems import Piecewise
 from ratecheck.settings.convexity import OF_F, any_sign, says_convex
 from ratecheck.verification.instance import Instance
 
@@ -92,4 +91,5 @@ def _violating(cube: Cube, point: Array) -> Instance | None:
 
 
 def _concave_somewhere(instance: Instance) -> bool:
-    return isinstance(instance.problem, Piecewise) and bool((instance.problem.curvatures < 0).any())
+    least = instance.problem.least_curvature
+    return least is not None and least < 0

@@ -35,7 +35,7 @@ _TRIFLE = 1e-12
 
 
 @dataclass(frozen=True)
-class _Run:
+class _RealisedRun:
     """Gradients (J_k, d) and values (J_k,) of every client, in the order of the run, and x* with what is there.
 
     ``slopes`` (n, d) and ``lows`` (n,) are gradients and values at x*, and ``gap`` is f at the start minus inf f, 0
@@ -78,7 +78,7 @@ def realised(
     raise NoInstanceError
 
 
-def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
+def _solution(scaled: DeterministicCase, found: Formulation) -> _RealisedRun:
     """The run that the solver found, in as few coordinates as it takes."""
     triples = [function.list_of_points[:] for function in found.functions]
     stars = [own.pop() for own in triples] if found.lowest.point is not None else []
@@ -98,7 +98,7 @@ def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
     floors = [(h - flatness * (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
     lowest = _value(found.lowest.value) if stars else float(np.mean(floors))
     start = [_value(height) for height in found.run[0][0].values]
-    return _Run(
+    return _RealisedRun(
         gradients=tuple(gradients),
         heights=heights,
         star=star,
@@ -113,7 +113,7 @@ def _value(expression: object) -> float:
     return float(expression.eval())  # type: ignore[attr-defined]
 
 
-def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
+def _quadratic(scaled: DeterministicCase, found: Formulation) -> _RealisedRun:
     """The run on one function for all clients, ||sqrt(c) (x - 1)||^2/2, whose limits at the start are met."""
     low = max(scaled.curvature, 0.0)
     c = low + _CURVATURES * (1 - low)
@@ -145,7 +145,7 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
 
     scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run), prox=prox, noise=noise)
     n = scaled.functions
-    return _Run(
+    return _RealisedRun(
         gradients=tuple(np.array([own[k] for k in sorted(own)]) for own in gradients),
         heights=tuple(np.array([own[k] for k in sorted(own)]) for own in heights),
         star=centre,
@@ -181,7 +181,7 @@ def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
     return limits
 
 
-def _beside(worst: _Run, inside: _Run, share: float) -> _Run:
+def _beside(worst: _RealisedRun, inside: _RealisedRun, share: float) -> _RealisedRun:
     """The two runs in separate coordinates, the second with that share."""
     more, less = math.sqrt(1 - share), math.sqrt(share)
 
@@ -191,7 +191,7 @@ def _beside(worst: _Run, inside: _Run, share: float) -> _Run:
     def numbers(a: Array, b: Array) -> Array:
         return np.asarray((1 - share) * a + share * b)
 
-    return _Run(
+    return _RealisedRun(
         gradients=tuple(map(vectors, worst.gradients, inside.gradients)),
         heights=tuple(map(numbers, worst.heights, inside.heights)),
         star=vectors(worst.star, inside.star),
@@ -202,7 +202,7 @@ def _beside(worst: _Run, inside: _Run, share: float) -> _Run:
     )
 
 
-def _answers(case: DeterministicCase, run: _Run) -> Answers:
+def _answers(case: DeterministicCase, run: _RealisedRun) -> Answers:
     """The answers in the units of the case, scaled down to what the limits at the start allow.
 
     All vectors times s and all values times s^2 is another instance.

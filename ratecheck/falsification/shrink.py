@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ratecheck import ending
+from ratecheck.engines.kinds.mean_field import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.falsification import simpler
-from ratecheck.falsification.falsify import SEARCHED, Falsified, Report
+from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
 from ratecheck.falsification.simpler import Numbers
 from ratecheck.outcome import Outcome
-from ratecheck.problems import PiecewiseSamples
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
@@ -33,23 +32,7 @@ EVALUATIONS = 600
 SPENT = "no evaluations left"
 
 
-@dataclass(frozen=True)
-class Shrunk:
-    """The simplest violating instance that was reached, its verdict, and what was spent on it.
-
-    ``before`` and ``after`` are the `simplicity` of the two instances: clients, variables, rounds, local steps and
-    binary digits of all numbers. ``stopped`` says why it ended early.
-    """
-
-    instance: Instance
-    verdict: Verdict
-    evaluations: int
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    stopped: str = ""
-
-
-class _Over(Exception):  # noqa: N818  # not an error: ends the passes
+class _Spent(Exception):  # noqa: N818  # not an error: ends the passes
     """The evaluations are spent."""
 
 
@@ -67,7 +50,7 @@ class Shrinking:
     tried: set[str] = field(default_factory=set)
 
     def offer(self, make: Callable[[Instance], Instance]) -> bool:
-        """Whether what ``make`` makes of the instance takes its place; raises `_Over` where nothing may be asked."""
+        """Whether what ``make`` makes of the instance takes its place; raises `_Spent` where nothing may be asked."""
         try:
             proposed = simpler.consistent(make(self.instance))
             if self.numbers.simplicity(proposed) >= self.numbers.simplicity(self.instance):
@@ -80,7 +63,7 @@ class Shrinking:
         if name in self.tried:
             return False
         if self.spent >= self.evaluations:
-            raise _Over
+            raise _Spent
         self.tried.add(name)
         self.spent += 1
         self.report(self.spent / self.evaluations, "shrinking")
@@ -121,7 +104,7 @@ def shrink(
                     each(state)
                 if numbers.simplicity(state.instance) == before:
                     break
-    except _Over:
+    except _Spent:
         stopped = SPENT
     except KeyboardInterrupt as stop:
         stopped = ending.word(stop)
@@ -145,8 +128,8 @@ def asked(instance: Instance) -> Verdict | None:
         with np.errstate(all="ignore"):
             verdict = instance.verdict(SEARCHED)
             if verdict.outcome is Outcome.VIOLATED and not verdict.impossible:
-                proof = rigorous.prove(instance)
-                if isinstance(instance.problem, PiecewiseSamples) and not proof.proved:
+                proof = instance.proof()
+                if MeanFieldEngine.needs <= instance.problem.knows and not proof.proved:
                     return None
                 verdict = proof.decides(verdict)
     except (InputError, ArithmeticError, np.linalg.LinAlgError):

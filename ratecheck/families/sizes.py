@@ -10,13 +10,14 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
+from ratecheck.engines.wanted import recordable
 from ratecheck.families.coordinates import EDGE, factor, or_zero, whole
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family
 from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import has_delays
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
 from ratecheck.settings.measured import counts_rounds
-from ratecheck.settings.setting import recordable, wanted
+from ratecheck.settings.setting import wanted
 
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
 # grows with both.

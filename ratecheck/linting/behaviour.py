@@ -13,7 +13,7 @@ from bounds.statement import Claim, Over, Relation, Statement, names_in, number
 from bounds.symbols import Domain, Role
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.linting.draws import Draws
+from ratecheck.linting.draws import DrawnSettings
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 
 LIMITS, GROWTH = "limits", "growth"
@@ -31,7 +31,7 @@ _LONG, _LEFT = 1e12, 1e-2
 _ROUNDING = 1e-9
 
 
-def check(statement: Statement, drawn: Draws) -> Found:
+def check(statement: Statement, drawn: DrawnSettings) -> Found:
     """Limits and directions of the first claim's bound, and of the others."""
     if statement.order_only:
         yield NotChecked(check=LIMITS, reason="the right side is known only up to a constant")
@@ -51,7 +51,7 @@ def check(statement: Statement, drawn: Draws) -> Found:
 class _Looked:
     """One claim at the settings that were drawn."""
 
-    def __init__(self, statement: Statement, claim: Claim, drawn: Draws) -> None:
+    def __init__(self, statement: Statement, claim: Claim, drawn: DrawnSettings) -> None:
         self.statement, self.claim = statement, claim
         ruled = {rule.symbol.name for rule in statement.step_rules}
         steps = {name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE}

@@ -15,7 +15,7 @@ from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
 from ratecheck.auditing.sanity import satisfied
 from ratecheck.errors import InputError
-from ratecheck.linting.draws import Draws, draws
+from ratecheck.linting.draws import DrawnSettings, draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.stepsizes.admissible import step_sizes
 
@@ -25,7 +25,7 @@ _LONGEST = 400
 _SECONDS = 3.0
 
 
-def check(statement: Statement, drawn: Draws) -> Found:
+def check(statement: Statement, drawn: DrawnSettings) -> Found:
     """All of it."""
     impossible = [*_impossible(statement, drawn)]
     yield from impossible
@@ -56,7 +56,7 @@ def hypotheses(statement: Statement) -> tuple[Condition, ...]:
     return (*statement.hypotheses, *fixed, *products, *ordered)
 
 
-def _impossible(statement: Statement, drawn: Draws) -> Iterator[Finding | NotChecked]:
+def _impossible(statement: Statement, drawn: DrawnSettings) -> Iterator[Finding | NotChecked]:
     """No setting meets all conditions: proved, or met nowhere."""
     if not statement.hypotheses or drawn.settings or statement.order_only:
         return
@@ -150,7 +150,7 @@ def _conflict(statement: Statement, values: Mapping[str, float]) -> tuple[str, .
         return ()
 
 
-def _rules(statement: Statement, drawn: Draws) -> Iterator[Finding]:
+def _rules(statement: Statement, drawn: DrawnSettings) -> Iterator[Finding]:
     """Exact step rules that break a condition at some settings: the statement says nothing there."""
     exact = [rule for rule in statement.step_rules if not rule.at_least]
     steps = {rule.symbol.name for rule in exact}
@@ -197,7 +197,7 @@ def _completed(statement: Statement, values: Mapping[str, float]) -> dict[str, f
     return completed
 
 
-def _needless(statement: Statement, drawn: Draws) -> Iterator[Finding | NotChecked]:
+def _needless(statement: Statement, drawn: DrawnSettings) -> Iterator[Finding | NotChecked]:
     """Conditions that the others imply: proved, after a look at settings that need not meet them."""
     if len(statement.hypotheses) < 2 or not drawn.settings:
         return

@@ -30,7 +30,7 @@ _HOPELESS = 96
 
 
 @dataclass(frozen=True)
-class Draws:
+class DrawnSettings:
     """``settings`` are completed values that meet all conditions; ``constants`` those without step sizes.
 
     ``closed`` are constants that meet the conditions about them alone, and leave no step size.
@@ -41,7 +41,7 @@ class Draws:
     closed: tuple[Mapping[str, float], ...]
 
 
-def draws(statement: Statement, wanted: int = WANTED) -> Draws:
+def draws(statement: Statement, wanted: int = WANTED) -> DrawnSettings:
     """Random settings of a statement; none where none is met."""
     rng = np.random.default_rng(zlib.crc32(statement.key.encode()))
     settings: list[Mapping[str, float]] = []
@@ -63,7 +63,7 @@ def draws(statement: Statement, wanted: int = WANTED) -> Draws:
             closed.append(given)
         elif all(check.holds is not False for check in statement.check_conditions(found)):
             settings.append(found)
-    return Draws(tuple(settings), tuple(constants), tuple(closed))
+    return DrawnSettings(tuple(settings), tuple(constants), tuple(closed))
 
 
 def constants_of(statement: Statement, rng: np.random.Generator, spread: float = _NEAR) -> dict[str, float] | None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from bounds.statement import Assumption, Relation, Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_end
-from ratecheck.linting.draws import Draws
+from ratecheck.falsification.falsified import Falsified
+from ratecheck.falsification.falsify import Budget, falsify_to_the_end
+from ratecheck.linting.draws import DrawnSettings
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import method_of, steps_of_method
@@ -22,7 +23,7 @@ NEGATIVE, RUN, SEARCH = "negative bound", "short run", "short search"
 _ROUNDS, _STEPS = (1.0, 2.0), 2.0
 
 
-def check(statement: Statement, drawn: Draws, evaluations: int) -> Found:
+def check(statement: Statement, drawn: DrawnSettings, evaluations: int) -> Found:
     """All of it; the search takes so many instances, at most."""
     if statement.order_only:
         yield NotChecked(check=RUN, reason="the right side is known only up to a constant")
@@ -36,7 +37,7 @@ def check(statement: Statement, drawn: Draws, evaluations: int) -> Found:
         yield from _search(statement, evaluations)
 
 
-def _negative(statement: Statement, drawn: Draws) -> Found:
+def _negative(statement: Statement, drawn: DrawnSettings) -> Found:
     """Below zero although the left side never is. The constants drawn need not be those of any problem: a warning."""
     for values in drawn.settings:
         for each in impossible(statement, values):

@@ -8,12 +8,12 @@ import bounds
 from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.linting import behaviour, conditions, instances, occurrence, units
-from ratecheck.linting.draws import Draws, draws
+from ratecheck.linting.draws import DrawnSettings, draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, Report
 from ratecheck.linting.lines import line_of
 
 # Each family by the name under which it is reported where it fails as a whole; the number is that of instances.
-CHECKS: dict[str, Callable[[Statement, Draws, int], Found]] = {
+CHECKS: dict[str, Callable[[Statement, DrawnSettings, int], Found]] = {
     units.CHECK: lambda statement, drawn, _: units.check(statement, drawn),
     occurrence.CHECK: lambda statement, *_: occurrence.check(statement),
     conditions.CHECK: lambda statement, drawn, _: conditions.check(statement, drawn),

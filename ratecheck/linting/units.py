@@ -21,7 +21,7 @@ from bounds import roots
 from bounds.statement import Claim, Over, Relation, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
-from ratecheck.linting.draws import Draws
+from ratecheck.linting.draws import DrawnSettings
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.linting.occurrence import own
 
@@ -44,7 +44,7 @@ class MixedUnitsError(Exception):
         self.expr, self.parts = expr, parts
 
 
-def check(statement: Statement, drawn: Draws) -> Found:
+def check(statement: Statement, drawn: DrawnSettings) -> Found:
     """Terms, conditions and step rules whose sides have different degrees."""
     if statement.order_only:
         yield NotChecked(check=CHECK, reason="the right side is known only up to a constant, which may have units")
@@ -144,7 +144,7 @@ def _chooses_units(statement: Statement) -> str:
 class _Units:
     """The checks of one statement, with numbers from its settings."""
 
-    def __init__(self, statement: Statement, drawn: Draws) -> None:
+    def __init__(self, statement: Statement, drawn: DrawnSettings) -> None:
         self.statement = statement
         self.drawn = [dict(values) for values in (*drawn.settings, *drawn.constants)]
 
@@ -235,7 +235,7 @@ class _Units:
         )
 
     def degrees(self, expr: sp.Expr) -> Degrees | MixedUnitsError | None:
-        """Those of the formula as it is written; where they differ inside, those of its values at several settings."""
+        """Degrees of a formula as it is written; where they differ inside, of its values at several settings."""
         try:
             return degrees(expr, self.statement)
         except MixedUnitsError as mixed:
@@ -302,7 +302,7 @@ class _Units:
         return next((values for values in self._all(expr) if math.isfinite(number(expr, values))), {})
 
     def _in(self, values: Mapping[str, float], unit: tuple[float, float]) -> dict[str, float]:
-        """The same setting in other units."""
+        """A setting in other units."""
         vocabulary = self.statement.vocabulary
         scaled = {}
         for name, value in values.items():

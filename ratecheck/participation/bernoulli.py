@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.assumption import Assumption
+from bounds.printing.notation import Notation
+from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, real, whole
 from ratecheck.participation.independent import Independent
-from ratecheck.participation.model.pattern import Participation, PerRound, Written
+from ratecheck.participation.model.pattern import Participation, PerRound, Simpler, Written
 
 Probability = Callable[[int, int], float]
 
@@ -70,6 +73,32 @@ class Bernoulli(Independent):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
         return cls(data["p"])
+
+    @property
+    def digits(self) -> int:
+        """See `Participation.digits`."""
+        return sum(bits(x) for x in np.ravel(self.p))
+
+    def without_client(self, i: int) -> Bernoulli:
+        """See `Participation.without_client`."""
+        return Bernoulli(np.delete(self.p, i, axis=-1))
+
+    def simpler(self) -> Iterator[Iterable[Simpler]]:
+        """See `Participation.simpler`: for each probability others, of all clients that have it."""
+        for p in sorted({*np.ravel(self.p).tolist()}):
+            yield [partial(Bernoulli._with, old=p, new=new) for new in simpler_numbers(p, bits(p))]
+
+    def _with(self, old: float, new: float) -> Bernoulli:
+        """One probability in the place of another."""
+        return Bernoulli(np.where(self.p == old, new, self.p))
+
+    def sentence(self, notation: Notation) -> str:
+        """See `Participation.sentence`: the probability of each client, where one of them is below 1."""
+        p = np.ravel(self.p).tolist()
+        if {*p} == {1.0}:
+            return ""
+        listed = notation.listed([p[0]] if len({*p}) == 1 else p)
+        return f"{'each ' * (self.n > 1)}taking part with probability {notation.formula(listed)}"
 
     @property
     def constant_law(self) -> bool:  # type: ignore[override]  # one number per client, or one per client and round

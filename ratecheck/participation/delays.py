@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -117,10 +118,16 @@ def counted(pattern: Participation, T: int) -> Delays:
     Where it repeats, the cost is that of two periods, whatever T is; else that of `rows_until`. Raises `InputError` for
     a random pattern.
     """
+    longest, mean = counted_exactly(pattern, T)
+    return Delays(float(longest), float(mean))
+
+
+def counted_exactly(pattern: Participation, T: int) -> tuple[int, Fraction]:
+    """tau_max and tau_avg as `counted` has them, before they are rounded."""
     if (repeats := pattern.repeats) is not None:
-        return Delays(float(repeats.delays(T + 1)[0]), repeats.delays(T)[1] / T)
-    matrix = rows_until(pattern, T)
-    return Delays(float(maximum(matrix, T)), average(matrix, T))
+        return repeats.delays(T + 1)[0], Fraction(repeats.delays(T)[1], T)
+    found = per_round(rows_until(pattern, T))
+    return int(found.max()), Fraction(int(found[:T].sum()), T)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
 from ratecheck.participation.bernoulli import Bernoulli, Probability
@@ -122,6 +124,28 @@ class Trace(Participation):
             raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
         return cls([[int(taken) for taken in row] for row in data["rows"]])
 
+    def without_client(self, i: int) -> Trace:
+        """See `Participation.without_client`; raises `InputError` where a round would be empty."""
+        left = np.delete(self.matrix, i, axis=1)
+        if (self.matrix.any(axis=1) & ~left.any(axis=1)).any():
+            raise InputError("a round would be empty, which a statement need not admit")
+        return Trace(left)
+
+    def sentence(self, notation: Notation) -> str:
+        """See `Participation.sentence`: round after round."""
+        if self.n == 1 and self.matrix.all():
+            return ""
+        rows = [tuple((np.flatnonzero(row) + 1).tolist()) for row in self.matrix]
+        spans = [(who, len([*span])) for who, span in itertools.groupby(rows)]
+        if len(spans) == 1:
+            return f"{clients(spans[0][0], self.n)} in every round"
+        found, first = [], 0
+        for who, length in spans:
+            at = f"round {first}" if length == 1 else f"rounds {first} to {first + length - 1}"
+            found.append(f"{clients(who, self.n)} in {at}")
+            first += length
+        return ", ".join(found)
+
     @property
     def rate(self) -> float:
         """Average share of clients per round."""
@@ -141,3 +165,10 @@ class Trace(Participation):
         """The first T rows."""
         self.check_rounds(T)
         return self.matrix[:T]
+
+
+def clients(who: Sequence[int], n: int) -> str:
+    """Some of n clients, numbered from 1, in words."""
+    if len(who) in (0, n):
+        return "nobody" if not who else "the client" if n == 1 else "both" if n == 2 else "all"
+    return f"client{'s' * (len(who) > 1)} {', '.join(map(str, who))}"

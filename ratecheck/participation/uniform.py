@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bounds.assumption import Assumption
+from bounds.printing.notation import Notation, counted
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
 from ratecheck.participation.model.law import Subsets
@@ -50,6 +51,14 @@ class Uniform(Participation):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
         return cls(data["n"], data["m"])
+
+    def without_client(self, i: int) -> Uniform:
+        """See `Participation.without_client`: m of those that are left, or all of them."""
+        return Uniform(self.n - 1, min(self.m, self.n - 1))
+
+    def sentence(self, notation: Notation) -> str:
+        """See `Participation.sentence`."""
+        return f"{counted(self.m)} of them drawn in every round" if self.m < self.n else ""
 
     @property
     def rate(self) -> float:

@@ -58,7 +58,7 @@ def limit(verdicts: int, level: float = LEVEL) -> int:
 
 
 def noisy(statement: Statement) -> bool:
-    """Whether it is one claim about a mean over the rounds of a run with noise, with a right side in numbers."""
+    """True of one claim about a mean over the rounds of a run with noise, with a right side in numbers."""
     noise = any(fact in NOISE for fact in statement.vocabulary.facts.values())
     means = all(
         claim.metric.over is Over.MEAN_OF_ROUNDS and claim.relation is Relation.AT_MOST for claim in statement.claims

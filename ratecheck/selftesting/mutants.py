@@ -87,7 +87,7 @@ class Mutant:
 
     @property
     def weaker(self) -> bool:
-        """Whether it follows from the original, so that it must not be accused."""
+        """True of a mutant that follows from the original, so that it must not be accused."""
         return self.direction is Strength.WEAKER
 
 
@@ -109,7 +109,7 @@ def mutants(statement: Statement) -> list[Mutant]:
 
 
 def sound(statements: Iterable[Statement]) -> list[Statement]:
-    """Those with claims about runs and more than orders, in the repaired form where the printed one was repaired.
+    """Statements with claims about runs beyond orders, in the repaired form where the printed one was repaired.
 
     Other forms of a statement that was repaired, such as a simplified one, are left out as well.
     """

@@ -18,7 +18,7 @@ import bounds
 from bounds.statement import Statement
 from ratecheck.exponents import bilevel_orders
 from ratecheck.exponents.card import RateCell, card, columns, right
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.regimes import Bound
 
 QUARTER = sp.Rational(1, 4)
@@ -39,11 +39,11 @@ class PlantedRate:
     found: RateCell
 
     @property
-    def wanted(self) -> Finding:
+    def wanted(self) -> CellFinding:
         """What has to be found."""
-        if self.true.finding is not Finding.ATTAINED:
+        if self.true.finding is not CellFinding.ATTAINED:
             return self.true.finding
-        return Finding.EXCEEDED if self.power < 0 else Finding.LOOSE
+        return CellFinding.EXCEEDED if self.power < 0 else CellFinding.LOOSE
 
     @property
     def _allowed(self) -> float:
@@ -56,15 +56,15 @@ class PlantedRate:
 
     @property
     def caught(self) -> bool:
-        """Whether it is: with an instance where the left side is above the wrong bound alone, or with the power."""
+        """True where the planted error is found: by an instance above the wrong bound alone, or by the power."""
         if self.found.finding is not self.wanted and not (self.found.finding.passes and self.wanted.passes):
             return False
-        if self.wanted is Finding.EXCEEDED:
+        if self.wanted is CellFinding.EXCEEDED:
             violation = self.found.violation
             return self.found.order is not None or (
                 violation is not None and violation.bound < violation.left <= self._allowed
             )
-        if self.wanted is Finding.LOOSE:
+        if self.wanted is CellFinding.LOOSE:
             planted = (self.true.loose or 0.0) + self.power
             return self.found.loose is not None and abs(self.found.loose - planted) <= NEAR
         return True

@@ -71,7 +71,7 @@ class SelfTestPlan:
 
 
 @dataclass(frozen=True)
-class Report:
+class SelfTestReport:
     """Everything that was seen, in the order of the statements and their mutants."""
 
     plan: SelfTestPlan
@@ -155,7 +155,7 @@ def selftest(
     workers: int | Executor = 1,
     progress: Progress | None = None,
     kept: Kept | None = None,
-) -> Report:
+) -> SelfTestReport:
     """Survey every statement, then try a sample of their mutants, then Monte Carlo; parts that are ``kept`` are not.
 
     The textbook has no mutants: its false twins are searched, and what the worst case over all functions covers is
@@ -207,7 +207,7 @@ def selftest(
         work,
         lambda done: report(0.98 + 0.02 * done, "over all functions"),
     )
-    return Report(plan, tuple(surveys), tuple(trials), tuple(plants), tuple(twins), tuple(functions))
+    return SelfTestReport(plan, tuple(surveys), tuple(trials), tuple(plants), tuple(twins), tuple(functions))
 
 
 def sample(keys: Sequence[str], most: int | None, seed: int) -> list[tuple[str, int]]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Budget, falsify_to_the_end
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, falsify_to_the_end
 from ratecheck.families.cube import Cube
 from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome
@@ -167,7 +168,7 @@ _CAUSES = (
     ("the left side has no value", "the rounding of the left side is not known"),
     ("were not followed", "the rounding of the left side is not known"),
     ("with a rounding error of up to", "the sides differ by less than their rounding"),
-    ("the sides differ by a hair", "a condition holds up to rounding only"),
+    ("the sides agree to within rounding", "a condition holds up to rounding only"),
 )
 
 

@@ -19,7 +19,7 @@ from bounds.ledger.refuted import refuted
 from bounds.statement import Statement
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED
+from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import Coordinates
 from ratecheck.families.registry import shapes

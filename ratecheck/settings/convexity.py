@@ -22,7 +22,7 @@ OF_F = frozenset({Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ})
 
 
 def any_sign(statement: Statement) -> bool:
-    """Whether it is about functions that need not be convex, and about nothing that asks for their minimum.
+    """True of a statement about functions that need not be convex and about nothing that needs their minimum.
 
     Where the title says "convex" that is believed, whatever the assumptions are.
     """
@@ -32,7 +32,7 @@ def any_sign(statement: Statement) -> bool:
 
 
 def says_convex(statement: Statement) -> bool:
-    """Whether it is about convex functions by its assumptions, or by its title."""
+    """True of a statement about convex functions, by its assumptions or by its title."""
     return assumes_convexity(statement) or bool(re.search(r"(?<!non)(?<!non-)convex", statement.title, re.IGNORECASE))
 
 
@@ -50,5 +50,5 @@ def not_quadratic(statement: Statement, problem: Problem) -> str | None:
 
 
 def assumes_convexity(statement: Statement) -> bool:
-    """Whether it says so among its assumptions."""
+    """True of a statement with convexity or strong convexity among its assumptions."""
     return bool(_CONVEX & {*statement.assumptions})

@@ -20,7 +20,7 @@ def measured(statement: Statement) -> frozenset[str]:
 
 
 def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
-    """Those of an expression."""
+    """Symbols of an expression whose values a run measures."""
     names = names_in(written_out(expr, vocabulary))
     return frozenset(
         name.removesuffix(PREVIOUS)

@@ -39,7 +39,7 @@ class OnTrace:
     constants: Mapping[str, Constant]
 
     def with_constants(self, found: Mapping[str, Constant]) -> OnTrace:
-        """The same with other constants of these names."""
+        """A setting on its trace with other constants of these names."""
         return replace(self, constants={**self.constants, **found})
 
     @property

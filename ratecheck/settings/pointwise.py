@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Expectation
+from ratecheck.engines.expectation import Expectation
 from ratecheck.problems import Bilevel
 
 # Pairs, the sizes of their steps.

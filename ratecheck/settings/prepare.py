@@ -62,7 +62,7 @@ def prepare_with(
     given: Mapping[str, Any],
     participation: ParticipationLike | None,
 ) -> Inputs:
-    """The same with a participation, whose sizes are taken where ``given`` has none.
+    """What `verify` takes, with a participation whose sizes are taken where ``given`` has none.
 
     Raises `InputError` also for a number in ``given`` that the participation contradicts.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,13 +12,10 @@ from numpy.typing import ArrayLike
 from bounds.statement import Assumption, Given, Over, Statement, number
 from bounds.symbols import Role
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.model.algorithm import RECORDS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE, CertifiedCase
 from ratecheck.certification.local_work import Work
 from ratecheck.engines import setup
-from ratecheck.engines.moments import lemmas, quantities
-from ratecheck.engines.monte_carlo import bilevel_rounds
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Graph, Participation, Trace, Uniform
@@ -155,6 +152,10 @@ class Setting:
             )
         return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
 
+    def on(self, trace: Participation) -> Setting:
+        """The setting with this participation, such as one of `traces`, as if the caller had given it."""
+        return replace(self, participation=trace, pattern=trace)
+
     def case(self, trace: Participation) -> CertifiedCase:
         """The problem, the run and this participation, for which constants are certified."""
         assumed = self.statement.assumptions
@@ -275,12 +276,6 @@ def resolve(
 def wanted(statement: Statement) -> set[str]:
     """The quantities of the run that it compares, under the names of the engines."""
     return {statement.vocabulary.facts[symbol] for symbol in measured(statement)}
-
-
-def recordable(names: set[str] | frozenset[str]) -> bool:
-    """Whether the engines record these quantities, rather than the lemmas' own engines."""
-    others = lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES
-    return not names & others and not any(quantities.known(name) for name in names)
 
 
 # --- Values ---

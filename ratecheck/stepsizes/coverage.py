@@ -42,7 +42,7 @@ _MOST_BRANCHES = 32
 _SHORT = 9
 
 
-class Verdict(Enum):
+class CoverageVerdict(Enum):
     """What the printed numbers say about all conditions together."""
 
     COVERED = "COVERED"
@@ -58,12 +58,14 @@ class Verdict(Enum):
 
 
 _MEANING = {
-    Verdict.COVERED: "every condition holds at the printed numbers",
-    Verdict.DEPENDS: "it holds exactly where numbers that the paper does not print lie in the ranges that are named",
-    Verdict.UNKNOWN: "the paper does not print enough: a condition ties several numbers that are not printed",
-    Verdict.NOT_COVERED: "whatever the numbers are that are not printed, a condition fails at the printed ones, or the "
-    "conditions exclude each other; or a number changes during the run of which the statement has one for all rounds",
-    Verdict.OUTSIDE: "the statement is about another setting",
+    CoverageVerdict.COVERED: "every condition holds at the printed numbers",
+    CoverageVerdict.DEPENDS: "it holds exactly where numbers that the paper does not print lie in the ranges that are "
+    "named",
+    CoverageVerdict.UNKNOWN: "the paper does not print enough: a condition ties several numbers that are not printed",
+    CoverageVerdict.NOT_COVERED: "whatever the numbers are that are not printed, a condition fails at the printed "
+    "ones, or the conditions exclude each other; or a number changes during the run of which the statement has one for "
+    "all rounds",
+    CoverageVerdict.OUTSIDE: "the statement is about another setting",
 }
 
 
@@ -84,7 +86,7 @@ class ConditionAtSetting:
 
     @property
     def ranged(self) -> bool:
-        """Whether it holds for the values of one number that ``where`` names."""
+        """True where the condition holds for the values of one number that ``where`` names."""
         return self.holds is None and bool(self.where)
 
     def fields(self) -> dict[str, Any]:
@@ -97,7 +99,7 @@ class Case:
     """A setting with one of its alternatives: the numbers used, the verdict and what it rests on."""
 
     numbers: str
-    verdict: Verdict
+    verdict: CoverageVerdict
     reason: str
     conditions: tuple[ConditionAtSetting, ...]
 
@@ -110,10 +112,10 @@ class Coverage:
     cases: tuple[Case, ...]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CoverageVerdict:
         """Of the setting as a whole."""
         found = {case.verdict for case in self.cases}
-        return found.pop() if len(found) == 1 else Verdict.UNKNOWN
+        return found.pop() if len(found) == 1 else CoverageVerdict.UNKNOWN
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
@@ -175,11 +177,11 @@ def _case(
     values: Exact = dict(printed)
     outside = _completed(statement, values)
     if outside:
-        return Case(numbers, Verdict.OUTSIDE, outside, ())
+        return Case(numbers, CoverageVerdict.OUTSIDE, outside, ())
     found = tuple(_at(each, values, statement, experiment.varying, ordered) for each in statement.hypotheses)
     joint = _joint(statement, values, found)
     if why_not := _excluded(statement, experiment, values, found, joint):
-        return Case(numbers, Verdict.NOT_COVERED, why_not, found)
+        return Case(numbers, CoverageVerdict.NOT_COVERED, why_not, found)
     verdict, reason = _left(found, [where for _, where in joint.values()])
     return Case(numbers, verdict, reason, found)
 
@@ -228,17 +230,17 @@ def _joint(statement: Statement, values: Exact, found: Sequence[ConditionAtSetti
     return answers
 
 
-def _left(found: Sequence[ConditionAtSetting], ranges: Sequence[str]) -> tuple[Verdict, str]:
+def _left(found: Sequence[ConditionAtSetting], ranges: Sequence[str]) -> tuple[CoverageVerdict, str]:
     """The verdict where no condition fails, and what is left to the unknown numbers; ``ranges`` are of single ones."""
     left = [each for each in found if each.holds is None]
     if not left:
-        return Verdict.COVERED, "every condition holds"
+        return CoverageVerdict.COVERED, "every condition holds"
     tied = [each for each in left if not each.ranged]
     if not tied:
-        return Verdict.DEPENDS, f"holds exactly where {'; '.join(ranges)}"
+        return CoverageVerdict.DEPENDS, f"holds exactly where {'; '.join(ranges)}"
     unknown = ", ".join(dict.fromkeys(name for each in tied for name in each.unknown))
     needs = f"; it needs {'; '.join(ranges)}" if ranges else ""
-    return Verdict.UNKNOWN, f"{', '.join(each.name for each in tied)}: not decided without {unknown}{needs}"
+    return CoverageVerdict.UNKNOWN, f"{', '.join(each.name for each in tied)}: not decided without {unknown}{needs}"
 
 
 def _completed(statement: Statement, values: Exact) -> str:
@@ -489,6 +491,6 @@ def _contradiction(statement: Statement, values: Exact) -> str:
 
 
 def _is_quotient(expr: sp.Expr) -> bool:
-    """Whether it is a quotient of polynomials with rational coefficients."""
+    """True of a quotient of polynomials with rational coefficients."""
     powers = all(each.exp.is_Integer for each in expr.atoms(sp.Pow))
     return powers and not expr.has(sp.Max, sp.Min) and all(each.is_Rational for each in expr.atoms(sp.Number))

@@ -36,16 +36,16 @@ def logarithm(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -
     Raises TypeError for an operation that is none of those of `bounds.formula`, and KeyError for a symbol that is
     neither known nor named.
     """
-    return _Reader(names, known).read(expr)
+    return _LogarithmReader(names, known).read(expr)
 
 
 def convex(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -> bool:
-    """Whether it is seen to be convex in the logarithms of ``names``, as sums of products of powers are.
+    """True where an expression is seen to be convex in the logarithms of ``names``, as posynomials are.
 
     So are products, positive powers and maxima of those; no term may be negative.
     """
     if not _has(expr, names):
-        value = _Reader(names, known).visit(expr)
+        value = _LogarithmReader(names, known).visit(expr)
         return isinstance(value, Signed) and value.sign >= 0
     if expr.is_Symbol:
         return True
@@ -62,7 +62,7 @@ def _has(expr: sp.Expr, names: Sequence[str]) -> bool:
 
 
 def _monomial(expr: sp.Expr, names: Sequence[str]) -> bool:
-    """Whether it is a product of powers of the named symbols and of what does not contain them."""
+    """True of a monomial: a product of powers of the named symbols and of what does not contain them."""
     if expr.is_Symbol or not _has(expr, names):
         return True
     if expr.is_Pow:
@@ -70,7 +70,7 @@ def _monomial(expr: sp.Expr, names: Sequence[str]) -> bool:
     return bool(expr.is_Mul) and all(_monomial(part, names) for part in expr.args)
 
 
-class _Reader(Visitor["Signed | Logarithm"]):
+class _LogarithmReader(Visitor["Signed | Logarithm"]):
     """One function of the logarithms per part of an expression; parts without step sizes are values."""
 
     def __init__(self, names: Sequence[str], known: Mapping[str, float]) -> None:

@@ -116,7 +116,7 @@ def _logarithm(bound: sp.Expr, values: Mapping[str, float], names: Sequence[str]
     return at
 
 
-class _Bound:
+class _BoundOfStepSizes:
     """A bound as a function of step sizes by name; infinite where it leaves the range of floats or has no value."""
 
     def __init__(self, function: formula.Function, names: Sequence[str]) -> None:
@@ -142,12 +142,12 @@ class _Bound:
             return math.inf
 
 
-def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> _Bound:
+def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> _BoundOfStepSizes:
     try:
         function = formula.function(bound, names, problem.values)
     except formula.RangeError:
         raise out_of_range(f"the bound of {problem.statement.key} overflows or underflows float64") from None
-    return _Bound(function, names)
+    return _BoundOfStepSizes(function, names)
 
 
 def _completed(found: Optimum, derived: Mapping[str, tuple[sp.Expr, str]], admissible: Intervals) -> Optimum:
@@ -185,7 +185,7 @@ def _with_fixed_products(
     return bound, derived
 
 
-def _off_the_ends(value: _Bound, best: Mapping[str, float], intervals: Intervals) -> Optimum:
+def _off_the_ends(value: _BoundOfStepSizes, best: Mapping[str, float], intervals: Intervals) -> Optimum:
     """Where the bound falls all the way to an open end, take what is farthest from it and nearly as good."""
     best, infimum = dict(best), value(best)
     ends = []
@@ -228,7 +228,7 @@ def _above(function: Callable[[float], float], level: float, x: float) -> float:
 
 
 def _coordinate_descent(
-    value: _Bound, boxes: Mapping[str, tuple[float, float]], *, one_valley: bool
+    value: _BoundOfStepSizes, boxes: Mapping[str, tuple[float, float]], *, one_valley: bool
 ) -> dict[str, float]:
     """Minimise one step size after the other until nothing moves; sums of powers have no other stationary points."""
     best = {name: math.sqrt(low) * math.sqrt(high) for name, (low, high) in boxes.items()}
@@ -282,7 +282,7 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
     return min((math.exp((left + right) / 2), math.exp(best[1]), low, high), key=function)
 
 
-def _pole(value: _Bound, best: Mapping[str, float], free: Sequence[str]) -> dict[str, float]:
+def _pole(value: _BoundOfStepSizes, best: Mapping[str, float], free: Sequence[str]) -> dict[str, float]:
     """The step size at which a denominator vanishes next to the minimiser, the bound falling without end."""
     here = value(best)
     if here < 0.0:

@@ -112,7 +112,7 @@ def choose_axes(problem: FeasibleSet, admissible: Intervals, wanted: str | None)
 
 def _interest(problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str]) -> tuple[bool, bool, int, int]:
     """More where the interval of one step size depends on the other, and not by the definition of a product alone."""
-    section = _Section(problem, admissible, axes)
+    section = _SectionIntervals(problem, admissible, axes)
     low, high = _frame(admissible[axes[0]], [])
     # Not quite the ends, where an interval may be a point.
     values = [low ** (1 - share) * high**share for share in (0.1, 0.5, 0.9)]
@@ -132,7 +132,7 @@ def region(problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str], *
     """
     first, second = axes
     low, high = _frame(admissible[first], [mark[first] for mark in marks if first in mark])
-    section = _Section(problem, admissible, axes)
+    section = _SectionIntervals(problem, admissible, axes)
     step = math.log(high / low) / (_POINTS - 1)
     grid = {low * math.exp(k * step) for k in range(1, _POINTS - 1)} | {low, high}
     sections = {x: found for x in sorted(grid) if (found := section.at(x)) is not None}
@@ -187,7 +187,7 @@ def _frame(interval: Interval, marks: list[float]) -> tuple[float, float]:
     return max(low, TINY), high
 
 
-class _Section:
+class _SectionIntervals:
     """Intervals of the second step size at values of the first, and why they end there."""
 
     def __init__(self, problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str]) -> None:

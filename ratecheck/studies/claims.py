@@ -16,6 +16,7 @@ import numpy as np
 from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
+from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.studies.estimate import (
     ConfidenceInterval,
     EstimateSummary,
@@ -28,7 +29,6 @@ from ratecheck.studies.instance import models_per_round, participation_of, probl
 from ratecheck.studies.storage.store import Records
 from ratecheck.studies.study import MEASURES, ClaimKind, Curve, Effect, HorizontalAxis, Study, StudyClaim, pairs
 from ratecheck.studies.theory import CurveTheory, theory
-from ratecheck.verification.monte_carlo import step_rounding
 
 
 class ClaimVerdict(enum.Enum):

@@ -185,7 +185,7 @@ def _count(found: Records | None) -> int:
     return 0 if found is None else len(next(iter(found.values())))
 
 
-class _StoppedError(Exception):
+class _CellStoppedError(Exception):
     """Ends a cell in progress when the study is interrupted."""
 
 
@@ -264,7 +264,7 @@ class _Sweep:
 
             def report(fraction: float) -> None:
                 if threads.stop.is_set():
-                    raise _StoppedError
+                    raise _CellStoppedError
                 each.share = fraction
 
             report(0.0)

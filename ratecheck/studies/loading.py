@@ -85,7 +85,7 @@ def _by_name(files: Sequence[str | Path]) -> dict[str, str]:
 
 
 def _statements(keys: Sequence[str], place: str, own: Mapping[str, str]) -> tuple[Statement, ...]:
-    """Those of the catalogue, and of the files ``own``: only who asks says which code runs, never the study."""
+    """Statements of the catalogue and of the files ``own``: the caller says which code runs, never the study."""
     try:
         return tuple(_statement(key, own) for key in keys)
     except InputError as error:

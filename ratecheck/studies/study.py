@@ -58,7 +58,7 @@ class Effect(Enum):
 
     @property
     def has_margin(self) -> bool:
-        """Whether it puts up with a relative change."""
+        """True of a claim that allows a relative change."""
         return self in (Effect.NONE, Effect.BOUNDED, Effect.NO_WORSE)
 
 
@@ -162,7 +162,7 @@ class StudyClaim:
 
     @property
     def about_steady_state(self) -> bool:
-        """Whether it compares steady states."""
+        """True of a claim that compares steady states."""
         return self.kind in (ClaimKind.ERROR, ClaimKind.BELOW)
 
     @property
@@ -266,7 +266,7 @@ def pairs(claim: StudyClaim, study: Study) -> list[tuple[Curve, Curve]]:
 
 
 def _apart(chosen: Iterable[tuple[Curve, Curve]]) -> list[tuple[Curve, Curve]]:
-    """Those of two different curves, each two once."""
+    """Pairs of two different curves, each pair once."""
     found: dict[frozenset[str], tuple[Curve, Curve]] = {}
     for first, second in chosen:
         if first is not second:

@@ -14,7 +14,7 @@ from bounds.statement import Claim, Over, Relation, Statement, compiled, names_i
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algebra.running_error import Rounded, rounded
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Expectation
+from ratecheck.engines.expectation import Expectation
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.settings.measured import PREVIOUS, is_round, written_out
@@ -164,12 +164,10 @@ def compared(
     result: Expectation,
     *,
     given: Collection[str] = (),
-    rounds: int | None = None,
 ) -> Comparison:
-    """Both sides by the exact engine: means over rounds, or the entry with the least slack.
+    """Both sides of a claim: means over rounds, or the entry with the least slack.
 
-    ``given`` are the constants whose values are the caller's own. A mean is one over ``rounds`` where the run was
-    followed for fewer of them.
+    ``given`` are the constants whose values are the caller's own.
     """
 
     def side(expr: sp.Expr) -> Rounded:
@@ -178,7 +176,7 @@ def compared(
     left, right = side(claim.metric.expr), side(claim.bound)
     terms = {label: evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        share = 1.0 if rounds is None else len(left.value) / rounds
+        share = 1.0 if result.rounds is None else len(left.value) / result.rounds
         return _means(claim, (left, right), terms, bounded=nonnegative(claim, vocabulary, values), share=share)
     if claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) and result.places is not None:
         raise InputError(f"{claim.metric.expr} has more than one value in a round, so that none is that of a round")

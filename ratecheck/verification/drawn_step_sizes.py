@@ -15,7 +15,8 @@ from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.certification.uncertified import asked, lacking
 from ratecheck.engines import setup
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.engine import choose
+from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
@@ -25,10 +26,9 @@ from ratecheck.settings.on_trace import on_trace, step_values
 from ratecheck.settings.setting import Setting
 from ratecheck.statistics.sequential_test import decide
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.engine_runs import Reporting, by_symbol, engine, expected, set_up
+from ratecheck.verification.engine_runs import Reporting, by_symbol, set_up, wanted
 from ratecheck.verification.interval_recheck import rechecked
 from ratecheck.verification.judgement import no_verdict
-from ratecheck.verification.monte_carlo import step_rounding
 from ratecheck.verification.negative_bounds import nonnegative, not_random
 from ratecheck.verification.vacuity import vacuity
 from ratecheck.verification.verdict import Comparison, Verdict
@@ -175,13 +175,16 @@ def _left_on(means: _Means, trace: Participation, r: int) -> _Left:
         pair = by_symbol(setting, records), by_symbol(setting, errors)
         return sides.enclosed(claim.metric.expr, vocabulary, values, *pair, setting.values).mean().at(())
 
-    if engine(setting, ready) == "exact":
-        by_round = means.reporting.observe is not None
-        result, followed = expected(setting, ready, means.reporting.progress, by_round=by_round)
-        if followed is not None:
+    want = wanted(setting, by_round=means.reporting.observe is not None)
+    engine, unrecorded = choose(ready, want, setting.options.engine)
+    if unrecorded:
+        raise InputError(unrecorded)
+    if engine.option == "exact":
+        result = engine.follow(ready, want, means.reporting.progress)
+        if result.rounds is not None:
             return _Left(math.inf, math.inf, "exact")
         return _Left(*mean(result.records, result.errors), "exact")
-    run = step.simulate(ready, seed=setting.options.seed, first_replicate=r, replicates=1)
+    run = engine.sample(ready, want, range(r, r + 1))
     errors = step_rounding(run.records, vocabulary)
     found = mean(*({name: array[0] for name, array in each.items()} for each in (run.records, errors)))
     return _Left(*found, "sampled" if setup.is_random(ready) else "step")

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from bounds.statement import Claim, Over
 from bounds.symbols import Vocabulary
 from ratecheck.aliases import Array
+from ratecheck.engines.expectation import Place
 from ratecheck.statistics.confidence import radius
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.verification import claim_sides as sides
 
 Records = Mapping[str, Array]
-# Round and client of an entry, None for no single one.
-Place = tuple[int | None, int | None]
 
 # Entries that a curve shows, at most.
 _SHOWN = 400

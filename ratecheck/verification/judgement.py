@@ -12,38 +12,28 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
+from ratecheck.engines.engine import Engine, choose
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments import lemmas
-from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
-from ratecheck.engines.outcomes import enumerated, mean_field
+from ratecheck.engines.monte_carlo.rounding import step_rounding
+from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.records import recorded
-from ratecheck.engines.rigorous import piecewise_runs
-from ratecheck.engines.rigorous.mean_field import RECORDED
+from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Graph, Participation
-from ratecheck.problems import BilevelSamples, Constant, MinMax, Piecewise, PiecewiseSamples
-from ratecheck.problems.minmax import NO_ZERO
+from ratecheck.participation import Participation
+from ratecheck.problems import Constant
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
 from ratecheck.settings.pointwise import Points
-from ratecheck.settings.setting import Setting, recordable
+from ratecheck.settings.setting import Setting
 from ratecheck.statistics.sequential_test import FIRST
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.engine_runs import (
-    Reporting,
-    by_symbol,
-    engine,
-    expected,
-    inside_rounds,
-    measured,
-    one_run,
-    set_up,
-    simulate,
-)
+from ratecheck.verification.engine_runs import Reporting, by_symbol, measured, set_up, wanted
 from ratecheck.verification.entries import entries
-from ratecheck.verification.monte_carlo import ONE_RUN, Replicates, judge, step_rounding
+from ratecheck.verification.monte_carlo import Replicates, judge
 from ratecheck.verification.vacuity import vacuity
 from ratecheck.verification.verdict import Verdict, at_least
 
@@ -65,10 +55,6 @@ class Request:
     def setting(self) -> Setting:
         """The setting."""
         return self.on.setting
-
-
-# What takes the minimum of f.
-OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
 
 
 @dataclass(frozen=True)
@@ -114,26 +100,19 @@ def compare(request: Request) -> Judged:
     if setting.method is None:
         return Judged(_without_run(request, base, found.values))
     ready = set_up(setting, on.trace, found.values)
-    if ready.algorithm.mixed and isinstance(on.trace, Graph):
+    if ready.algorithm.mixed and on.trace.says:
         base = replace(base, notes=(*base.notes, on.trace.says))
     if reason := _outside(setting, ready):
         return Judged(replace(base, reasons=(reason,)))
-    if engine(setting, ready) == "exact":
-        return _by_exact(request, base, ready)
-    return _by_step(request, base, ready)
+    return _by_engine(request, base, ready)
 
 
 def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     """Why the minimum is not known of which the statement speaks, or why the start is not in the server's ball."""
-    if isinstance(ready.problem, (Piecewise, PiecewiseSamples)) and (
-        reason := _no_minimum(ready.problem, setting, ready)
-    ):
+    if not setting.problem.potential and (reason := _of_operator(setting, ready)):
         return reason
-    if not setting.problem.potential:
-        return _of_operator(setting, ready)
-    if unknown := sorted(() if setting.problem.minimum_known else setting.recorded & OF_MINIMUM):
-        where = "on quadratic and piecewise problems, and where it is proved"
-        return f"{', '.join(unknown)} is measured where the minimum is known: {where}"
+    if reason := setting.problem.unmeasured(setting.recorded, recorded(ready), random=setup.is_random(ready)):
+        return reason
     if Assumption.BALL not in setting.statement.assumptions:
         return None
     block = ready.projected[1]
@@ -154,24 +133,6 @@ def _of_operator(setting: Setting, ready: setup.Setup) -> str | None:
             f"{listed} is not measured on a {ready.problem.kind} problem, whose oracle answers with an operator that "
             f"has no values: {', '.join(symbols.get(name, name) for name in known)} are"
         )
-    if isinstance(ready.problem, MinMax) and ready.problem.zero is None and "distance2" in setting.recorded:
-        return f"there is no distance to a zero: {NO_ZERO}"
-    return None
-
-
-def _no_minimum(problem: Piecewise | PiecewiseSamples, setting: Setting, ready: setup.Setup) -> str | None:
-    """Why something is not measured on functions with kinks, such as the gap or the distance to the minimiser."""
-    sampled = isinstance(problem, PiecewiseSamples)
-    known = RECORDED if sampled else {*recorded(ready), *piecewise_runs.CHANGES}
-    if unknown := sorted(setting.recorded - known):
-        return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
-    gaps, distances = (setting.recorded & {name, f"change:{name}"} for name in ("gap", "distance2"))
-    if gaps and problem.lowest is None:
-        return "there is no gap: f is unbounded below"
-    if distances and problem.minimiser is None:
-        return "there is no distance to the minimiser: f has none, or several"
-    if gaps and setup.is_random(ready) and not sampled:
-        return "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
     return None
 
 
@@ -186,23 +147,23 @@ def points(setting: Setting) -> Points:
 
 def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> Verdict:
     """Claims about vectors, or about the participation alone."""
-    setting, recorded = request.setting, request.setting.recorded
+    setting, recorded, known = request.setting, request.setting.recorded, replace(base, engine="exact")
     if all(claim.metric.over is Over.NO_RUN for claim in setting.statement.claims):
         if setting.pointwise:
-            return _by_points(request, base, values)
+            return _by_points(request, known, values)
         if setting.problem.bilevel is not None:
             return _not_applicable(base, "vectors come from another problem")
         if len(others := [sorted(kind & recorded) for kind in lemmas.VECTORS if kind & recorded]) > 1:
             listed = " and ".join(", ".join(names) for names in others)
             return _not_applicable(base, f"{listed} are measured of different vectors, so that nothing relates them")
         m, martingale = setting.size("participants"), Assumption.MARTINGALE in setting.statement.assumptions
-        return _conclude(request, base, lemmas.vectors(setting.problem.single, m, martingale=martingale))
+        return _conclude(request, known, lemmas.vectors(setting.problem.single, m, martingale=martingale))
     (symbol,) = quantities.measured(setting.statement)
     delay = expected_delay(request.on.case, 0)
     if delay is None:
         return _not_applicable(base, "the delays depend on a run")
     records, errors = ({symbol: np.array([each])} for each in delay)
-    return _conclude(request, base, Expectation(records, errors, {}, 1.0, places=[(None, None)]))
+    return _conclude(request, known, Expectation(records, errors, {}, 1.0, places=[(None, None)]))
 
 
 def _not_applicable(base: Verdict, reason: str) -> Verdict:
@@ -221,36 +182,39 @@ def _by_points(request: Request, base: Verdict, values: dict[str, float]) -> Ver
 # --- Expectations ---
 
 
-def _by_exact(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
-    setting, reporting = request.setting, request.reporting
-    by_round = reporting.observe is not None or bool(request.along)
-    result, followed = expected(setting, ready, reporting.progress, by_round=by_round)
-    base = replace(base, engine="exact")
-    if isinstance(ready.problem, BilevelSamples):
-        count = enumerated.outcomes(ready)
-        note = f"all {count} outcomes of samples and participants are followed, each as likely as the others"
-        base = replace(base, notes=(*base.notes, f"{note}; rounding is taken as {ONE_RUN:g} of every quantity"))
+def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
+    """By the first engine that follows the run to what the statement compares."""
+    setting = request.setting
+    want = wanted(setting, by_round=request.reporting.observe is not None or bool(request.along))
+    engine, unrecorded = choose(ready, want, setting.options.engine)
+    base = replace(base, engine=engine.option)
+    if not ready.algorithm.linear:
+        note = f"{ready.method.name} is not linear: its run is followed step by step"
+        base = replace(base, notes=(*base.notes, note))
+    if unrecorded:
+        return Judged(_not_applicable(base, unrecorded))
+    if engine.option == "step" and setup.is_random(ready):
+        return _by_replicates(request, base, ready, engine, want)
+    return _by_expectation(request, base, ready, engine.follow(ready, want, request.reporting.progress))
+
+
+def _by_expectation(request: Request, base: Verdict, ready: setup.Setup, result: Expectation) -> Judged:
+    setting = request.setting
+    base = replace(base, notes=(*base.notes, *result.notes))
     if result.diverged and any(check.holds is False for check in base.conditions):
         # The statement never spoke of such a run.
         reasons = ("the run leaves the range of float64",)
-        diverged = replace(base, outcome=Outcome.DIVERGED, reasons=reasons)
-        return Judged(diverged)
+        return Judged(replace(base, outcome=Outcome.DIVERGED, reasons=reasons))
     result = _with_symbols(setting, result)
     seen = measured(setting, ready, request.along, result.records, 1)
-    found = _conclude(request, base, result, followed)
-    return Judged(_from_below(found, ready) if isinstance(ready.problem, PiecewiseSamples) else found, seen)
+    found = _conclude(request, base, result)
+    return Judged(_from_below(found, result.least) if result.least else found, seen)
 
 
-def _from_below(found: Verdict, ready: setup.Setup) -> Verdict:
-    """The verdict with the least that left sides may be, where not all outcomes of the noise are followed."""
-    if mean_field.followed(ready):
-        note = "all outcomes of the noise are followed, each as likely as the others"
-        return replace(found, notes=(*found.notes, f"{note}; rounding is taken as {ONE_RUN:g} of every quantity"))
+def _from_below(found: Verdict, why: str) -> Verdict:
+    """The verdict with the least that left sides may be."""
     listed = ", ".join(f"{each.left + each.left_error:.4g}" for each in found.comparisons)
-    note = (
-        "the left side is at least what is shown, for noise that has either sign with probability 1/2: the mean of a "
-        f"round is followed, from which {ready.problem.n} clients are a little away; it is at most {listed}"
-    )
+    note = f"the left side is at least what is shown, {why}; it is at most {listed}"
     return replace(found, comparisons=tuple(map(at_least, found.comparisons)), notes=(*found.notes, note))
 
 
@@ -271,68 +235,37 @@ def _observe(
     observe({c.name: entries(c, vocabulary, values, records, errors, places) for c in claims})
 
 
-def _conclude(request: Request, base: Verdict, result: Expectation, rounds: int | None = None) -> Verdict:
-    """Compare both sides of every claim; of ``rounds`` in all some may not have been followed."""
+def _conclude(request: Request, base: Verdict, result: Expectation) -> Verdict:
+    """Compare both sides of every claim."""
     statement, values = request.setting.statement, base.values
     _observe(request, values, result, result.records)
     given = request.setting.values
     comparisons = [
-        sides.compared(claim, statement.vocabulary, values, result, given=given, rounds=rounds)
-        for claim in statement.claims
+        sides.compared(claim, statement.vocabulary, values, result, given=given) for claim in statement.claims
     ]
     outcome, reasons = sides.outcome(statement, comparisons)
-    return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons), reasons=reasons)
+    return replace(base, outcome=outcome, comparisons=tuple(comparisons), reasons=reasons)
 
 
 # --- Replicates ---
 
 
-def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
-    setting = request.setting
-    base, inside = replace(base, engine="step"), inside_rounds(setting)
-    if not ready.algorithm.linear:
-        note = f"{ready.method.name} is not linear: its run is followed step by step"
-        base = replace(base, notes=(*base.notes, note))
-    if not inside and not recordable(setting.recorded):
-        return Judged(_not_applicable(base, _unrecorded(setting, ready)))
-    if not setup.is_random(ready):
-        return _by_one_run(request, base, ready)
-    if any(claim.metric.over is Over.BEST_ROUND for claim in setting.statement.claims):
-        reason = (
-            "which round has the least expectation is not decided by replicates: use a quadratic problem, engine=exact"
-        )
-        return Judged(_not_applicable(base, reason))
-    return _by_replicates(request, base, ready, inside=inside)
-
-
-def _unrecorded(setting: Setting, ready: setup.Setup) -> str:
-    """That the step engine does not record what the statement is about, what it does record, and what would do."""
-    symbols = {fact: name for name, fact in setting.statement.vocabulary.facts.items()}
-    known = recorded(ready)
-    missing, listed = (
-        ", ".join(symbols.get(name, name) for name in names)
-        for names in (sorted(setting.recorded - {*known}) or sorted(setting.recorded), known)
-    )  # fmt: skip
-    reason = f"the step engine does not record {missing}, only {listed}"
-    if ready.algorithm.linear:
-        return f"{reason}: use a quadratic problem, engine=exact"
-    return f"{reason}; no other engine runs {ready.method.name}, which is not linear: state it in these"
-
-
-def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, inside: bool) -> Judged:
+def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: Engine, want: Wanted) -> Judged:
     setting, statement, options = request.setting, request.setting.statement, request.setting.options
     most, level, facts = options.replicates, options.level, statement.vocabulary.facts
     matters = own_rounds.rounding_matters(ready) or ready.problem.doubts
     rounding = partial(_moved, ready, options.seed) if matters else None
-    runs = Replicates(
-        partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most, rounding
-    )  # fmt: skip
+
+    def simulate(replicates: range) -> Run:
+        return engine.sample(ready, want, replicates, request.reporting.progress)
+
+    runs = Replicates(simulate, partial(by_symbol, setting), most, rounding)
     largest = ready.problem.largest_gradients
     decisions, comparisons = judge(
         statement, base.values, runs, level, level / request.traces,
         # An observer of curves wants as many replicates of each as are allowed.
         first=FIRST if request.reporting.observe is None else most,
-        normal=setup.is_normal(ready) and not inside,
+        normal=setup.is_normal(ready) and not want.inside,
         every_run=frozenset(s for s in facts if facts[s] in bilevel_rounds.EVERY_RUN),
         ranges=by_symbol(setting, {name: np.array([value]) for name, value in largest.items()}),
         given=setting.values,
@@ -363,23 +296,3 @@ def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
     moved = own_rounds.rounding(ready, seed=seed, wanted=wanted) if own_rounds.rounding_matters(ready) else {}
     nothing = np.zeros(shape)
     return {name: moved.get(name, nothing) + doubts.get(name, 0.0) for name in ready.records}
-
-
-def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
-    """Where nothing is random one run says all, up to its rounding."""
-    setting = request.setting
-    run, more = one_run(setting, ready, request.reporting.progress)
-    errors = step_rounding(run.records, setting.statement.vocabulary)
-    doubts = ready.problem.doubts
-    errors = {name: array + more.get(name, 0.0) + doubts.get(name, 0.0) for name, array in errors.items()}
-    note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
-    if own_rounds.rounding_matters(ready):
-        moved = own_rounds.rounding(ready)
-        errors = {name: array + moved[name] for name, array in errors.items()}
-        note += ", and more where runs whose gradients are moved by rounding part from it"
-    records, errors = (
-        by_symbol(setting, {name: array[0] for name, array in each.items()}) for each in (run.records, errors)
-    )
-    seen = measured(setting, ready, request.along, records, 1)
-    found = _conclude(request, base, Expectation(records, errors, {}, ready.trace.rate))
-    return Judged(replace(found, engine="step", notes=(*base.notes, note)), seen)

@@ -14,6 +14,7 @@ from bounds.statement import Claim, Over, Relation, Statement
 from bounds.symbols import Role, Vocabulary
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.outcome import Outcome
 from ratecheck.settings.measured import measured_in, written_out
 from ratecheck.statistics.confidence import shares
@@ -24,8 +25,6 @@ from ratecheck.verification.verdict import Comparison
 
 Records = Mapping[str, Array]
 
-# Rounding of simulated quantities, relative to them, and that of the vectors of which they are squares.
-ONE_RUN, _CANCELLED = 1e-9, 1e-12
 # Replicates that grew beyond this bound their expectation from below by it.
 _LARGEST = 1e280
 
@@ -125,39 +124,6 @@ def judge(
     records = runs.records
     pairs = zip(statement.claims, decisions, strict=True)
     return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision in pairs]
-
-
-def step_rounding(records: Records, vocabulary: Vocabulary) -> dict[str, Array]:
-    """What simulated quantities are wrong by, as a rule, replicate by replicate.
-
-    They are squares and products of vectors whose entries cancel: those are known to a share of what is largest in the
-    run, among quantities of the same unit, so that a small square is known worse than a large one.
-    """
-    units: dict[object, list[str]] = {}
-    for name in records:
-        units.setdefault(_unit(name, vocabulary), []).append(name)
-    found: dict[str, Array] = {}
-    for names in units.values():
-        found |= _of_one_unit({name: records[name] for name in names})
-    return found
-
-
-def _unit(name: str, vocabulary: Vocabulary) -> object:
-    """What scales alike; a quantity that the paper does not name is alone."""
-    symbol = next((s for s, fact in vocabulary.facts.items() if name in (s, fact)), None)
-    return name if symbol is None else (vocabulary[symbol].f_degree, vocabulary[symbol].x_degree)
-
-
-def _of_one_unit(records: Records) -> dict[str, Array]:
-    with np.errstate(all="ignore"):
-        # What is largest so far: a run that blows up later was accurate before.
-        sizes = [np.where(np.isfinite(array), np.abs(array), 0.0) for array in records.values()]
-        most = np.maximum.accumulate(np.maximum.reduce(np.broadcast_arrays(*sizes)), axis=-1)
-        own = {name: np.abs(array) for name, array in records.items()}
-        return {
-            name: ONE_RUN * size + 2 * _CANCELLED * np.sqrt(size) * np.sqrt(most) + _CANCELLED**2 * most
-            for name, size in own.items()
-        }
 
 
 def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:

@@ -33,7 +33,7 @@ class Sameness(Enum):
     UNDECIDED = "cannot be compared"
 
 
-class Side(Enum):
+class Larger(Enum):
     """Which of two formulas is larger."""
 
     LARGER = "larger"
@@ -43,7 +43,7 @@ class Side(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
+class SamplePoints:
     """Random ``values`` by name; ``of`` says where they lie."""
 
     values: tuple[Mapping[str, float], ...]
@@ -66,7 +66,7 @@ class Change:
     points: int
     ratio: sp.Expr | None = None
     ratio_proved: bool = False
-    side: Side = Side.UNDECIDED
+    side: Larger = Larger.UNDECIDED
     side_proved: bool = False
 
     @property
@@ -82,7 +82,7 @@ def with_symbols_of(expr: sp.Expr, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     return expr.xreplace({each: symbols[each.name] for each in expr.free_symbols if each.name in symbols})
 
 
-def compare(old: sp.Expr, new: sp.Expr, points: Points) -> Change:
+def compare(old: sp.Expr, new: sp.Expr, points: SamplePoints) -> Change:
     """Compare two formulas, in the same symbols: by simplification, and by numbers at the points.
 
     >>> import sympy as sp
@@ -166,14 +166,14 @@ def _ratio(old: sp.Expr, new: sp.Expr, values: Sequence[tuple[sp.Expr, sp.Expr]]
 
 def _side(
     old: sp.Expr, new: sp.Expr, values: Sequence[tuple[sp.Expr, sp.Expr]], hypotheses: tuple[Condition, ...]
-) -> tuple[Side, bool]:
+) -> tuple[Larger, bool]:
     """Which one is larger at the points, and whether that is proved inside the hypotheses."""
     larger = any(two > one and not _agree(one, two) for one, two in values)
     smaller = any(two < one and not _agree(one, two) for one, two in values)
     if larger and smaller:
-        return Side.MIXED, True
+        return Larger.MIXED, True
     low, high = (old, new) if larger else (new, old)
-    side = Side.LARGER if larger else Side.SMALLER
+    side = Larger.LARGER if larger else Larger.SMALLER
     return side, any(_proved(Scalar(left=low, operator="<=", right=high, hypotheses=h)) for h in ((), hypotheses))
 
 
@@ -205,7 +205,7 @@ class Tightness(Enum):
     UNDECIDED = "cannot be compared"
 
 
-def tightness(old: Condition, new: Condition, points: Points) -> tuple[Tightness, bool]:
+def tightness(old: Condition, new: Condition, points: SamplePoints) -> tuple[Tightness, bool]:
     """Whether the new condition admits less or more, and whether that is proved; else it is seen at the points.
 
     >>> import sympy as sp

@@ -13,8 +13,8 @@ from bounds.symbols import Vocabulary
 from ratecheck.linting.draws import draws
 from ratecheck.versions.expressions import (
     Change,
-    Points,
     Sameness,
+    SamplePoints,
     Tightness,
     compare,
     implied,
@@ -74,7 +74,7 @@ class ConditionChange:
 
     @property
     def changed(self) -> bool:
-        """Whether it is not proved to be the same."""
+        """True of a pair of versions not proved to be equal."""
         return not (self.tightness is Tightness.SAME and self.proved)
 
 
@@ -100,7 +100,7 @@ class StatementChange:
     new_claims: tuple[str, ...]
     conditions: tuple[ConditionChange, ...]
     parts: tuple[PartChange, ...]
-    points: Points
+    points: SamplePoints
 
     @property
     def same(self) -> bool:
@@ -149,7 +149,7 @@ def _translated(new: Statement, symbols: Mapping[str, sp.Symbol]) -> Statement:
     )
 
 
-def _common(old: Statement, new: Statement, vocabulary: Vocabulary) -> Points:
+def _common(old: Statement, new: Statement, vocabulary: Vocabulary) -> SamplePoints:
     """Random points inside the conditions of both versions, or of the domains alone where none was found.
 
     Step sizes that the versions prescribe alike are as prescribed; others are free, since the formulas have them.
@@ -167,12 +167,12 @@ def _common(old: Statement, new: Statement, vocabulary: Vocabulary) -> Points:
     )
     conditions = (*both.hypotheses,)
     if found := draws(both, WANTED).settings:
-        return Points(values=found, of="admissible in both versions", hypotheses=conditions)
+        return SamplePoints(values=found, of="admissible in both versions", hypotheses=conditions)
     anywhere = dataclasses.replace(both, conditions=(), step_rules=(), step_products=(), settings={})
-    return Points(values=draws(anywhere, WANTED).settings, of="of the symbols' domains", hypotheses=conditions)
+    return SamplePoints(values=draws(anywhere, WANTED).settings, of="of the symbols' domains", hypotheses=conditions)
 
 
-def _claim(old: Claim, new: Claim, points: Points) -> ClaimChange:
+def _claim(old: Claim, new: Claim, points: SamplePoints) -> ClaimChange:
     same = match([(name, name) for name in old.terms], [(name, name) for name in new.terms])
     terms = [
         TermChange(name=renamed(one, two), change=compare(old.terms[one], new.terms[two], points))
@@ -199,7 +199,7 @@ def renamed(old: str, new: str) -> str:
 def _conditions(old: Statement, new: Statement, vocabulary: Vocabulary) -> tuple[ConditionChange, ...]:
     """The conditions, paired where they are the same, have the same name, or bound the same expression."""
     values = [*draws(old, WANTED).settings, *draws(dataclasses.replace(new, vocabulary=vocabulary), WANTED).settings]
-    points = Points(values=tuple(values), of="admissible in one version")
+    points = SamplePoints(values=tuple(values), of="admissible in one version")
     ours, theirs = [*old.conditions], [*new.conditions]
     pairs: list[tuple[Condition, Condition]] = []
     for alike in (_identical, _named_alike, _about_the_same):
@@ -230,7 +230,7 @@ def _about_the_same(one: Condition, two: Condition) -> bool:
     return one.left == two.left and one.operator[0] == two.operator[0]
 
 
-def _parts(old: Statement, new: Statement, points: Points) -> tuple[PartChange, ...]:
+def _parts(old: Statement, new: Statement, points: SamplePoints) -> tuple[PartChange, ...]:
     """What else changed."""
     found: list[PartChange] = []
     if old.algorithm != new.algorithm:
@@ -258,7 +258,9 @@ def _rule(rule: StepRule) -> str:
     return f"{rule.symbol}{' (at least)' if rule.at_least else ''}{' (by default)' if rule.free else ''}"
 
 
-def _formulas(kind: str, old: Mapping[str, sp.Expr], new: Mapping[str, sp.Expr], points: Points) -> list[PartChange]:
+def _formulas(
+    kind: str, old: Mapping[str, sp.Expr], new: Mapping[str, sp.Expr], points: SamplePoints
+) -> list[PartChange]:
     found = []
     for name in dict.fromkeys((*old, *new)):
         one, two = old.get(name), new.get(name)

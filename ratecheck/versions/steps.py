@@ -11,10 +11,10 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.step import Check, Enumerated, Step
-from ratecheck.versions.expressions import Points, Sameness, compare, text, with_symbols_of
+from ratecheck.versions.expressions import Sameness, SamplePoints, compare, text, with_symbols_of
 from ratecheck.versions.match import last, match
 
-_NOWHERE = Points(values=(), of="nowhere")
+_NOWHERE = SamplePoints(values=(), of="nowhere")
 
 
 @dataclass(frozen=True, kw_only=True)

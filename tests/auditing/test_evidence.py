@@ -13,7 +13,7 @@ from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.refuted import of_paper
 from ratecheck.auditing import ledger
 from ratecheck.auditing.errata import errata
-from ratecheck.auditing.export.conclusions import Standing, conclude
+from ratecheck.auditing.export.conclusions import ProofStanding, conclude
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.views.review import short
 from ratecheck.views.review.data import LEVELS, Asked, Reviewed, review_fields
@@ -177,10 +177,10 @@ def mended(of, fault=None):
 @pytest.mark.parametrize(
     ("changes", "filed", "standing"),
     [
-        ((), True, Standing.PROOF),
-        (("pfl/lemma-a.3",), True, Standing.REPAIR),
-        (("pfl/theorem-4.5",), True, Standing.PROOF),
-        ((), False, Standing.REPAIR),
+        ((), True, ProofStanding.PROOF),
+        (("pfl/lemma-a.3",), True, ProofStanding.REPAIR),
+        (("pfl/theorem-4.5",), True, ProofStanding.PROOF),
+        ((), False, ProofStanding.REPAIR),
     ],
 )
 def test_a_right_statement_whose_proof_needs_a_repair(changes, filed, standing):
@@ -189,11 +189,11 @@ def test_a_right_statement_whose_proof_needs_a_repair(changes, filed, standing):
     fault = Fault(steps=("pfl/lemma-4.1-12",), kind=kind, wrong="w", meant="m", changes=changes) if filed else None
     conclusion = conclude([mended("pfl/lemma-a.3", fault)], bounds.statements("pfl"))["pfl/lemma-a.3"]
     assert conclusion.standing is standing
-    assert ("its proof needs a repair" in conclusion.text) == (standing is Standing.PROOF)
+    assert ("its proof needs a repair" in conclusion.text) == (standing is ProofStanding.PROOF)
 
 
 def test_a_refuted_statement_is_not_called_unaffected():
     """Where the whole statement fails, in an edge case say, the repair is the statement's, whatever a fault lists."""
     fault = Fault(steps=("pfl/lemma-4.1-12",), kind=FaultKind.EDGE_CASE, wrong="w", meant="m")
     whole = dataclasses.replace(mended("pfl/lemma-a.3", fault), kind="end-to-end")
-    assert conclude([whole], bounds.statements("pfl"))["pfl/lemma-a.3"].standing is Standing.REPAIR
+    assert conclude([whole], bounds.statements("pfl"))["pfl/lemma-a.3"].standing is ProofStanding.REPAIR

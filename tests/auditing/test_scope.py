@@ -17,7 +17,7 @@ from bounds.ledger.vectors import factors
 from bounds.papers.simfbo.proofs import forms
 from ratecheck.auditing import ledger
 from ratecheck.auditing.errata import errata
-from ratecheck.auditing.export.conclusions import Standing, conclude
+from ratecheck.auditing.export.conclusions import ProofStanding, conclude
 from ratecheck.auditing.finding import StepResult, StepVerdict, examine_step
 from ratecheck.auditing.graph import Grade, _graded
 from ratecheck.views.proofs.audit import counts_text, ledger_text, step_text
@@ -73,7 +73,7 @@ def test_everything_after_it_says_so():
     """Conclusion, graph, counts and the table: nothing downstream calls it proved."""
     found = [examine_step(NARROW), examine_step(dataclasses.replace(STEP, id="mine/a-2"))]
     conclusion = conclude(found, [])["mine/a"]
-    assert conclusion.standing is Standing.CHECKED
+    assert conclusion.standing is ProofStanding.CHECKED
     assert conclusion.reasons == ("1 of its 2 steps checked in a special case (one dimension)",)
     node = _graded(found, repaired=False)
     assert (node.own, node.steps) == (Grade.CHECKED, ("mine/a-1",))

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bounds.errors import InputError
-from bounds.parsing import UnknownSymbolError, comparison, expression
+from bounds.parsing import UnknownSymbolError, expression, sides
 from bounds.statement import number
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
 
@@ -95,12 +95,18 @@ def test_what_is_no_formula_is_refused(text, part):
     assert "\n" not in str(caught.value)
 
 
+def comparison(text):
+    """Both sides as expressions, and the operator."""
+    left, sign, right = sides(text)
+    return expression(left, COMMON), sign, expression(right, COMMON)
+
+
 def test_a_comparison_keeps_its_sides():
     """What SymPy would decide or turn round stays as it is written."""
     L, gamma, K = (COMMON[name].symbol for name in ("L", "gamma_u", "K"))
-    assert comparison("gamma_u <= 1/(L*K)", COMMON) == (gamma, "<=", 1 / (L * K))
-    assert comparison("K >= 1", COMMON) == (K, ">=", 1)
-    assert comparison("1 / L > gamma_u", COMMON) == (1 / L, ">", gamma)
+    assert comparison("gamma_u <= 1/(L*K)") == (gamma, "<=", 1 / (L * K))
+    assert comparison("K >= 1") == (K, ">=", 1)
+    assert comparison("1 / L > gamma_u") == (1 / L, ">", gamma)
 
 
 @pytest.mark.parametrize(
@@ -119,5 +125,5 @@ def test_a_comparison_keeps_its_sides():
 def test_what_is_no_comparison_is_refused(text, part):
     """One comparison with one of five operators."""
     with pytest.raises(InputError) as caught:
-        comparison(text, COMMON)
+        comparison(text)
     assert part in str(caught.value)

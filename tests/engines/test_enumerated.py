@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ratecheck.engines import run_steps, setup
+from ratecheck.engines import setup, simulate
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
@@ -152,7 +152,7 @@ def test_without_noise_it_is_the_run_itself():
     plain = Bilevel(problem.A, problem.B, problem.b, problem.Q, problem.q)
     trace = Trace([[True, False], [True, True], [False, True]])
     found = enumerated.expect(setup.prepare("simfbo", problem, trace, K=2, step_sizes={**STEPS, "r": 1.0}))
-    run = run_steps("simfbo", plain, trace, K=2, r=1.0, **STEPS)
+    run = simulate("simfbo", plain, trace, K=2, r=1.0, **STEPS)
     for name, values in run.records.items():
         assert found[name] == pytest.approx(values[0], rel=1e-11)
 

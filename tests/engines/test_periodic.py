@@ -156,7 +156,7 @@ def test_clients_taken_together(name, monkeypatch):
     """A state of four clients for forty: rounds one by one on all of them, and squaring without groups."""
     problem, pattern = groups_of_40()
     run = ready(name, pattern, problem, T=60, sigma=0.5)
-    grouped = periodic._Run(run).grouped
+    grouped = periodic._PeriodicRun(run).grouped
     assert [len(members) for members in grouped.groups] == [10] * 4
     fast, slow = periodic.average(run), exact.expect(run)
     for record, values in slow.records.items():
@@ -164,7 +164,7 @@ def test_clients_taken_together(name, monkeypatch):
         assert fast.records[record] == pytest.approx(values.mean(), rel=1e-10)
     singles = [np.array([i]) for i in range(40)]
     monkeypatch.setattr("ratecheck.engines.types.grouped.groups", lambda *_: singles)
-    alone = periodic._Run(run)
+    alone = periodic._PeriodicRun(run)
     assert alone.size > 40 or name == "fedavg"
     assert alone.averages()[0] == pytest.approx(list(fast.records.values()), rel=1e-11)
 
@@ -191,10 +191,10 @@ def test_what_is_preserved(name, n, factors):
 def test_clients_are_not_taken_together():
     """Where quantities are about single clients, or clients differ in what is not linear in their state."""
     problem, pattern = groups_of_40()
-    assert len(periodic._Run(ready("fedsum", pattern, problem, T=60, K=[1, 2] * 20)).grouped.groups) == 4
-    assert len(periodic._Run(ready("fedsum", pattern, problem, T=60, K=[1, 1, 2, 2] * 10)).grouped.groups) == 8
+    assert len(periodic._PeriodicRun(ready("fedsum", pattern, problem, T=60, K=[1, 2] * 20)).grouped.groups) == 4
+    assert len(periodic._PeriodicRun(ready("fedsum", pattern, problem, T=60, K=[1, 1, 2, 2] * 10)).grouped.groups) == 8
     own = Quadratic(problem.H, problem.g, shared=1)
-    assert len(periodic._Run(ready("fedavg-p", pattern, own, T=60)).grouped.groups) == 40
+    assert len(periodic._PeriodicRun(ready("fedavg-p", pattern, own, T=60)).grouped.groups) == 40
 
 
 def test_many_clients_many_rounds():

@@ -13,7 +13,7 @@ from bounds.statement import Statement, number
 from ratecheck.errors import InputError
 from ratecheck.exponents import bilevel_orders as orders
 from ratecheck.exponents.families.bilevel import CONSTANTS, Cause, family
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.order_exponent import compare
 from ratecheck.selftesting.planted_rates import planted
 
@@ -110,7 +110,7 @@ def test_noise_falls_with_the_root(parameter: str) -> None:
     found = orders.exponent(bounds.get(ORDER), "full synchronisation", parameter, regimes=(Cause.NOISE,))
     assert found.measured == pytest.approx(-0.5, abs=0.01)
     assert found.low == pytest.approx(-0.5, abs=0.01) == found.high
-    assert found.verdict is Finding.ATTAINED
+    assert found.verdict is CellFinding.ATTAINED
     assert "noise" in found.where
 
 
@@ -119,7 +119,7 @@ def test_the_drift_does_not_fall_with_the_local_steps() -> None:
     found = orders.exponent(bounds.get(ORDER), "local updates", "tau_bar")
     assert found.predicted == pytest.approx(-1)
     assert found.measured == pytest.approx(0, abs=0.03)
-    assert found.verdict is Finding.EXCEEDED
+    assert found.verdict is CellFinding.EXCEEDED
     assert found.values[-1] / found.values[0] == pytest.approx(64)
 
 
@@ -131,7 +131,7 @@ def test_without_noise_the_order_hides_the_initial_gap() -> None:
     assert number(statement.claims[0].terms["full synchronisation"], completed) == 0
     found = orders.exponent(statement, "local updates", "T", regimes=(Cause.START,))
     assert found.measured == pytest.approx(-0.5, abs=0.01)
-    assert found.verdict is Finding.EXCEEDED
+    assert found.verdict is CellFinding.EXCEEDED
 
 
 @pytest.mark.parametrize(("term", "parameter"), [("full synchronisation", "T"), ("partial participation", "tau_bar")])
@@ -140,7 +140,7 @@ def test_a_planted_exponent(term: str, parameter: str, power: float) -> None:
     """A quarter too good is exceeded, a quarter too bad is loose by that much."""
     found = orders.exponent(planted(bounds.get(ORDER), term, parameter, sp.Rational(power)), term, parameter)
     assert found.measured - found.predicted == pytest.approx(-power, abs=0.03)
-    assert found.verdict is (Finding.EXCEEDED if power < 0 else Finding.LOOSE)
+    assert found.verdict is (CellFinding.EXCEEDED if power < 0 else CellFinding.LOOSE)
 
 
 @pytest.mark.long
@@ -152,10 +152,10 @@ def test_every_order(key: str) -> None:
         for parameter in orders.parameters(statement):
             found = orders.exponent(statement, term, parameter)
             if key == "simfbo/theorem-1-order-partial" and term == "local updates":
-                assert found.verdict is Finding.NOT_REACHED
+                assert found.verdict is CellFinding.NOT_REACHED
                 continue
             wrong = (term, parameter) == ("local updates", "tau_bar")
-            assert found.verdict is (Finding.EXCEEDED if wrong else Finding.ATTAINED), (term, parameter)
+            assert found.verdict is (CellFinding.EXCEEDED if wrong else CellFinding.ATTAINED), (term, parameter)
             if (term, parameter) in KNOWN and (key, parameter) != ("simfbo/theorem-1-order-full", "n"):
                 assert found.measured == pytest.approx(KNOWN[term, parameter], abs=0.02)
             assert np.all(found.errors < 1e-3 * found.lefts)
@@ -163,16 +163,16 @@ def test_every_order(key: str) -> None:
                 for power in (-0.25, 0.25):
                     again = orders.exponent(planted(statement, term, parameter, sp.Rational(power)), term, parameter)
                     assert again.measured - again.predicted == pytest.approx(-power, abs=0.03)
-                    assert again.verdict is (Finding.EXCEEDED if power < 0 else Finding.LOOSE)
+                    assert again.verdict is (CellFinding.EXCEEDED if power < 0 else CellFinding.LOOSE)
 
 
 def test_only_a_gain_throughout_is_an_accusation() -> None:
     """A left side that gains on the term in one half of the range only says nothing."""
     values, flat = (1.0, 10.0, 100.0), np.zeros(3)
     gains = compare("T", values, (1.0, 0.1, 0.01), np.array([1.0, 0.3, 0.09]), flat, "")
-    assert (gains.verdict, gains.text) == (Finding.EXCEEDED, "EXCEEDED by T^0.48")
+    assert (gains.verdict, gains.text) == (CellFinding.EXCEEDED, "EXCEEDED by T^0.48")
     part = compare("T", values, (1.0, 0.1, 0.01), np.array([1.0, 0.09, 0.08]), flat, "")
-    assert part.verdict is Finding.NOT_REACHED
+    assert part.verdict is CellFinding.NOT_REACHED
     loose = compare("T", values, (1.0, 0.1, 0.01), np.array([1.0, 0.05, 0.0025]), flat, "")
     assert loose.text == "LOOSE by T^0.30"
 
@@ -181,9 +181,9 @@ def test_a_large_error_accuses_nobody() -> None:
     """Nor does it acquit: a left side that is hardly known is no point of a law."""
     for end in (0.2, 0.1, 0.05):
         sure = compare("T", (1.0, 10.0), (1.0, 0.1), np.array([1.0, end]), np.array([0.005, 0.0]), "")
-        assert sure.verdict is not Finding.NOT_REACHED
+        assert sure.verdict is not CellFinding.NOT_REACHED
         found = compare("T", (1.0, 10.0), (1.0, 0.1), np.array([1.0, end]), np.array([0.5, 0.1]), "")
-        assert found.verdict is Finding.NOT_REACHED
+        assert found.verdict is CellFinding.NOT_REACHED
 
 
 def test_what_is_not_measured_is_said_in_one_line() -> None:

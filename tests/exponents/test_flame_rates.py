@@ -10,7 +10,7 @@ import bounds
 from ratecheck.engines.moments import exact
 from ratecheck.engines.setup import prepare
 from ratecheck.exponents.card import Card, card
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.exponents.modes.flame_modes import FlameModes
 from ratecheck.outcome import Outcome
@@ -121,7 +121,7 @@ def test_a_gap_that_vanishes_too_fast_is_violated(key: str) -> None:
     """T^(-5/4): there is an instance, and 'verify' confirms it."""
     found = card(planted(bounds.get(key), "initial gap", "T", -sp.Rational(1, 4)), over=["T"])
     cell = next(cell for cell in found.cells if cell.row.term == "initial gap")
-    assert cell.finding is Finding.EXCEEDED
+    assert cell.finding is CellFinding.EXCEEDED
     assert cell.violation is not None
     assert cell.violation.verdict is Outcome.VIOLATED
 
@@ -133,7 +133,7 @@ def test_a_gap_that_vanishes_too_slowly_is_loose(key: str, name: str, power: int
     """By the quarter that was planted."""
     found = card(planted(bounds.get(key), "initial gap", name, sp.Rational(power, 4)), over=[name])
     cell = next(cell for cell in found.cells if cell.row.term == "initial gap")
-    assert cell.finding is Finding.LOOSE
+    assert cell.finding is CellFinding.LOOSE
     assert cell.loose == pytest.approx(loose, abs=0.03)
 
 
@@ -149,11 +149,11 @@ LOOSE = {
 def test_every_cell_has_a_verdict(key: str, seed: int) -> None:
     """The initial gap is attained in everything; the inner error, where it is loose, does not move at all."""
     found: Card = card(bounds.get(key), seed=seed)
-    loose = {(cell.row.term, cell.parameter) for cell in found.cells if cell.finding is Finding.LOOSE}
-    attained = {(cell.row.term, cell.parameter) for cell in found.cells if cell.finding is Finding.ATTAINED}
+    loose = {(cell.row.term, cell.parameter) for cell in found.cells if cell.finding is CellFinding.LOOSE}
+    attained = {(cell.row.term, cell.parameter) for cell in found.cells if cell.finding is CellFinding.ATTAINED}
     assert loose == LOOSE[key]
     assert len(attained) + len(loose) == len(found.cells)
     for cell in found.cells:
-        if cell.finding is Finding.LOOSE:
+        if cell.finding is CellFinding.LOOSE:
             assert cell.worst is not None
             assert abs(cell.worst.measured.exponent) < 0.1

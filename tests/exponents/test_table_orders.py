@@ -12,7 +12,7 @@ from bounds.ledger import rate_table
 from ratecheck.errors import InputError
 from ratecheck.exponents import table_orders
 from ratecheck.exponents.families.bilevel import Cause
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 
 PARTIAL, FULL = "baselines/fedavg-karimireddy-partial", "baselines/fedavg-karimireddy-full"
 NOISE = "noise and dissimilarity"
@@ -33,7 +33,7 @@ def test_textbook_rates(key: str, term: str, regime: Cause, parameter: str, step
     """FedAvg's m^(-1/2), n^(-1/2), T^(-1/2) and 1/T, and that SCAFFOLD does not see b."""
     found = table_orders.exponent(bounds.get(key), term, regime, parameter, steps)
     assert found.measured == pytest.approx(known, abs=0.02)
-    assert found.verdict is Finding.ATTAINED
+    assert found.verdict is CellFinding.ATTAINED
 
 
 def test_a_row_that_others_beat_is_loose() -> None:
@@ -52,7 +52,7 @@ def test_a_planted_exponent(power: float) -> None:
     planted = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
     found = table_orders.exponent(planted, "noise", Cause.NOISE, "T", "pfl/fedavg-full")
     assert found.measured - found.predicted == pytest.approx(-power, abs=0.02)
-    assert found.verdict is (Finding.EXCEEDED if power < 0 else Finding.LOOSE)
+    assert found.verdict is (CellFinding.EXCEEDED if power < 0 else CellFinding.LOOSE)
 
 
 def test_descent_is_geometric() -> None:
@@ -92,7 +92,7 @@ def test_every_row() -> None:
     loose = set()
     for row in found:
         for parameter, each in row.exponents.items():
-            assert each.verdict in (Finding.ATTAINED, Finding.LOOSE), (row.key, row.term, parameter)
+            assert each.verdict in (CellFinding.ATTAINED, CellFinding.LOOSE), (row.key, row.term, parameter)
             if each.predicted - each.measured > 0.1:
                 loose.add((row.key.partition("/")[2], row.term, row.regime.name, parameter))
     drift = {(key, "drift", "START", p) for p in ("T", "b") for key in ("fedsim", PARTIAL[10:], FULL[10:])}

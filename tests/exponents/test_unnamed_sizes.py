@@ -6,7 +6,7 @@ from sampled_clients import sampled
 
 from bounds.theorem import theorem
 from ratecheck.exponents.card import card
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.falsification.terms import by_term
 from ratecheck.outcome import Outcome
 
@@ -24,7 +24,7 @@ def test_a_power_of_the_participants_that_is_wrong_is_exceeded_without_clients_i
     """The variance of a sample falls with 1/m, whatever n is called."""
     wrong = sampled(sampling=f"L*gamma_u*b**2/m**{power}")
     found = cell(wrong, SAMPLING, "m")
-    assert found.finding is Finding.EXCEEDED
+    assert found.finding is CellFinding.EXCEEDED
     assert found.violation.verdict is Outcome.VIOLATED
     assert found.exponents == pytest.approx((-power, -1), abs=0.05)
     assert by_term(wrong).violation is not None
@@ -34,7 +34,7 @@ def test_a_power_of_the_participants_that_is_wrong_is_exceeded_without_clients_i
 def test_the_right_power_is_attained_by_the_variance_of_a_sample(factor):
     """The left sides are those of the closed form, with and without n on the right."""
     found = cell(sampled(sampling=f"L*gamma_u*b**2*{factor}/m"), SAMPLING, "m")
-    assert found.finding is Finding.ATTAINED
+    assert found.finding is CellFinding.ATTAINED
     worst = found.worst
     for hard, left in zip(worst.instances, worst.left, strict=True):
         at = hard.values
@@ -50,14 +50,14 @@ def test_the_right_power_is_attained_by_the_variance_of_a_sample(factor):
 def test_a_power_that_is_too_weak_is_loose():
     """By the root of m."""
     found = cell(sampled(sampling="L*gamma_u*b**2/sqrt(m)"), SAMPLING, "m")
-    assert found.finding is Finding.LOOSE
+    assert found.finding is CellFinding.LOOSE
     assert found.loose == pytest.approx(0.5, abs=0.03)
 
 
 def test_participants_that_no_formula_names_are_fewer_than_all():
     """A bound without m is loose in m, and wrong with a tenth of it."""
     statement = sampled(noise="L*gamma_u*sigma_u**2", sampling="L*gamma_u*b**2")
-    assert cell(statement, SAMPLING, "n").finding is Finding.ATTAINED
+    assert cell(statement, SAMPLING, "n").finding is CellFinding.ATTAINED
     assert cell(statement, SAMPLING, "m").loose == pytest.approx(1, abs=0.03)
     tenth = sampled(noise="L*gamma_u*sigma_u**2", sampling="L*gamma_u*b**2/10")
     assert by_term(tenth).violation.confirmed
@@ -80,7 +80,7 @@ def test_local_steps_that_no_formula_names_may_be_many():
         )
 
     found = cell(local("4*F_0/(gamma_u*T)"), "gap", "K")
-    assert found.finding is Finding.EXCEEDED
+    assert found.finding is CellFinding.EXCEEDED
     assert found.violation.hard.values["K"] > 1
 
 
@@ -97,7 +97,7 @@ def test_rounds_that_no_formula_names_may_be_many():
         conditions=["gamma_u <= 1/L"],
         settings={"K": 1, "m": "n", "eta_u": 1},
     )
-    assert cell(statement, "noise: sigma_u", "T").finding is Finding.EXCEEDED
+    assert cell(statement, "noise: sigma_u", "T").finding is CellFinding.EXCEEDED
 
 
 @pytest.mark.parametrize("delay", ["", "*(1 + tau_max)"])
@@ -122,7 +122,7 @@ def test_delays_that_no_formula_names_are_searched(delay):
     assert all(x > hard.values["tau_max"] for x, hard in zip(rounds, found.worst.instances, strict=True))
 
 
-@pytest.mark.parametrize(("power", "finding"), [("m", Finding.ATTAINED), ("m**2", Finding.EXCEEDED)])
+@pytest.mark.parametrize(("power", "finding"), [("m", CellFinding.ATTAINED), ("m**2", CellFinding.EXCEEDED)])
 def test_a_server_step_that_is_large_makes_up_for_small_local_ones(power, finding):
     """Terms with gamma_u^2 vanish beside those with gamma_u*eta_u, which then decide the bound."""
     statement = theorem(

@@ -20,6 +20,7 @@ from bounds.theorem import theorem
 from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
 from ratecheck.falsification import falsify as module
+from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.families.any_curvature import ANY_CURVATURE
 from ratecheck.families.cube import Cube
@@ -409,7 +410,7 @@ def test_a_bound_that_is_tight_with_everybody_there_is_searched_where_clients_st
     """Gradient descent with step 1/L reaches the first term for any T; a delay breaks the second one."""
     right = {"descent": "2*Delta_f/(eta*T)", "start": "2*tau_max*F_0/T"}
     statement = theorem(title="Stale", right=right, conditions=["eta <= 1/(L*max(1, tau_max))"], **STALE)
-    search = module._Search(statement, SMALL, module.SEARCHED, lambda *_: None, 0.0)
+    search = module._Search(statement, SMALL, SEARCHED, lambda *_: None, 0.0)
     ranked = [Cube(statement, shape, {}) for shape in shapes(statement)]
     ranked.sort(key=lambda family: bool(family.shape.trace))
     assert not any(family.shape.trace for family in ranked[: module._SHAPES])

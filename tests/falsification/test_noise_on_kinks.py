@@ -8,6 +8,7 @@ import pytest
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.theorem import theorem
 from ratecheck.falsification import falsify as searching
+from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk
 from ratecheck.families.cube import Cube
@@ -128,7 +129,7 @@ def test_a_true_statement_is_not_accused(statement):
     """None of the points that are known to be hard, nor random ones."""
     families = [Cube(statement, shape) for shape in later_shapes(statement)]
     assert families
-    search = searching._Search(statement, Budget(60), searching.SEARCHED, lambda *_: None, math.inf)
+    search = searching._Search(statement, Budget(60), SEARCHED, lambda *_: None, math.inf)
     with pytest.raises(searching._Over):
         search.all(families, np.random.default_rng(1))
     assert not search.violated
@@ -140,7 +141,7 @@ def test_one_client_is_followed_exactly():
     statement = descent("2*F_0/(gamma_u*T) + L*gamma_u*sigma_u**2/n", ["noise"], left="G_u", over="mean_of_rounds")
     family = next(Cube(statement, shape) for shape in later_shapes(statement) if shape.n == 1)
     rng = np.random.default_rng(0)
-    verdicts = [family.decode(family.drawn(rng)).verdict(searching.SEARCHED) for _ in range(20)]
+    verdicts = [family.decode(family.drawn(rng)).verdict(SEARCHED) for _ in range(20)]
     compared = [each.worst for each in verdicts if each.worst is not None]
     assert len(compared) > 5
     assert not any(each.at_least for each in compared)

@@ -13,7 +13,6 @@ import bounds
 import ratecheck as rc
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk
-from ratecheck.falsification.simpler import arrays
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Trace
 from ratecheck.problems import Quadratic
@@ -67,7 +66,7 @@ def test_a_shrunk_instance_is_small_and_still_violates(case, searches, tmp_path)
     before, after = sizes(found.instance), sizes(small)
     assert all(after[name] <= before[name] for name in after)
     assert found.shrunk.after <= found.shrunk.before
-    numbers = [*arrays(small).values(), *small.given.values()]
+    numbers = [*small.problem.arrays().values(), *small.given.values()]
     for number in (Fraction(float(x)) for each in numbers for x in np.ravel(each)):
         assert max(abs(number.numerator), number.denominator) < 1000
 

@@ -14,9 +14,10 @@ import sympy as sp
 import bounds
 from bounds.papers.simfbo.symbols import sigma_f, sigma_gg
 from bounds.statement import Assumption
-from ratecheck.engines import exact_moments, run_steps, setup
+from ratecheck.engines import exact, setup, simulate
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Budget, falsify
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.shrink import shrink
 from ratecheck.families.cube import Cube
@@ -221,7 +222,7 @@ def test_what_has_no_samples_of_its_own_is_refused():
     with pytest.raises(InputError, match=r"noise_A: shape \(1, 1\); needed \(1, 1, 1\)"):
         BilevelSamples([[[1.0]]], [[[0.0]]], [[0.0]], [np.eye(2)], [[0.0, 1.0]], noise_A=[[0.5]])
     steps = dict.fromkeys(("eta_x", "eta_y", "eta_v", "gamma_x", "gamma_y", "gamma_v"), 0.1)
-    for engine in (run_steps, exact_moments):
+    for engine in (simulate, exact):
         with pytest.raises(InputError, match=r"outcomes are followed|needs a quadratic problem"):
             engine("simfbo", problem, Uniform(1, 1), K=1, T=1, **steps)
     assert setup.is_random(setup.prepare("simfbo", problem, Uniform(1, 1), K=1, T=1, step_sizes=steps))

@@ -8,7 +8,7 @@ import bounds
 from ratecheck.exponents.card import Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.regimes import Regime, TermRow
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import fit
@@ -41,14 +41,16 @@ def cell(row, name, finding, term=None, left=None, reason="because of a reason",
 def card(*, exceeded=True):
     """ATTAINED in K, LOOSE in T, NOT REACHED for the other term's K, and EXCEEDED in its T if that is wanted."""
     cells = [
-        cell(GAP, "K", Finding.ATTAINED, 4 / X, 1 / X),
-        cell(GAP, "T", Finding.LOOSE, 4 / X, X**-1.25, loose=0.25),
-        cell(DRIFT, "K", Finding.NOT_REACHED, reason="at most 7% of the bound is this term while K runs over decades"),
+        cell(GAP, "K", CellFinding.ATTAINED, 4 / X, 1 / X),
+        cell(GAP, "T", CellFinding.LOOSE, 4 / X, X**-1.25, loose=0.25),
+        cell(
+            DRIFT, "K", CellFinding.NOT_REACHED, reason="at most 7% of the bound is this term while K runs over decades"
+        ),
     ]
     if exceeded:
         hard = cells[0].worst.hardest
         violation = Violation(5000.0, 3.0, 2.0, hard, Verdict(hard.statement, Outcome.VIOLATED, "", "exact", {}))
-        cells.append(cell(DRIFT, "T", Finding.EXCEEDED, X**0.0, 0.1 * X**0.5, violation=violation))
+        cells.append(cell(DRIFT, "T", CellFinding.EXCEEDED, X**0.0, 0.1 * X**0.5, violation=violation))
     return Card(STATEMENT, tuple(cells), seed=0)
 
 

@@ -18,6 +18,7 @@ def test_wheel_contains_both_packages_and_nothing_else(tmp_path):
     assert {top for top in tops if not top.endswith(".dist-info")} == {"bounds", "ratecheck"}
     assert {
         "bounds/py.typed",
+        "ratecheck/__init__.pyi",
         "ratecheck/py.typed",
         "ratecheck/kernels/rounds.py",
         "bounds/papers/pfl/statements.py",

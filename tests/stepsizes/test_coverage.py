@@ -8,7 +8,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.experiment import Experiment, encoded, exact, experiments, ordered
 from bounds.symbols import Domain
-from ratecheck.stepsizes.coverage import Verdict, coverage, restricts_step_sizes
+from ratecheck.stepsizes.coverage import CoverageVerdict, coverage, restricts_step_sizes
 from ratecheck.stepsizes.coverage import _region as region
 
 PAPERS = ("pfl", "fedsum", "flame", "simfbo")
@@ -27,11 +27,11 @@ def where(case):
 def test_pfl_by_hand():
     """From gamma = 0.001 and K = 25: L <= 1/(32*0.025) = 1.25, and 1/(72*0.025) = 5/9 as 9/10^(2/3) > 1."""
     (partial, full) = against("pfl/theorem-3.7")
-    assert partial.verdict is Verdict.DEPENDS
+    assert partial.verdict is CoverageVerdict.DEPENDS
     assert where(partial.cases[0]) == {"gamma": "L <= 1.25", "eta_u": "eta_u >= 3", "eta_v": "eta_v >= about 1.05409"}
     assert Fraction(1) / (32 * 25 * Fraction("0.001")) == Fraction("1.25")
     # K is varied in Fig. 1d, so that L and K are both unknown.
-    assert full.verdict is Verdict.UNKNOWN
+    assert full.verdict is CoverageVerdict.UNKNOWN
     assert "gamma: not decided without K, L" in full.cases[0].reason
     (scaffold,) = against("pfl/theorem-4.5")
     assert where(scaffold.cases[0])["gamma"] == "L <= 5/9 (about 0.555556)"
@@ -42,9 +42,9 @@ def test_pfl_by_hand():
 def test_a_statement_about_full_participation_is_not_about_a_sample():
     """A sample, m = 9 of n = 10 is outside of Theorem 3.11; m = n is not."""
     partial, full = against("pfl/theorem-3.11")
-    assert partial.verdict is Verdict.OUTSIDE
+    assert partial.verdict is CoverageVerdict.OUTSIDE
     assert "m = 9" in partial.cases[0].reason
-    assert full.verdict is Verdict.UNKNOWN
+    assert full.verdict is CoverageVerdict.UNKNOWN
 
 
 def flame_by_hand(lambda_, rho, m):
@@ -64,7 +64,7 @@ def test_no_setting_of_flame_is_covered(form):
     found = against(f"flame/theorem-2-{form}")
     assert len(found) == 7
     for each in found:
-        assert each.verdict is Verdict.NOT_COVERED
+        assert each.verdict is CoverageVerdict.NOT_COVERED
         for case, values in zip(each.cases, each.experiment.cases(), strict=True):
             holds = {condition.name: condition.holds for condition in case.conditions}
             penalty, descent, _ = flame_by_hand(int(values["lambda_"]), str(values["rho"]), int(values["m"]))
@@ -80,7 +80,7 @@ def test_nor_by_the_wide_form(form):
         for case, values in zip(each.cases, each.experiment.cases(), strict=True):
             possible = flame_by_hand(int(values["lambda_"]), str(values["rho"]), int(values["m"]))[2]
             assert not possible
-            assert case.verdict is Verdict.NOT_COVERED
+            assert case.verdict is CoverageVerdict.NOT_COVERED
             x, rho = Fraction(int(values["lambda_"]), int(values["m"])), Fraction(str(values["rho"]))
             # x^2 (1 + 1/k)/rho > x^2/rho, so that no k > 0 meets the steps of w_i from here on.
             if x**2 / rho >= (x + rho) / 2:
@@ -96,12 +96,12 @@ def test_nor_by_the_wide_form(form):
 def test_fedsum_by_hand():
     """A step size that falls with t is not one number; eta_g = 1 is 1/sqrt(tau_max) for tau_max = 1 alone."""
     falling, constant, *_ = against("fedsum/theorem-4.1")
-    assert falling.verdict is Verdict.NOT_COVERED
+    assert falling.verdict is CoverageVerdict.NOT_COVERED
     assert "changes from round to round" in falling.cases[0].reason
     # The row of the condition says no for the same reason as the verdict.
     (row,) = (each for each in falling.cases[0].conditions if each.name == "eta_l")
     assert (row.holds, row.where) == (False, falling.cases[0].reason)
-    assert constant.verdict is Verdict.UNKNOWN
+    assert constant.verdict is CoverageVerdict.UNKNOWN
     assert where(constant.cases[0])["eta_g"] == "tau_max = 1"
     assert where(against("fedsum/theorem-4.1-repaired")[1].cases[0])["eta_g"] == "tau_max <= 1"
     (basic,) = against("fedsum/theorem-c.1")
@@ -123,7 +123,7 @@ def test_no_setting_of_simfbo_is_covered(form, number):
     least_v = 8 * 24**0.5 if form else 16 * 12**0.5
     assert len(found) == (2 if number == "1" else 1)
     for each in found:
-        assert each.verdict is Verdict.NOT_COVERED
+        assert each.verdict is CoverageVerdict.NOT_COVERED
         assert max(each.experiment.values[f"gamma_{name}"] for name in "yv") / each.experiment.values["gamma_x"] <= 4
         assert f"about {least:.6g}, the infimum of the right side where mu_g <= L_1" in each.cases[0].reason
         # The rows of the conditions that fail say no as the verdict does, and no other row does.
@@ -132,7 +132,7 @@ def test_no_setting_of_simfbo_is_covered(form, number):
         assert each.cases[0].reason == "; ".join(f"{row.text} is false: {row.where}" for row in failed)
         assert f"about {least_v:.6g}, the infimum" in failed[1].where
     # Without the order nothing is claimed: L_1 may be as small as it likes.
-    assert all(each.verdict is Verdict.UNKNOWN for each in against(key))
+    assert all(each.verdict is CoverageVerdict.UNKNOWN for each in against(key))
 
 
 def test_settings_with_values_inside_and_outside():
@@ -147,11 +147,11 @@ def test_settings_with_values_inside_and_outside():
         return found.verdict
 
     inside = {"n": 10, "m": 9, "K": 25, "gamma": "0.001", "eta_u": 3, "eta_v": 2}
-    assert verdict(**inside) is Verdict.DEPENDS
-    assert verdict(**inside, L="1.25") is Verdict.COVERED
-    assert verdict(**inside, L="1.2500001") is Verdict.NOT_COVERED
-    assert verdict(**inside | {"eta_u": "2.9"}) is Verdict.NOT_COVERED
-    assert verdict(n=10, m=9) is Verdict.UNKNOWN
+    assert verdict(**inside) is CoverageVerdict.DEPENDS
+    assert verdict(**inside, L="1.25") is CoverageVerdict.COVERED
+    assert verdict(**inside, L="1.2500001") is CoverageVerdict.NOT_COVERED
+    assert verdict(**inside | {"eta_u": "2.9"}) is CoverageVerdict.NOT_COVERED
+    assert verdict(n=10, m=9) is CoverageVerdict.UNKNOWN
     clients = Experiment(
         place="",
         algorithms=("fedavg-p",),
@@ -161,8 +161,8 @@ def test_settings_with_values_inside_and_outside():
         remark="",
     )
     (found,) = coverage(statement, [clients])
-    assert [case.verdict for case in found.cases] == [Verdict.COVERED, Verdict.NOT_COVERED]
-    assert found.verdict is Verdict.UNKNOWN
+    assert [case.verdict for case in found.cases] == [CoverageVerdict.COVERED, CoverageVerdict.NOT_COVERED]
+    assert found.verdict is CoverageVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize(

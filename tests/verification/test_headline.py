@@ -13,7 +13,7 @@ from bounds.ledger.refuted import of_paper, refuted
 from bounds.ledger.step import StepKind
 from bounds.statement import Evaluation
 from bounds.symbols import Domain, Role
-from ratecheck.auditing.export.conclusions import Standing, conclude
+from ratecheck.auditing.export.conclusions import ProofStanding, conclude
 from ratecheck.auditing.finding import StepVerdict, examine_step
 from ratecheck.auditing.ledger import audit, has_ledger, load, module_of
 from ratecheck.outcome import Outcome
@@ -179,8 +179,8 @@ def test_the_kept_list_is_the_audit_s():
     findings = audit([module_of(paper) for paper in papers])
     concluded = conclude(findings, statements)
     false = {each.key for each in REFUTED if not each.form_of and each.fields()["false_as_printed"]}
-    assert {k for k, c in concluded.items() if c.standing is Standing.FALSE} == false
-    assert {concluded[key].standing for key in FALSE.keys() - false} == {Standing.REPAIR}
+    assert {k for k, c in concluded.items() if c.standing is ProofStanding.FALSE} == false
+    assert {concluded[key].standing for key in FALSE.keys() - false} == {ProofStanding.REPAIR}
     assert all(FALSE[key] in concluded[key].steps for key in FALSE)
 
 

@@ -13,7 +13,7 @@ from fake_card import BASE, GAP, X, card, curves
 import ratecheck as rc
 from ratecheck.commands.exit_codes import of_card
 from ratecheck.exponents.curves import Curves
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.local_steps import LocalSteps
 from ratecheck.verification import instance as instances
 from ratecheck.views.checks.rates import rates_fields, rates_text
@@ -97,7 +97,7 @@ def test_the_result():
 
 @pytest.mark.parametrize(
     ("findings", "code"),
-    [((), 0), ((Finding.OPEN,), 3), ((Finding.EXCEEDED,), 1), ((Finding.OPEN, Finding.EXCEEDED), 1)],
+    [((), 0), ((CellFinding.OPEN,), 3), ((CellFinding.EXCEEDED,), 1), ((CellFinding.OPEN, CellFinding.EXCEEDED), 1)],
 )
 def test_exit_codes(findings, code):
     """What passes the bound and is confirmed by nothing is open, unless something else is confirmed."""
@@ -198,4 +198,4 @@ def test_what_local_steps_buy_is_one_panel_per_case():
 def test_findings_and_rows_are_in_order():
     """The card's own order, whatever the cells' findings."""
     assert card().rows[0] == GAP
-    assert card().cell(GAP, "T").finding is Finding.LOOSE
+    assert card().cell(GAP, "T").finding is CellFinding.LOOSE

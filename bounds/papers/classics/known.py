@@ -1,4 +1,4 @@
-"""What the literature knows of the worst case of a theorem's left side, beside the theorem."""
+"""Worst cases of theorems' left sides that the literature knows, beside the theorems."""
 
 from __future__ import annotations
 

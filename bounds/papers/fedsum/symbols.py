@@ -61,6 +61,10 @@ eta_l = _define("eta_l", r"\eta_l", "local step size", _POSITIVE, _STEP, -1, 2)
 eta = _define("eta", r"(\eta_g\eta_l)", "effective step size eta_g*eta_l", _POSITIVE, _STEP, -1, 2)
 
 
+# The factor of the noise in the repaired rates, max{1, tau_avg}.
+AVERAGE = sp.Max(1, tau_avg)
+
+
 def _measured(name: str, latex: str, meaning: str, f_degree: int, x_degree: int, *, signed: bool = False) -> sp.Symbol:
     domain = Domain.REAL if signed else Domain.NONNEGATIVE
     return _define(name, latex, meaning, domain, Role.MEASURED, f_degree, x_degree)
@@ -68,12 +72,9 @@ def _measured(name: str, latex: str, meaning: str, f_degree: int, x_degree: int,
 
 G_u = _measured("G_u", r"\mathbb{E}\|\nabla f(x^{(t)})\|^2", "E||grad f(x^t)||^2", 2, -2)
 noise_square = _measured(
-    "noise_square",
-    r"\mathbb{E}\|\sum_{i\in\mathcal{A}_t}\sum_k[g_i-\nabla f_i]\|^2",
-    "E||sum over i in A_t and k of the noise of client i's gradient k in round a_{i,t}||^2",
-    2,
-    -2,
-)
+    "noise_square", r"\mathbb{E}\|\sum_{i\in\mathcal{A}_t}\sum_k[g_i-\nabla f_i]\|^2",
+    "E||sum over i in A_t and k of the noise of client i's gradient k in round a_{i,t}||^2", 2, -2,
+)  # fmt: skip
 moved_sum = _measured(
     "moved_sum", r"\sum_{t=0}^{T-1}\mathbb{E}\|x^{(t+1)}-x^{(t)}\|^2", "sum over t < T of E||x^{t+1} - x^t||^2", 0, 2
 )
@@ -143,15 +144,7 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
     "",
     r"x^{(a_{i,t})}",
 )
-(
-    local_aggregate_sum,
-    local_aggregate_sum_T,
-    local_window_sum,
-    local_delayed_window_sum,
-    local_stale_sum,
-    local_stale_sum_T,
-    local_noise_inner_sum,
-) = _sums(
+_sums(
     "local_",
     r"\sum_{i\in\mathcal{A}_?}\sum_k\nabla f_i(x_i^{(a_{i,?},k)})",
     "sum over i in A_t and k < K of grad f_i(x_i^{a_{i,t},k})",
@@ -161,7 +154,7 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
 
 
 def _facts(prefix: str, kind: str) -> dict[str, str]:
-    """What the symbols of `_sums` are: ``kind`` is "mean_" for gradients that are not summed over k."""
+    """Facts behind the symbols of `_sums`: ``kind`` is "mean_" for gradients that are not summed over k."""
     return {
         f"{prefix}aggregate_sum": f"total:{kind}gradients2",
         f"{prefix}aggregate_sum_T": f"total_T:{kind}gradients2",

@@ -1,4 +1,4 @@
-"""What follows from what in "Personalized Federated Learning via ADMM with Moreau Envelope".
+"""Implications of "Personalized Federated Learning via ADMM with Moreau Envelope".
 
 Every form of Theorem 2 telescopes a form of Lemma 1. The proof bounds the gradient by steps of all clients, which are
 m/s times those of the selected ones under uniform selection, and at most m/(s*gamma_bar) times those with a skew.

@@ -1,4 +1,4 @@
-"""What follows from what in "Sharper Convergence Guarantees ... with Partial Model Personalization"."""
+"""Implications of "Sharper Convergence Guarantees ... with Partial Model Personalization"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.implication import Fact, Implication, Summed, Use, numbered
-from bounds.papers.pfl.statements import K, L, T, gamma, m, n, sigma_u, sigma_v
+from bounds.symbols import K, L, T, gamma, m, n, sigma_u, sigma_v
 
 ONE, ZERO = sp.Integer(1), sp.Integer(0)
 BEFORE = {s.G_u: s.G_u_prev, s.G_v: s.G_v_prev, s.B: s.B_prev, s.C: s.C_prev}

@@ -6,9 +6,8 @@ import sympy as sp
 
 from bounds.ledger.rate_table import RATE, QuotedRow, RateTable, better, own_row, quoted_row, special_case
 from bounds.papers.baselines import statements as baselines
-from bounds.papers.pfl import statements as pfl
+from bounds.symbols import COMMON, K, T, b, m, n, sigma_u, sigma_v
 
-n, m, K, T, b, sigma_u, sigma_v = pfl.n, pfl.m, pfl.K, pfl.T, pfl.b, pfl.sigma_u, pfl.sigma_v
 _HIDDEN = ("L", "F_0")
 
 _FEDAVG_P = own_row(
@@ -21,7 +20,7 @@ PFL_TABLE_2 = RateTable(
     name="pfl/table-2",
     title="Algorithms for partial model personalisation",
     source=baselines.PFL_TABLE_2,
-    vocabulary=pfl.VOCABULARY,
+    vocabulary=COMMON,
     headers=RATE,
     hidden=_HIDDEN,
     conditions=(),
@@ -66,7 +65,7 @@ PFL_TABLE_3 = RateTable(
     name="pfl/table-3",
     title="FedAvg without personal variables",
     source=baselines.PFL_TABLE_3,
-    vocabulary=pfl.VOCABULARY,
+    vocabulary=COMMON,
     headers=RATE,
     hidden=_HIDDEN,
     conditions=(),

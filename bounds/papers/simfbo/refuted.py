@@ -1,4 +1,4 @@
-"""What the audit of the proofs calls false as printed, and the step that refutes it."""
+"""Statements that the audit of the proofs calls false as printed, with the steps that refute them."""
 
 from __future__ import annotations
 

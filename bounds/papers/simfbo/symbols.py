@@ -58,42 +58,22 @@ L_2 = _define(
 )
 L_3 = _define("L_3", "L_3", "Lipschitz constant of the third derivatives of every g_i", _NONNEGATIVE, _CONSTANT, 1, -4)
 sigma_f = _define(
-    "sigma_f",
-    r"\sigma_f",
-    "root of the bound on the noise variance of the f_i gradients",
-    _NONNEGATIVE,
-    _CONSTANT,
-    1,
-    -1,
-)
+    "sigma_f", r"\sigma_f", "root of the bound on the noise variance of the f_i gradients", _NONNEGATIVE, _CONSTANT,
+    1, -1,
+)  # fmt: skip
 sigma_g = _define(
-    "sigma_g",
-    r"\sigma_g",
-    "root of the bound on the noise variance of the g_i gradients",
-    _NONNEGATIVE,
-    _CONSTANT,
-    1,
-    -1,
-)
+    "sigma_g", r"\sigma_g", "root of the bound on the noise variance of the g_i gradients", _NONNEGATIVE, _CONSTANT,
+    1, -1,
+)  # fmt: skip
 sigma_gg = _define(
-    "sigma_gg",
-    r"\sigma_{gg}",
-    "root of the bound on the noise variance of the second derivatives of g_i",
-    _NONNEGATIVE,
-    _CONSTANT,
-    1,
-    -2,
-)
+    "sigma_gg", r"\sigma_{gg}", "root of the bound on the noise variance of the second derivatives of g_i",
+    _NONNEGATIVE, _CONSTANT, 1, -2,
+)  # fmt: skip
 beta_gh = _define("beta_gh", r"\beta_{gh}", "factor of the lower-level heterogeneity", _POSITIVE, _CONSTANT, 0, 0)
 sigma_gh = _define(
-    "sigma_gh",
-    r"\sigma_{gh}",
-    "root of the constant part of the lower-level heterogeneity",
-    _NONNEGATIVE,
-    _CONSTANT,
-    1,
-    -1,
-)
+    "sigma_gh", r"\sigma_{gh}", "root of the constant part of the lower-level heterogeneity", _NONNEGATIVE, _CONSTANT,
+    1, -1,
+)  # fmt: skip
 psi_gap = _define(
     "psi_gap", r"\Psi^0-\inf\Psi", "initial gap of the Lyapunov function (37)", _POSITIVE, _CONSTANT, 1, 0
 )
@@ -121,29 +101,27 @@ def _measured(
 
 
 # What the paper defines from the above: the left sides of simfbo/constants.
-DEFINED = {
-    name: _measured(name, latex, meaning, *degrees)
-    for name, latex, meaning, degrees in (
-        ("r", "r", "radius of the server's ball for v", (0, 1)),
-        ("r_max", r"r_{\max}", "bound on the local v", (0, 1)),
-        ("L_R", "L_R", "Lipschitz constant of grad_v R_i in (x, y)", (1, -2)),
-        ("L_tilde", r"\widetilde L", "Lipschitz constant in y of the surrogate gradient with its own v", (1, -2)),
-        ("L_Phi", r"L_\Phi", "smoothness of Phi", (1, -2)),
-        ("L_y", "L_y", "Lipschitz constant of y*", (0, 0)),
-        ("L_v", "L_v", "Lipschitz constant of v*", (0, 0)),
-        ("L_yx", "L_{yx}", "Lipschitz constant of the Jacobian of y*", (0, -1)),
-        ("L_vx", "L_{vx}", "Lipschitz constant of the Jacobian of v*", (0, -1)),
-        ("K_1", "K_1", "factor of ||y - y*||^2 in the Lyapunov function", (1, -2)),
-        ("K_2", "K_2", "factor of ||v - v*||^2 in the Lyapunov function", (1, -2)),
-        ("delta", r"\delta_t", "Young parameter of the step of y", (0, 0)),
-        ("delta_prime", r"\delta_t'", "Young parameter of the step of v", (0, 0)),
-        ("M_1", "M_1", "factor of the error of partial participation", (3, -4)),
-        ("M_2", "M_2", "factor of the error of full synchronisation", (3, -4)),
-        ("M_3", "M_3", "factor of the error of the local steps", (2, -4)),
-        ("sigma_M1", r"\sigma_{M1}", "root of the factor of the drifts of x and v", (1, -1)),
-        ("sigma_M2", r"\sigma_{M2}", "root of the factor of the drift of y", (1, -1)),
-    )
-}
+for _name, _latex, _meaning, _degrees in (
+    ("r", "r", "radius of the server's ball for v", (0, 1)),
+    ("r_max", r"r_{\max}", "bound on the local v", (0, 1)),
+    ("L_R", "L_R", "Lipschitz constant of grad_v R_i in (x, y)", (1, -2)),
+    ("L_tilde", r"\widetilde L", "Lipschitz constant in y of the surrogate gradient with its own v", (1, -2)),
+    ("L_Phi", r"L_\Phi", "smoothness of Phi", (1, -2)),
+    ("L_y", "L_y", "Lipschitz constant of y*", (0, 0)),
+    ("L_v", "L_v", "Lipschitz constant of v*", (0, 0)),
+    ("L_yx", "L_{yx}", "Lipschitz constant of the Jacobian of y*", (0, -1)),
+    ("L_vx", "L_{vx}", "Lipschitz constant of the Jacobian of v*", (0, -1)),
+    ("K_1", "K_1", "factor of ||y - y*||^2 in the Lyapunov function", (1, -2)),
+    ("K_2", "K_2", "factor of ||v - v*||^2 in the Lyapunov function", (1, -2)),
+    ("delta", r"\delta_t", "Young parameter of the step of y", (0, 0)),
+    ("delta_prime", r"\delta_t'", "Young parameter of the step of v", (0, 0)),
+    ("M_1", "M_1", "factor of the error of partial participation", (3, -4)),
+    ("M_2", "M_2", "factor of the error of full synchronisation", (3, -4)),
+    ("M_3", "M_3", "factor of the error of the local steps", (2, -4)),
+    ("sigma_M1", r"\sigma_{M1}", "root of the factor of the drifts of x and v", (1, -1)),
+    ("sigma_M2", r"\sigma_{M2}", "root of the factor of the drift of y", (1, -1)),
+):
+    _measured(_name, _latex, _meaning, *_degrees)
 
 # Quantities of a run in round t.
 grad_Phi_w2 = _measured(
@@ -153,19 +131,13 @@ grad_Phi2 = _measured("grad_Phi2", r"\mathbb{E}\|\nabla\Phi(x^t)\|^2", "E||grad 
 y_error_w2 = _measured("y_error_w2", r"\mathbb{E}\|y^t-\widetilde y^*(x^t)\|^2", "E||y^t - y*_w(x^t)||^2", 0, 2)
 v_error_w2 = _measured("v_error_w2", r"\mathbb{E}\|v^t-\widetilde v^*(x^t)\|^2", "E||v^t - v*_w(x^t)||^2", 0, 2)
 mean_x2 = _measured(
-    "mean_x2",
-    r"\mathbb{E}\|\sum_iw_i\widetilde h_{x,i}\|^2",
-    "E||sum_i w_i h~_x,i||^2 with h~_x,i the average of the surrogate gradients at the client's local points",
-    2,
-    -2,
-)
+    "mean_x2", r"\mathbb{E}\|\sum_iw_i\widetilde h_{x,i}\|^2",
+    "E||sum_i w_i h~_x,i||^2 with h~_x,i the average of the surrogate gradients at the client's local points", 2, -2,
+)  # fmt: skip
 sampled_x2 = _measured(
-    "sampled_x2",
-    r"\mathbb{E}\|\sum_{i\in C}\widetilde w_ih_{x,i}\|^2",
-    "E||(n/P) sum_{i in C} w_i h_x,i||^2 with h_x,i the average of the client's sampled surrogate gradients",
-    2,
-    -2,
-)
+    "sampled_x2", r"\mathbb{E}\|\sum_{i\in C}\widetilde w_ih_{x,i}\|^2",
+    "E||(n/P) sum_{i in C} w_i h_x,i||^2 with h_x,i the average of the client's sampled surrogate gradients", 2, -2,
+)  # fmt: skip
 sampled_y2 = _measured(
     "sampled_y2", r"\mathbb{E}\|\sum_{i\in C}\widetilde w_ih_{y,i}\|^2", "the same for the y gradients of g_i", 2, -2
 )
@@ -183,12 +155,9 @@ drift_v = _measured(
     "drift_v", _SHARES + r"\mathbb{E}\|v_i^k-v^t\|^2", "drift: sum_ik w_i (a_i^k/|a_i|_1) E||v_i^k - v^t||^2", 0, 2
 )
 drift_f = _measured(
-    "drift_f",
-    _SHARES + r"\Delta_{f,i}^k",
-    "sum_ik w_i (a_i^k/|a_i|_1) E Delta_f,i^k with the right side Delta_f of Lemma 6; Delta_R is the same",
-    2,
-    -2,
-)
+    "drift_f", _SHARES + r"\Delta_{f,i}^k",
+    "sum_ik w_i (a_i^k/|a_i|_1) E Delta_f,i^k with the right side Delta_f of Lemma 6; Delta_R is the same", 2, -2,
+)  # fmt: skip
 drift_g = _measured(
     "drift_g", _SHARES + r"\Delta_{g,i}^k", "sum_ik w_i (a_i^k/|a_i|_1) E Delta_g,i^k of Lemma 6", 2, -2
 )
@@ -207,44 +176,25 @@ drift_f_sq = _measured("drift_f_sq", _SQUARED_SHARES + r"\Delta_{f,i}^k", "drift
 drift_g_sq = _measured("drift_g_sq", _SQUARED_SHARES + r"\Delta_{g,i}^k", "drift_g with w_i^2 for w_i", 2, -2)
 noise_weight = _measured("noise_weight", r"\sum_iw_i^2\|a_i\|_2^2/\|a_i\|_1^2", "sum_i w_i^2 |a_i|_2^2/|a_i|_1^2", 0, 0)
 noise_weight_r = _measured(
-    "noise_weight_r",
-    r"\sum_iw_i^2r_i^2\|a_i\|_2^2/\|a_i\|_1^2",
-    "sum_i w_i^2 r_i^2 |a_i|_2^2/|a_i|_1^2 with r_i the largest local ||v_i^k||",
-    0,
-    2,
-)
+    "noise_weight_r", r"\sum_iw_i^2r_i^2\|a_i\|_2^2/\|a_i\|_1^2",
+    "sum_i w_i^2 r_i^2 |a_i|_2^2/|a_i|_1^2 with r_i the largest local ||v_i^k||", 0, 2,
+)  # fmt: skip
 Phi_w_change = _measured(
-    "Phi_w_change",
-    r"\mathbb{E}\widetilde\Phi(x^{t+1})-\mathbb{E}\widetilde\Phi(x^t)",
-    "expected change of Phi_w in a round",
-    1,
-    0,
-    _REAL,
-)
+    "Phi_w_change", r"\mathbb{E}\widetilde\Phi(x^{t+1})-\mathbb{E}\widetilde\Phi(x^t)",
+    "expected change of Phi_w in a round", 1, 0, _REAL,
+)  # fmt: skip
 y_change = _measured(
-    "y_change",
-    r"\mathbb{E}\|y^{t+1}-\widetilde y^*(x^{t+1})\|^2-\mathbb{E}\|y^t-\widetilde y^*(x^t)\|^2",
-    "change of y_error_w2 in a round",
-    0,
-    2,
-    _REAL,
-)
+    "y_change", r"\mathbb{E}\|y^{t+1}-\widetilde y^*(x^{t+1})\|^2-\mathbb{E}\|y^t-\widetilde y^*(x^t)\|^2",
+    "change of y_error_w2 in a round", 0, 2, _REAL,
+)  # fmt: skip
 v_change = _measured(
-    "v_change",
-    r"\mathbb{E}\|v^{t+1}-\widetilde v^*(x^{t+1})\|^2-\mathbb{E}\|v^t-\widetilde v^*(x^t)\|^2",
-    "change of v_error_w2 in a round",
-    0,
-    2,
-    _REAL,
-)
+    "v_change", r"\mathbb{E}\|v^{t+1}-\widetilde v^*(x^{t+1})\|^2-\mathbb{E}\|v^t-\widetilde v^*(x^t)\|^2",
+    "change of v_error_w2 in a round", 0, 2, _REAL,
+)  # fmt: skip
 psi_change = _measured(
-    "psi_change",
-    r"\Psi(x^{t+1})-\Psi(x^t)",
-    "change of Psi = E Phi_w + K_1*y_error_w2 + K_2*v_error_w2, eq. (37), in a round",
-    1,
-    0,
-    _REAL,
-)
+    "psi_change", r"\Psi(x^{t+1})-\Psi(x^t)",
+    "change of Psi = E Phi_w + K_1*y_error_w2 + K_2*v_error_w2, eq. (37), in a round", 1, 0, _REAL,
+)  # fmt: skip
 error_sync = _measured("error_sync", r"\epsilon_{sync}^t", "error of full synchronisation, eq. (42)", 1, 0)
 error_part = _measured("error_part", r"\epsilon_{part}^t", "error of partial participation, eq. (43)", 1, 0)
 error_cd = _measured("error_cd", r"\epsilon_{cd}^t", "error of the client drifts, eq. (44)", 1, 0)

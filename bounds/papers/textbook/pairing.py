@@ -1,4 +1,4 @@
-"""What pairs of a true and a wrong statement are made of; the pairs themselves are listed in `pairs`."""
+"""Parts of pairs of a true and a wrong statement; the pairs themselves are listed in `pairs`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ Cap = tuple[sp.Expr, str, sp.Expr]
 
 
 class PairKind(Enum):
-    """What is wrong with the wrong one."""
+    """Fault of the wrong statement."""
 
     CONSTANT = "a constant 2 to 4 times too small"
     EXPONENT_N = "a power of n too good"

@@ -1,11 +1,11 @@
 """Textbook facts on first-order methods, in the forms in which users write statements of their own.
 
-They are no catalogue: `ratecheck selftest` asks about them. `STATEMENTS` are true, many of them with equality on
+They are no catalogue: `ratecheck selftest` evaluates them. `STATEMENTS` are true, many of them with equality on
 quadratics, and nothing may accuse them; `TWINS` have one number wrong, and each has to be caught. What a field can hold
 is used on purpose: differences on the right side, roots, no step rule or cap at all, open and widened caps, every
 round, the round before, symbols of one's own.
 
-Those that hold for convex functions only assume that. What is said of the minimiser of a quadratic is asked of convex
+Statements that hold for convex functions only assume that. Statements on the minimiser of a quadratic are about convex
 ones, which have one.
 """
 

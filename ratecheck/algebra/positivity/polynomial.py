@@ -56,7 +56,7 @@ class System:
         return System(goal, self.strict, tuple(hypotheses), self.positive, self.restored)
 
     def under(self, hypotheses: Iterable[sp.Expr]) -> System:
-        """The same goal under other hypotheses, none of them strict."""
+        """The system's goal under other hypotheses, none of them strict."""
         hypotheses = tuple(hypotheses)
         return replace(self, hypotheses=hypotheses, positive=(False,) * len(hypotheses))
 

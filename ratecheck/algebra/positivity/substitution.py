@@ -135,7 +135,7 @@ class SubstitutionCertificate:
         return found
 
     def check(self, *, interior: bool = False) -> bool:
-        """Whether it proves the goal: signs of coefficients, and identities between polynomials, expanded.
+        """True where the certificate proves the goal: signs of coefficients and expanded polynomial identities agree.
 
         With ``interior`` only where no symbol at a border is 0; the rest is then a matter of continuity.
         """

@@ -362,7 +362,7 @@ class LinearMaps:
         """
         a = self.algorithm
         inputs = (a.server, a.client, self._point)
-        reader = _Reader(a, "records", inputs, a.blocks)
+        reader = _LinearReader(a, "records", inputs, a.blocks)
         units, *probed = (self._called("records", reader.arguments(each), p) for each in (reader.units, *reader.probes))
         if unknown := [name for name in names if name not in units]:
             known = ", ".join(sorted(units))
@@ -431,7 +431,7 @@ class LinearMaps:
             p.update(numbers)  # type: ignore[attr-defined]  # all of them are dictionaries
         # This package's own functions are tried once: what is linear at some parameters is so at others.
         function = type(self.algorithm), type(getattr(self.algorithm, "inner", None)), name, kind
-        reader = _Reader(self.algorithm, name, inputs, blocks, kind=kind, tried=function in _TRIED)
+        reader = _LinearReader(self.algorithm, name, inputs, blocks, kind=kind, tried=function in _TRIED)
         result, *probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, *reader.probes))
         slots, height = _positions(outputs, blocks)
         table = reader.zeros(len(blocks), height, reader.width)
@@ -543,7 +543,7 @@ def _probes(count: int, kind: type[Fraction] | None) -> tuple[Any, ...]:
 _TRIED: set[tuple[Any, ...]] = set()
 
 
-class _Reader:
+class _LinearReader:
     """Reads linear functions of some groups of variables off their values on unit vectors."""
 
     def __init__(

@@ -94,14 +94,16 @@ def _outside(code: CodeType) -> bool:
     return not Path(code.co_filename).is_relative_to(Path(__file__).parent)
 
 
-def named(algorithm: Any) -> str:
-    """The name under which a method is run."""
-    # The registry is built of algorithms.
-    from ratecheck.algorithms import METHODS
+def name(algorithm: Any, known_as: str) -> None:
+    """Have messages about an algorithm use the name of its first method."""
+    if not hasattr(algorithm, "_known_as"):
+        object.__setattr__(algorithm, "_known_as", known_as)
 
+
+def named(algorithm: Any) -> str:
+    """The name under which a method is run, that of the class of an algorithm which is no method's."""
     algorithm = getattr(algorithm, "inner", algorithm)
-    names = (name for name, method in METHODS.items() if method.algorithm is algorithm)
-    return next(names, type(algorithm).__name__)
+    return str(getattr(algorithm, "_known_as", type(algorithm).__name__))
 
 
 def brief(value: object) -> str:
@@ -143,7 +145,7 @@ def floats_in(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The same with plain fractions: a float that met no rational is the binary fraction that it is."""
+    """Numbers as plain fractions: a float that met no rational is the binary fraction that it is."""
     return _every(value, _fraction)
 
 

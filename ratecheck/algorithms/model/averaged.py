@@ -17,7 +17,7 @@ _MEAN, _FIRST = "mean_iterate", "first_iterate"
 
 
 class Averaged(Algorithm):
-    """The same iterates x^t as ``inner``, recorded at their mean: before round T - 1 at (1/T) sum_{t<T} x^t.
+    """Iterates x^t of ``inner`` recorded at their mean: before round T - 1 at (1/T) sum_{t<T} x^t.
 
     x^t is the first shared variable of the server. The mean is x^0 + share*sum_{0<s<=t} (x^s - x^0) with share = 1/T:
     affine before every round, and that mean before the last one.

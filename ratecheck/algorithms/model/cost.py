@@ -76,7 +76,7 @@ def _by_coefficients(algorithm: Algorithm) -> tuple[Mapping[str, int], bool]:
 
 
 def _by_trial(algorithm: Algorithm) -> tuple[Mapping[str, int], bool]:
-    """The same of a method that is not linear: whether anything changes with a variable, at points of every size."""
+    """Variables on which a nonlinear method depends: anything changes with them at points of some size."""
     functions, parameters = Functions(algorithm, dict.fromkeys(algorithm.blocks, 2)), _Generic()
     random = np.random.default_rng(0)
     sizes = 10.0 ** np.linspace(-4, 4, 17)[:, None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.algorithms.model import asking
 from ratecheck.algorithms.model.algorithm import Algorithm, U, V
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
@@ -43,6 +44,7 @@ class Method:
             is_class = isinstance(self.algorithm, type)
             what = f"the class {self.algorithm.__name__}: write {self.algorithm.__name__}()" if is_class else "none"
             raise InputError(f"{self.name}: its algorithm has to be an object of a class of Algorithm, and is {what}")
+        asking.name(self.algorithm, self.name)
 
     @property
     def step_sizes(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Term, Va
 
 
 class Remembering(Algorithm):
-    """The same iterates as ``inner``, while a client also keeps the sum of the points of its last K local steps.
+    """Iterates of ``inner``, while a client also keeps the sum of the points of its last K local steps.
 
     Proofs about control variates speak of the local iterates of the last round in which a client took part (alpha_ik,
     beta_ik in Section 4.2.1 of the partial-personalisation paper, the starting point before the first such round).

@@ -15,7 +15,7 @@ from ratecheck.execution import executor
 from ratecheck.inputs import whole
 from ratecheck.selftesting.kept import Kept
 from ratecheck.selftesting.mutants import sound
-from ratecheck.selftesting.run import Report, SelfTestPlan
+from ratecheck.selftesting.run import SelfTestPlan, SelfTestReport
 from ratecheck.selftesting.run import selftest as tested
 from ratecheck.selftesting.survey import searchable
 from ratecheck.views.checks.selftest import report_fields, report_text
@@ -28,7 +28,7 @@ _ALL = "all"
 class SelftestResult(Result):
     """Whether the checks notice wrong statements and leave right ones alone; ``report`` has every mutant."""
 
-    report: Report
+    report: SelfTestReport
 
     @property
     def failures(self) -> list[str]:

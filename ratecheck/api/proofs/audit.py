@@ -196,7 +196,7 @@ def _of_file(
     workers: int | None,
     scheduler: str | None,
 ) -> AuditResult | MutationResult:
-    """The same for a user's own ledger, and the parts of the catalogue that its statements follow from."""
+    """The audit of a user's own ledger, and of the parts of the catalogue that its statements follow from."""
     chosen = selection.of_file(address)
     ids = chosen.ids
     if step is not None:

@@ -46,7 +46,7 @@ class ImplicationsResult(Result):
 
     @property
     def proved(self) -> tuple[Implication, ...]:
-        """Those that are proved."""
+        """Implications that are proved."""
         return tuple(each.implication for each in self.answers if each.verdict is ImplicationVerdict.PROVED)
 
     def __str__(self) -> str:

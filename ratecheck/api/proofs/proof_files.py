@@ -39,7 +39,7 @@ class ProofFiles:
 
     @property
     def wanted(self) -> list[Path]:
-        """Those that are."""
+        """Files that are wanted."""
         return [path for path in (self.certificates, self.coq) if path is not None]
 
     def save(self, proofs: Sequence[Mapping[str, Any]]) -> str:

@@ -64,7 +64,7 @@ class RunResult(Result):
         return {**fields(self.findings), "figures": [str(path) for path in self.figures]}
 
     def drawn(self) -> RunResult:
-        """The same with its figures, which are written to the folder, as is claims.json where they are all wanted.
+        """The result with its figures written to the folder, and claims.json where all of them are wanted.
 
         Raises `UnsavedError`, an `InputError`, where a file cannot be written, or a cell could not be.
         """
@@ -152,7 +152,7 @@ def measured(
 
 @contextmanager
 def _workers(scheduler: str | None, threads: int | None) -> Iterator[Executor | None]:
-    """Those of the scheduler, where there is one."""
+    """Workers of the scheduler, where there is one."""
     if scheduler is None:
         yield None
         return

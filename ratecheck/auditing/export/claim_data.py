@@ -1,6 +1,6 @@
 """A claim as data, with both sides and the hypotheses as they are written: what `ratecheck.recheck` reads and shows.
 
-An expression is a number as text, a name, or a list of an operation and its parts; see docs/certificates.md.
+An expression is a number as text, a name, or a list of an operation and its parts; see docs/audit.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sympy as sp
 
 from bounds.ledger.step import Check, Enumerated, Identity, Step
 from bounds.ledger.vectors import InnerProduct, Vector, factors
-from bounds.ledger.written import Written, ordered
+from bounds.ledger.written import WrittenOperation, ordered
 from ratecheck import recheck
 
 _FUNCTIONS = {"log": ["log"], "exp": ["exp"], "Max": ["max"], "Min": ["min"]}
@@ -89,7 +89,7 @@ class Names:
 
     def tree(self, side: Any) -> Any:
         """An expression, written out or not, as data."""
-        if isinstance(side, Written):
+        if isinstance(side, WrittenOperation):
             if side.operation == "value":
                 return self.tree(side.parts[0])
             if side.operation == "^":

@@ -13,7 +13,7 @@ from bounds.statement import Statement
 from ratecheck.auditing.finding import StepResult, StepVerdict
 
 
-class Standing(Enum):
+class ProofStanding(Enum):
     """Where a statement stands after its proof was audited; the later, the worse.
 
     It holds where every step is proved or standard. With a step that was only checked, on instances or in a special
@@ -29,7 +29,7 @@ class Standing(Enum):
     FALSE = "false as printed"
 
 
-_ORDER = list(Standing)
+_ORDER = list(ProofStanding)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Conclusion:
     """A statement's standing, why, and the steps that decide it; ``mended`` says that each of these has a repair."""
 
     key: str
-    standing: Standing
+    standing: ProofStanding
     reasons: tuple[str, ...]
     steps: tuple[str, ...]
     mended: bool
@@ -78,8 +78,8 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
             known = [each for each in premises if each is not None]
             judged = _judge(key, own[key], known, missing, changes.get(key, ()))
             whole = any(each.kind == StepKind.END_TO_END.value and each.mended for each in own[key])
-            alone = judged.standing is Standing.REPAIR and filed and key not in changed and not whole
-            found[key] = replace(judged, standing=Standing.PROOF) if alone else judged
+            alone = judged.standing is ProofStanding.REPAIR and filed and key not in changed and not whole
+            found[key] = replace(judged, standing=ProofStanding.PROOF) if alone else judged
         return found[key]
 
     for key in own:
@@ -92,7 +92,7 @@ def if_complete(found: Mapping[str, Conclusion], findings: Sequence[StepResult])
     counts = Counter(each.of for each in findings if each.file)
 
     def said(each: Conclusion) -> Conclusion:
-        if each.standing is not Standing.HOLDS or not counts[each.key]:
+        if each.standing is not ProofStanding.HOLDS or not counts[each.key]:
             return each
         steps = "step is" if counts[each.key] == 1 else f"{counts[each.key]} steps are"
         return replace(each, reasons=(f"if the {steps} all of its proof", *each.reasons))
@@ -112,9 +112,9 @@ def of_one(finding: StepResult, count: int, address: str = "") -> Conclusion:
     ``address`` is what the audit takes for the statement, where that is not its key.
     """
     standing, reason = _of_step(finding)
-    if standing is not Standing.FALSE:
+    if standing is not ProofStanding.FALSE:
         examine = f"'ratecheck audit {address or finding.of}' examines all of its proof"
-        standing, reason = Standing.UNDECIDED, f"this is one of its {count} steps; {examine}"
+        standing, reason = ProofStanding.UNDECIDED, f"this is one of its {count} steps; {examine}"
     return Conclusion(finding.of, standing, (reason,), (finding.id,), finding.mended)
 
 
@@ -139,14 +139,16 @@ def _judge(
     found = [(*_of_step(step), step) for step in steps]
     marks = [(standing, reason) for standing, reason, _ in found]
     marks += map(_of_premise, premises)
-    marks += [(Standing.UNDECIDED, f"rests on {premise}, of which no step is in the ledger") for premise in missing]
-    marks += [(Standing.REPAIR, f"{fault.kind.text} of {fault.id}, which changes it") for fault in changes]
+    marks += [
+        (ProofStanding.UNDECIDED, f"rests on {premise}, of which no step is in the ledger") for premise in missing
+    ]
+    marks += [(ProofStanding.REPAIR, f"{fault.kind.text} of {fault.id}, which changes it") for fault in changes]
     standing = max((standing for standing, _ in marks), key=_ORDER.index)
     shown = [reason for level, reason in marks if level is standing and reason]
-    checked = [step for level, _, step in found if level is Standing.CHECKED]
-    if standing is Standing.CHECKED:
+    checked = [step for level, _, step in found if level is ProofStanding.CHECKED]
+    if standing is ProofStanding.CHECKED:
         shown = [*_partly(checked, len(steps)), *shown]
-    deciding = [step for level, _, step in found if level not in (Standing.HOLDS, Standing.CHECKED)]
+    deciding = [step for level, _, step in found if level not in (ProofStanding.HOLDS, ProofStanding.CHECKED)]
     mended = all(step.mended for step in deciding)
     return Conclusion(key, standing, tuple(shown), tuple(step.id for step in deciding), mended)
 
@@ -161,43 +163,43 @@ def _partly(checked: Sequence[StepResult], count: int) -> Iterator[str]:
         yield f"{len(special)} of its {count} steps checked in a special case ({what})"
 
 
-def _of_step(step: StepResult) -> tuple[Standing, str]:
+def _of_step(step: StepResult) -> tuple[ProofStanding, str]:
     """What one step makes of its statement, and why."""
     if step.verdict is StepVerdict.UNKNOWN:
-        return Standing.UNDECIDED, f"{step.location} is {'vacuous' if step.vacuous else 'not decided'}"
+        return ProofStanding.UNDECIDED, f"{step.location} is {'vacuous' if step.vacuous else 'not decided'}"
     end_to_end = step.kind == StepKind.END_TO_END.value
     if step.verdict is StepVerdict.FALSE or (end_to_end and step.verdict is StepVerdict.TYPO):
         return _of_refuted(step, end_to_end)
     checked = "CHECKED" in (step.verdict.value, step.repaired)
-    return Standing.CHECKED if checked else Standing.HOLDS, ""
+    return ProofStanding.CHECKED if checked else ProofStanding.HOLDS, ""
 
 
 def refutes(step: StepResult) -> bool:
     """Whether a step makes its statement false as printed: exact numbers meet its conditions and break its claim."""
-    return _of_step(step)[0] is Standing.FALSE
+    return _of_step(step)[0] is ProofStanding.FALSE
 
 
 # What a statement may lack that is not false but for that.
 _LACKING = (FaultKind.ASSUMPTION, FaultKind.EDGE_CASE, FaultKind.MISPRINT)
 
 
-def _of_refuted(step: StepResult, end_to_end: bool) -> tuple[Standing, str]:
+def _of_refuted(step: StepResult, end_to_end: bool) -> tuple[ProofStanding, str]:
     if not step.mended:
         why = step.evidence if end_to_end else "no repair is proved"
-        return Standing.FALSE if end_to_end else Standing.UNDECIDED, f"{step.location}, {why}"
+        return ProofStanding.FALSE if end_to_end else ProofStanding.UNDECIDED, f"{step.location}, {why}"
     repair = step.repair or "the repaired form"
     kind = None if step.fault is None else step.fault.kind
     if end_to_end and kind not in _LACKING:
-        return Standing.FALSE, f"{step.location}, {step.evidence}; repaired: {step.repair}"
-    return Standing.REPAIR, f"{step.location}{'' if kind is None else f', {kind.text}'}: {repair}"
+        return ProofStanding.FALSE, f"{step.location}, {step.evidence}; repaired: {step.repair}"
+    return ProofStanding.REPAIR, f"{step.location}{'' if kind is None else f', {kind.text}'}: {repair}"
 
 
-def _of_premise(premise: Conclusion) -> tuple[Standing, str]:
+def _of_premise(premise: Conclusion) -> tuple[ProofStanding, str]:
     """What a premise makes of a statement that rests on it, and why."""
-    if premise.standing is Standing.HOLDS:
-        return Standing.HOLDS, ""
-    if premise.standing is Standing.FALSE and premise.mended:
-        return Standing.REPAIR, f"rests on {premise.key}, in its repaired form"
-    if premise.standing is Standing.FALSE:
-        return Standing.UNDECIDED, f"rests on {premise.key}, which is false as printed"
+    if premise.standing is ProofStanding.HOLDS:
+        return ProofStanding.HOLDS, ""
+    if premise.standing is ProofStanding.FALSE and premise.mended:
+        return ProofStanding.REPAIR, f"rests on {premise.key}, in its repaired form"
+    if premise.standing is ProofStanding.FALSE:
+        return ProofStanding.UNDECIDED, f"rests on {premise.key}, which is false as printed"
     return premise.standing, f"rests on {premise.key}, which is {premise.standing.value}"

@@ -1,4 +1,4 @@
-"""Certificates as lemmas of Coq, on real numbers and vectors of any real inner product space; see docs/certificates.md.
+"""Certificates as lemmas of Coq, on real numbers and vectors of any real inner product space; see docs/audit.md.
 
 A lemma states the claim with both sides as the data have them. Its proof follows the rules of `ratecheck.recheck`, node
 by node: what Coq is told to believe is the statement alone. A number under roots is a power of its root in the proof.
@@ -17,8 +17,8 @@ from ratecheck import recheck
 from ratecheck.auditing.export.certificates import used
 from ratecheck.auditing.export.coq_terms import (
     PREAMBLE,
+    CoqTerms,
     NotWrittenError,
-    Terms,
     Variable,
     fresh,
     joined,
@@ -56,7 +56,7 @@ def _comment(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Scope:
+class _ProofScope:
     """Where a proof is: the state of the checker, what numbers and facts are called, and how deep it is."""
 
     state: Any
@@ -74,7 +74,7 @@ class _Scope:
             terms.append(" * ".join(parts))
         return joined(terms, " + ") or "0"
 
-    def inner(self) -> _Scope:
+    def inner(self) -> _ProofScope:
         return replace(self, indent=self.indent + "  ")
 
 
@@ -118,7 +118,7 @@ class _Summand:
     hypotheses: Sequence[str]
     proof: Any
 
-    def parts(self, common: Any, scope: _Scope) -> list[str]:
+    def parts(self, common: Any, scope: _ProofScope) -> list[str]:
         """What is multiplied."""
         whole = recheck.times(self.scale if self.proof else self.factor, common)
         parts = [scope.poly(each) for each in ([whole, self.factor] if self.proof else [whole])]
@@ -128,7 +128,7 @@ class _Summand:
         return [*parts, *(scope.poly(scope.state[1][name][0]) for name in self.hypotheses)]
 
 
-class _Lemma(Terms):
+class _Lemma(CoqTerms):
     """A lemma while it is written."""
 
     def __init__(self, name: str, data: Mapping[str, Any]) -> None:
@@ -231,8 +231,8 @@ class _Lemma(Terms):
                     yield from self._hypothesis(called[key], compared, turn, fact, scope)
         yield from self._goals(scope)
 
-    def _scope(self, known: Any, called: Mapping[str, str]) -> _Scope:
-        return _Scope((self.claim.signs, known, {}, False), self.variables, called)
+    def _scope(self, known: Any, called: Mapping[str, str]) -> _ProofScope:
+        return _ProofScope((self.claim.signs, known, {}, False), self.variables, called)
 
     def _roots_of_numbers(self) -> Iterator[str]:
         """A number of which there are roots becomes the power of a new one."""
@@ -433,7 +433,7 @@ class _Lemma(Terms):
         rewritten = self._expanding(data["left"], data["right"])
         return _Compared(self.term(data["left"]), data["relation"], self.term(data["right"]), goals, factor, rewritten)
 
-    def _hypothesis(self, name: str, compared: _Compared, turn: int, given: str, scope: _Scope) -> Iterator[str]:
+    def _hypothesis(self, name: str, compared: _Compared, turn: int, given: str, scope: _ProofScope) -> Iterator[str]:
         """A hypothesis as a polynomial: denominators are cleared as by the checker."""
         poly, strict = compared.goals[turn]
         text, difference = scope.poly(poly), compared.difference(turn)
@@ -442,7 +442,7 @@ class _Lemma(Terms):
         yield f"  {{ apply (scaled{_strictly(strict)} {difference} {text} {compared.factor});"
         yield f"    [seen | {compared.equal(text)} | apply {lemma}; exact {given}]. }}"
 
-    def _goals(self, scope: _Scope) -> Iterator[str]:
+    def _goals(self, scope: _ProofScope) -> Iterator[str]:
         """The claim from the proofs of its inequalities."""
         compared, proofs = self._compared(self.data), iter(self.data["proofs"])
         if compared.relation == "==" and not any(poly for poly, _ in compared.goals):
@@ -474,13 +474,13 @@ class _Lemma(Terms):
         norm = [(self.vectors[v], c) for v, c in norm]
         return _Summand(scale, factor, squares, norm, term.get("hypotheses", ()), term.get("proof"))
 
-    def _proof(self, node: Mapping[str, Any], scope: _Scope) -> Iterator[str]:
+    def _proof(self, node: Mapping[str, Any], scope: _ProofScope) -> Iterator[str]:
         rule = {
             "terms": self._terms, "substitution": self._substitution, "cases": self._cases, "void": self._void,
         }[node["by"]]  # fmt: skip
         yield from rule(node, scope)
 
-    def _terms(self, node: Mapping[str, Any], scope: _Scope) -> Iterator[str]:
+    def _terms(self, node: Mapping[str, Any], scope: _ProofScope) -> Iterator[str]:
         (signs, known, goal, strict), pad = scope.state, scope.indent
         multiplier = recheck.read(node.get("multiplier", [["1", {}]]), signs, self.claim.vectors)
         summands = [self._summand(term, signs) for term in node["terms"]]
@@ -503,7 +503,7 @@ class _Lemma(Terms):
         yield f"{pad}apply (unscaled{_strictly(strict)} {text}"
         yield f"{pad}  ({total}) {times}); [seen | {how} | seen]."
 
-    def _void(self, node: Mapping[str, Any], scope: _Scope) -> Iterator[str]:
+    def _void(self, node: Mapping[str, Any], scope: _ProofScope) -> Iterator[str]:
         signs, known, *_ = scope.state
         name, pad = node["hypothesis"], scope.indent
         poly, strict = known[name]
@@ -512,7 +512,7 @@ class _Lemma(Terms):
         yield f"{pad}  [{_equal(scope.poly(poly))} | exact {scope.known[name]} |]."
         yield from self._proof(node["proof"], replace(scope, state=(signs, known, against, not strict)))
 
-    def _substitution(self, node: Mapping[str, Any], scope: _Scope) -> Iterator[str]:
+    def _substitution(self, node: Mapping[str, Any], scope: _ProofScope) -> Iterator[str]:
         x, name, pad = node["variable"], node["hypothesis"], scope.indent
         poly, strict = scope.state[1][name]
         slope = {tuple((n, k) for n, k in m if n != (x,)): c for m, c in poly.items() if dict(m).get((x,)) == 1}
@@ -532,7 +532,7 @@ class _Lemma(Terms):
         value = _Value(bound, second, equation) if lower else _Value(second, bound, equation)
         yield from self._replaced(node["then"], scope, x, recheck.substitute(scope.state, node), new, value)
 
-    def _cases(self, node: Mapping[str, Any], scope: _Scope) -> Iterator[str]:
+    def _cases(self, node: Mapping[str, Any], scope: _ProofScope) -> Iterator[str]:
         x, pad, sign = node["variable"], scope.indent, scope.state[0][node["variable"]]
         variable = scope.variables[x,]
         at = variable.text if sign == "whole" else variable.name
@@ -561,7 +561,7 @@ class _Lemma(Terms):
         yield from self._proof(node["cases"][1], replace(scope, state=second, known=called))
 
     def _replaced(
-        self, node: Mapping[str, Any], scope: _Scope, x: str, state: Any, new: Variable, value: _Value
+        self, node: Mapping[str, Any], scope: _ProofScope, x: str, state: Any, new: Variable, value: _Value
     ) -> Iterator[str]:
         """The state with the value of x, for the proof of what remains; denominators are cleared as by the checker."""
         _, known, goal, strict = scope.state
@@ -598,7 +598,7 @@ class _Value:
             return "seen"
         return f"assert (Y : 0 < {self.above}) by (rewrite <- {self.known}; seen); seen"
 
-    def put(self, poly: Any, x: str, scope: _Scope) -> str:
+    def put(self, poly: Any, x: str, scope: _ProofScope) -> str:
         """That the new polynomial is the old one times the factor: with any N and D first, then with what they are."""
         low, high = _powers(poly, x)
         terms = []

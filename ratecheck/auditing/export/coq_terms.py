@@ -99,7 +99,7 @@ def power_text(variable: Variable, e: Fraction) -> str:
     return f"(/ {one})" if whole < 0 else one
 
 
-class Terms:
+class CoqTerms:
     """What the names of a claim are called, and its expressions as they are written."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation import code, mutants, structure
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind
-from ratecheck.auditing.mutation.probe import Comparison, Probe
+from ratecheck.auditing.mutation.probe import Probe, Probed
 from ratecheck.auditing.mutation.rewrites import Rewrite, rewrites
 
 SECONDS = 90.0
@@ -209,16 +209,16 @@ def _rewritten(probe: Probe, check: Enumerated, end: float) -> Iterator[ChangedS
 
 
 def _compared(
-    probe: Probe, check: Enumerated, rewrite: Rewrite, listed: tuple[code.Source, ...], end: float
+    probe: Probe, check: Enumerated, rewrite: Rewrite, listed: tuple[code.FunctionSource, ...], end: float
 ) -> ChangedStep:
     try:
         sides = code.with_mutant(check.sides, listed, rewrite.source, rewrite.node())
         with limit(min(_SECONDS_EACH, max(end - time.process_time(), 0.01))):
             found = probe.compare(sides)
     except OutOfTime:
-        found = Comparison("true", "out of time")
+        found = Probed("true", "out of time")
     except ValueError as error:
-        found = Comparison("senseless", str(error))
+        found = Probed("senseless", str(error))
     return ChangedStep(rewrite.change, rewrite.text, _FATES[found.outcome], found.why, rewrite.kind)
 
 

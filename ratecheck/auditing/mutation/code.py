@@ -67,7 +67,7 @@ SCOPE: Mapping[str, Any] = {"extreme": extreme, "mean_of": mean, "square_of_mean
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class FunctionSource:
     """A function with its node in a file; ``draw`` is the name of the argument that instances are drawn from."""
 
     function: FunctionType
@@ -83,7 +83,7 @@ class Source:
         return found
 
 
-def sources(sides: Sides, *, drawn: bool) -> tuple[Source, ...]:
+def sources(sides: Sides, *, drawn: bool) -> tuple[FunctionSource, ...]:
     """The sources of ``sides`` and of what it hands its work to, none where they are not found.
 
     These are the functions of its module that it names, and so on, and those of another module of its ledger whose
@@ -94,7 +94,7 @@ def sources(sides: Sides, *, drawn: bool) -> tuple[Source, ...]:
     if not isinstance(first, FunctionType):
         return ()
     todo = [(first, _first_argument(first) if drawn else None)]
-    found: dict[int, Source] = {}
+    found: dict[int, FunctionSource] = {}
     while todo:
         function, draw = todo.pop(0)
         if id(function) in found:
@@ -102,12 +102,12 @@ def sources(sides: Sides, *, drawn: bool) -> tuple[Source, ...]:
         node = node_of(function)
         if node is None:
             continue
-        found[id(function)] = Source(function, node, function.__code__.co_filename, draw)
+        found[id(function)] = FunctionSource(function, node, function.__code__.co_filename, draw)
         todo += _called(found[id(function)])
     return tuple(found.values())
 
 
-def with_mutant(sides: Sides, listed: tuple[Source, ...], source: Source, node: FunctionNode) -> Sides:
+def with_mutant(sides: Sides, listed: tuple[FunctionSource, ...], source: FunctionSource, node: FunctionNode) -> Sides:
     """``sides`` with another node for one of its sources; raises `ValueError` where this makes no function."""
     code = source.compiled(node)
     scopes = {id(each.function.__globals__): {**each.function.__globals__, **SCOPE} for each in listed}
@@ -256,7 +256,7 @@ def _undecorated(node: FunctionNode) -> FunctionNode:
 # --- What a function hands its work to ---
 
 
-def _called(source: Source) -> Iterator[tuple[FunctionType, str | None]]:
+def _called(source: FunctionSource) -> Iterator[tuple[FunctionType, str | None]]:
     """The functions of the ledger that a function names, each with the name of its draw."""
     function = source.function
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

@@ -45,7 +45,7 @@ _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, Overflow
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Probed:
     """What other code makes of a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
 
     "elsewhere" is a claim of which both sides have changed wherever one has; ``why`` is the evidence.
@@ -101,18 +101,18 @@ class _Comparing:
         return self._sign != 0 and up >= 0 and down >= 0
 
     @property
-    def result(self) -> Comparison:
+    def result(self) -> Probed:
         """After all instances."""
         if self._false and self._one_sided:
-            return Comparison("false", self._false)
+            return Probed("false", self._false)
         if self._errors:
-            return Comparison("senseless", self._errors[0])
+            return Probed("senseless", self._errors[0])
         if not self._compared:
-            return Comparison("senseless", "it is about no instance")
+            return Probed("senseless", "it is about no instance")
         said = f"{self._compared} comparisons"
         if self._same or not self._one_sided:
-            return Comparison("same" if self._same else "elsewhere", said)
-        return Comparison("weaker" if self._weaker else "true", said)
+            return Probed("same" if self._same else "elsewhere", said)
+        return Probed("weaker" if self._weaker else "true", said)
 
 
 class Probe:
@@ -150,7 +150,7 @@ class Probe:
             return Decision(answer=Answer.UNKNOWN, evidence="no vectors were found at which both sides are equal")
         return decide(mutant, effort)
 
-    def compare(self, sides: Callable[..., Any]) -> Comparison:
+    def compare(self, sides: Callable[..., Any]) -> Probed:
         """How the claim with other code for its sides differs from it on the instances, which alone decide."""
         assert isinstance(self.check, Enumerated)
         found = _Comparing(self.check.operator)
@@ -168,7 +168,7 @@ class Probe:
         if result.outcome != "true":
             return result
         said = self.sought(sides, self.check.operator)
-        return result if said is None else Comparison("false", said)
+        return result if said is None else Probed("false", said)
 
     def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
         """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ratecheck.auditing.mutation.code import FunctionNode, Source, averaging, nodes_of_file
+from ratecheck.auditing.mutation.code import FunctionNode, FunctionSource, averaging, nodes_of_file
 from ratecheck.auditing.mutation.mutants import MutantKind
 
 _MEANS = ("mean", "average")
@@ -31,7 +31,7 @@ class Rewrite:
     """One place of a source with something else in it; ``said`` is what, such as ``max for mean``."""
 
     kind: MutantKind
-    source: Source
+    source: FunctionSource
     place: ast.expr
     new: ast.expr
     said: str
@@ -76,10 +76,10 @@ def replaced(tree: ast.AST, place: ast.AST, new: ast.AST) -> ast.AST:
     return tree if same else ast.copy_location(type(tree)(**fields), tree)
 
 
-def rewrites(source: Source) -> list[Rewrite]:
+def rewrites(source: FunctionSource) -> list[Rewrite]:
     """All of a source."""
     body: list[ast.AST] = [source.node.body] if isinstance(source.node, ast.Lambda) else [*source.node.body]
-    names = _Names(source, body)
+    names = _NameUses(source, body)
     found = []
     for statement in body:
         for node, averaged in _places(statement, source.draw):
@@ -150,10 +150,10 @@ def _is_alias(node: ast.stmt) -> bool:
 # --- Names that may be taken for each other ---
 
 
-class _Names:
+class _NameUses:
     """What the names of a function stand for, as far as their use tells."""
 
-    def __init__(self, source: Source, body: list[ast.AST]) -> None:
+    def __init__(self, source: FunctionSource, body: list[ast.AST]) -> None:
         self.indices: set[str] = set()
         self._uses: dict[str, set[str]] = defaultdict(set)
         self._groups: list[list[str]] = []
@@ -250,31 +250,31 @@ def _is_path(node: ast.AST) -> bool:
 _Other = tuple[MutantKind, ast.expr, str]
 
 
-def _others(node: ast.expr, names: _Names) -> Iterator[_Other]:
+def _others(node: ast.expr, names: _NameUses) -> Iterator[_Other]:
     other = _OTHERS.get(type(node))
     if other is not None and id(node) not in names.functions and isinstance(getattr(node, "ctx", _LOAD), ast.Load):
         yield from other(node, names)
 
 
-def _other_comparisons(node: ast.Compare, _names: _Names) -> Iterator[_Other]:
+def _other_comparisons(node: ast.Compare, _names: _NameUses) -> Iterator[_Other]:
     if len(node.ops) == 1 and type(node.ops[0]) in _STRICT:
         text, operator = _STRICT[type(node.ops[0])]
         new = ast.Compare(left=node.left, ops=[operator()], comparators=node.comparators)
         yield MutantKind.COMPARISON, new, f"{text} for {_PRINTED[type(node.ops[0])]}"
 
 
-def _other_neighbours(node: ast.BinOp, _names: _Names) -> Iterator[_Other]:
+def _other_neighbours(node: ast.BinOp, _names: _NameUses) -> Iterator[_Other]:
     one = isinstance(node.right, ast.Constant) and node.right.value == 1
     if one and isinstance(node.op, (ast.Add, ast.Sub)) and isinstance(node.left, ast.Name):
         yield MutantKind.RANGE, node.left, f"{node.left.id} for {ast.unparse(node)}"
 
 
-def _other_names(node: ast.Name, names: _Names) -> Iterator[_Other]:
+def _other_names(node: ast.Name, names: _NameUses) -> Iterator[_Other]:
     for other in names.like(node.id):
         yield MutantKind.SWAP, _name(other), f"{other} for {node.id}"
 
 
-def _other_attributes(node: ast.Attribute, names: _Names) -> Iterator[_Other]:
+def _other_attributes(node: ast.Attribute, names: _NameUses) -> Iterator[_Other]:
     if _is_path(node.value):
         first = [_OTHER_METHOD[node.attr]] if node.attr in _OTHER_METHOD else []
         for attribute in dict.fromkeys([*first, *names.attributes(node)]):
@@ -282,7 +282,7 @@ def _other_attributes(node: ast.Attribute, names: _Names) -> Iterator[_Other]:
             yield MutantKind.SWAP, new, f"{ast.unparse(new)} for {ast.unparse(node)}"
 
 
-def _other_calls(node: ast.Call, names: _Names) -> Iterator[_Other]:
+def _other_calls(node: ast.Call, names: _NameUses) -> Iterator[_Other]:
     if isinstance(node.func, ast.Attribute):
         yield from _other_methods(node, node.func, names)
     elif isinstance(node.func, ast.Name):
@@ -303,7 +303,7 @@ def _other_calls(node: ast.Call, names: _Names) -> Iterator[_Other]:
             yield MutantKind.RANGE, _with_argument(node, index, _less(argument)), f"{argument.id} - 1 for {argument.id}"
 
 
-def _other_methods(node: ast.Call, func: ast.Attribute, names: _Names) -> Iterator[_Other]:
+def _other_methods(node: ast.Call, func: ast.Attribute, names: _NameUses) -> Iterator[_Other]:
     method = func.attr
     if method in names.averaging:
         for pick in ("max", "min"):
@@ -363,7 +363,7 @@ def _other_ranges(node: ast.Call) -> Iterator[_Other]:
         yield MutantKind.RANGE, new, f"{ast.unparse(new)} for {ast.unparse(node)}"
 
 
-def _other_items(node: ast.Subscript, names: _Names) -> Iterator[_Other]:
+def _other_items(node: ast.Subscript, names: _NameUses) -> Iterator[_Other]:
     # One of several comparisons.
     if isinstance(node.value, (ast.List, ast.Tuple)):
         return
@@ -412,7 +412,7 @@ def _with_argument(node: ast.Call, index: int, argument: ast.expr) -> ast.Call:
 
 
 _LOAD = ast.Load()
-_OTHERS: Mapping[type, Callable[[Any, _Names], Iterator[_Other]]] = {
+_OTHERS: Mapping[type, Callable[[Any, _NameUses], Iterator[_Other]]] = {
     ast.Call: _other_calls,
     ast.Compare: _other_comparisons,
     ast.Subscript: _other_items,

@@ -38,7 +38,7 @@ class TapedDraw(Draw):
         self._random = _Tape(self.tape, beyond)  # type: ignore[assignment]
 
     def again(self) -> TapedDraw:
-        """The same instance from the start."""
+        """The instance drawn again from its first number."""
         return TapedDraw(self.index, self._seed, self.tape)
 
     def other(self, rng: random.Random) -> TapedDraw:
@@ -92,7 +92,7 @@ class Seeker:
 
     def failing(self, compared: Comparing, operator: str) -> TapedDraw | None:
         """An instance on which one of the comparisons fails, if so many tries find one."""
-        search = _Search(compared, operator)
+        search = _Tried(compared, operator)
         for draw in itertools.islice(self._draws(search), min(_EACH, self._left)):
             self._left -= 1
             search.look(draw)
@@ -101,7 +101,7 @@ class Seeker:
         self._pool = [*search.nearest(), *self._pool][:_POOL]
         return search.found
 
-    def _draws(self, search: _Search) -> Iterator[TapedDraw]:
+    def _draws(self, search: _Tried) -> Iterator[TapedDraw]:
         """Any instances at first, then such as are near those on which the claim is nearest to failing.
 
         Instances at one end have starts at the minimisers, no noise, clients that are alike: both sides may be 0.
@@ -114,7 +114,7 @@ class Seeker:
             yield from (parents[k % len(parents)].other(rng) for k in range(_CHILDREN))
 
 
-class _Search:
+class _Tried:
     """What is known of the instances that were tried."""
 
     def __init__(self, compared: Comparing, operator: str) -> None:
@@ -143,7 +143,7 @@ class _Search:
             self._known.append((min(slack), len(self._known), draw))
 
     def nearest(self) -> list[TapedDraw]:
-        """Those on which the claim is nearest to failing."""
+        """Instances on which the claim has the least slack."""
         return [draw for _, _, draw in sorted(self._known)[:_PARENTS]]
 
 

@@ -28,7 +28,7 @@ _OF_FAMILY = re.compile(r"(?P<before>sum )?(?P<own>.+?)(?P<after>(_i)?( from the
 
 
 @dataclass(frozen=True)
-class Mutant:
+class ClaimMutant:
     """A claim with something else in one place; ``change`` is what, ``by`` where."""
 
     kind: MutantKind
@@ -37,27 +37,27 @@ class Mutant:
     by: str
 
 
-def strict(check: Check) -> Mutant | None:
+def strict(check: Check) -> ClaimMutant | None:
     """The claim with < for <=; None where it is printed strict or an equality, since <= for < does no harm."""
     if isinstance(check, Identity) or check.operator not in _STRICT:
         return None
     claimed = _STRICT[check.operator]
     changed = mutants.with_operator(check, claimed)
-    return Mutant(MutantKind.STRICT, changed, "inequality", f"{claimed} for {check.operator}")
+    return ClaimMutant(MutantKind.STRICT, changed, "inequality", f"{claimed} for {check.operator}")
 
 
-def constants_exchanged(check: Enumerated) -> list[Mutant]:
+def constants_exchanged(check: Enumerated) -> list[ClaimMutant]:
     """Claims on instances with two of the printed numbers exchanged, in the code and in the form."""
     found = []
     for one, other in itertools.combinations(check.constants, 2):
         if check.constants[one] != check.constants[other]:
             put = {one: check.constants[other], other: check.constants[one]}
             changed = dataclasses.replace(check, constants={**check.constants, **put})
-            found.append(Mutant(MutantKind.SWAP, changed, f"{one} and {other}", "exchanged"))
+            found.append(ClaimMutant(MutantKind.SWAP, changed, f"{one} and {other}", "exchanged"))
     return found
 
 
-def swapped(check: Algebraic, most: int) -> list[Mutant]:
+def swapped(check: Algebraic, most: int) -> list[ClaimMutant]:
     """At most so many claims with one quantity in the place of another, or two exchanged, on one of the sides."""
     listed = [[*_sums(check)], [*_renamed(check, exchanged=True)], [*_renamed(check, exchanged=False)]]
     return spread(listed, most)
@@ -75,7 +75,7 @@ def _from_all_over(count: int) -> list[int]:
     return sorted(range(count), key=lambda k: (k * 0.6180339887498949) % 1)
 
 
-def _sums(check: Algebraic) -> Iterator[Mutant]:
+def _sums(check: Algebraic) -> Iterator[ClaimMutant]:
     """Sums over one index more or less."""
     for side in ("left", "right"):
         expr = sp.sympify(getattr(check, side))
@@ -86,10 +86,10 @@ def _sums(check: Algebraic) -> Iterator[Mutant]:
             for first, last in ((low, high - 1), (low + 1, high), (low, high + 1), (low - 1, high)):
                 new = expr.xreplace({each: sp.Sum(each.function, (index, first, last))})
                 said = f"{index} = {first} ... {last} for {low} ... {high}"
-                yield Mutant(MutantKind.RANGE, dataclasses.replace(check, **{side: new}), said, f"on the {side}")
+                yield ClaimMutant(MutantKind.RANGE, dataclasses.replace(check, **{side: new}), said, f"on the {side}")
 
 
-def _renamed(check: Algebraic, *, exchanged: bool) -> Iterator[Mutant]:
+def _renamed(check: Algebraic, *, exchanged: bool) -> Iterator[ClaimMutant]:
     """Two quantities exchanged on one side, or one in the place of another."""
     for side in ("left", "right"):
         expr = sp.sympify(getattr(check, side))
@@ -104,7 +104,7 @@ def _renamed(check: Algebraic, *, exchanged: bool) -> Iterator[Mutant]:
                 continue
             said = f"{one.name} and {other.name} exchanged" if exchanged else f"{other.name} for {one.name}"
             changed = dataclasses.replace(check, **{side: new})
-            yield Mutant(MutantKind.SWAP, changed, said, f"on the {side}")
+            yield ClaimMutant(MutantKind.SWAP, changed, said, f"on the {side}")
 
 
 @dataclass(frozen=True)

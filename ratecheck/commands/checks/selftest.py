@@ -12,7 +12,7 @@ import bounds
 from ratecheck import files
 from ratecheck.api.checks.selftest import SelfTest
 from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option, seed_option
-from ratecheck.selftesting.run import Report
+from ratecheck.selftesting.run import SelfTestReport
 
 
 def _count(text: str) -> int | str:
@@ -72,7 +72,7 @@ def command(
     return 1 if found.failures else 0
 
 
-def _save_alarms(found: Report) -> None:
+def _save_alarms(found: SelfTestReport) -> None:
     for place, alarm in enumerate(found.alarms, start=1):
         path = Path(f"{alarm.key.replace('/', '-').replace(':', '-')}-alarm-{place}.json")
         files.save(path, json.dumps(alarm.instance, indent=1) + "\n")

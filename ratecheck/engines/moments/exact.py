@@ -19,7 +19,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,67 +27,30 @@ from threadpoolctl import ThreadpoolController
 
 from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
-from ratecheck.engines.records import RecordPlan, plan, weighted
+from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
 from ratecheck.participation.model.law import Clients, Sets, Subsets
-
-# A round and a client; None where it is about no single one.
-Place = tuple[int | None, int | None]
 
 # Round maps kept per set of participants: bounds the memory on long given traces.
 _KEPT_MAPS = 64
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """Expected per-round quantities: ``records`` maps a name to an array (T,), ``errors`` to bounds of its rounding.
-
-    ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds follow what the
-    composition of local steps, the rounds and the quantities themselves round, as the run carries it on.
-
-    Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one) and
-    ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large it would be if
-    nothing in it cancelled.
-    """
-
-    records: dict[str, Array]
-    errors: dict[str, Array]
-    weights: dict[str, float]
-    rate: float
-    places: Sequence[Place] | None = None
-    course: Array | None = None
-    sizes: dict[str, Array] = field(default_factory=dict)
-
-    @property
-    def metric(self) -> Array:
-        """The expectation of what the method's theorems bound, per round: such as E[G_u + rate*G_v]."""
-        return weighted(self.records, self.weights) if self.course is None else self.course
-
-    def place(self, entry: int) -> Place:
-        """Round and client of an entry."""
-        return (entry, None) if self.places is None else self.places[entry]
-
-    @property
-    def rounding(self) -> Array:
-        """Rounding error of the metric per round."""
-        return weighted(self.errors, self.weights)
-
-    @property
-    def diverged(self) -> bool:
-        """Whether a moment left the range of floating-point numbers."""
-        return not bool(np.isfinite(self.metric).all())
+def check_affine_gradients(setup: Setup) -> None:
+    """Raise `InputError` unless every client's gradient is affine."""
+    if not setup.problem.affine:
+        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
 
 
 def check_affine(setup: Setup) -> None:
     """Raise `InputError` unless rounds are affine, whoever takes part: a quadratic problem and a linear method."""
     check_clients(setup)
     check_linear(setup, "the exact engine")
-    if not setup.problem.affine:
-        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+    check_affine_gradients(setup)
     fixed = setup.trace.deterministic
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
         raise InputError(
@@ -101,12 +64,12 @@ def check_exact(setup: Setup) -> None:
     check_affine(setup)
     if setup.trace.deterministic:
         return
-    if setup.trace.law(0) is None:
+    if (law := setup.trace.law(0)) is None:
         raise InputError(
             "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
             "trace"
         )
-    if setup.algorithm.compressed and not isinstance(setup.trace.law(0), Subsets):
+    if setup.algorithm.compressed and not law.uniform:
         raise InputError(
             f"{setup.method.name} compresses at random, which the exact engine follows for uniform sampling and given "
             "participants: use engine=step"

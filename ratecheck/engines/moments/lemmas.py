@@ -16,7 +16,8 @@ import numpy as np
 from ratecheck.algorithms.model.algorithm import RECORDS
 from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
-from ratecheck.engines.moments.exact import Expectation, Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS, Moment, Number
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition

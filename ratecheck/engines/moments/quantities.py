@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.remembering import RememberingGradients
 from ratecheck.aliases import Array, Progress
+from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments import remembered, totals
 from ratecheck.engines.moments.changes import Changes
-from ratecheck.engines.moments.exact import Expectation, Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS
 from ratecheck.engines.moments.remembered import Remembered
 from ratecheck.engines.moments.transition import Transition

@@ -39,6 +39,8 @@ def check_leap(setup: Setup) -> None:
     check_tabled(setup, "the leap engine")
     if not setup.problem.affine:
         raise InputError(f"the leap engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+    if not setup.law.normal:
+        raise InputError(f"the leap engine adds normal noise, and {setup.law.kind} noise is not: use engine=step")
     if setup.trace.follows_state:
         raise InputError("selecting the largest gradients is not affine, as the leap engine needs: use engine=step")
 
@@ -90,7 +92,7 @@ class LeapKernel:
         )
 
     def serving(self, setup: Setup | None) -> Self:
-        """The same for a run that differs in nothing that it is made of; see `prepared`."""
+        """The kernel for another run with the same tables; see `prepared`."""
         found: Any = copy.copy(self)
         found.setup = setup
         found.together = None if setup is None else _together(setup)

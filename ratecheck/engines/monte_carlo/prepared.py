@@ -28,7 +28,7 @@ class Kernel(Protocol):
     """What is made of a setup, and of which a copy serves another run that differs in nothing that it is made of."""
 
     def serving(self, setup: Setup | None) -> Self:
-        """The same for a run of that setup; for none it is only kept."""
+        """The kernel for a run of that setup; without one, to be kept."""
 
 
 K = TypeVar("K", bound=Kernel)

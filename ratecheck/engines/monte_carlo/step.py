@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import Counts
 from ratecheck.aliases import Array, Progress
+from ratecheck.engines.expectation import weighted
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.monte_carlo.asked import compiled, record_arrays
 from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.monte_carlo.prepared import prepared
-from ratecheck.engines.records import RecordPlan, plan, weighted
+from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
 from ratecheck.kernels.constants import SLOTS, WIDTH
@@ -105,7 +106,7 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    tabled = setup.algorithm.tabled and setup.problem.compiled
+    tabled = setup.algorithm.tabled and setup.problem.compiled and setup.law.compiled
     runner = kernel or (prepared(StepKernel, setup) if tabled else OwnRounds(setup))
 
     def work(block: int) -> Array:
@@ -175,7 +176,7 @@ class StepKernel:
         )
 
     def serving(self, setup: Setup | None) -> Self:
-        """The same for a run that differs in nothing that it is made of; see `prepared`."""
+        """The kernel for another run with the same tables; see `prepared`."""
         found: Any = copy.copy(self)
         found.setup = setup
         return found

@@ -37,7 +37,7 @@ class LocalMaps:
 
     @classmethod
     def of(cls, setup: Setup) -> LocalMaps:
-        """Those of a run; raises `InputError` for a method whose start of a round depends on delays."""
+        """The visits of a run; raises `InputError` for a method whose start of a round depends on delays."""
         n, blocks = setup.problem.n, setup.block_of
         begins = [setup.begin(i) for i in range(n)]
         if any(delayed.any() for _, delayed in begins):

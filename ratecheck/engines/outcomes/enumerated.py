@@ -21,7 +21,6 @@ from ratecheck.engines.monte_carlo.visits import LocalMaps, Visit
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Subsets
 from ratecheck.problems import BilevelSamples
 
 # Outcomes that are followed, and entries of the arrays that hold the points of one local step.
@@ -33,9 +32,10 @@ _LARGEST_OF_ALL = EVERY_RUN | {"noise_weight_r"}
 
 def problem_of(setup: Setup) -> BilevelSamples:
     """The problem of the run; raises `InputError` for one without samples of two values."""
-    if not isinstance(setup.problem, BilevelSamples):
+    problem = None if setup.problem.bilevel is None else setup.problem.bilevel.samples
+    if problem is None:
         raise InputError(f"outcomes are followed of samples with two values, which a {setup.problem.kind} one has not")
-    return setup.problem
+    return problem
 
 
 def outcomes(setup: Setup) -> int:
@@ -85,7 +85,7 @@ class _Round:
 
 def visits(setup: Setup) -> Iterator[Visit]:
     """The local steps of all clients in order, in all outcomes: the points, and what the samples add there."""
-    run = _Run(setup)
+    run = _EnumeratedRun(setup)
     for round_ in run.rounds():
         yield from run.local_steps(round_)
         run.finish(round_)
@@ -98,7 +98,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     r_i in noise_weight_r, are the largest over the outcomes.
     """
     check(setup)
-    run, found = _Run(setup), dict[str, list[float]]()
+    run, found = _EnumeratedRun(setup), dict[str, list[float]]()
     recorded = plan(setup)
     for record in recorded.records:
         if record.terms or recorded.groups.any():
@@ -124,7 +124,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     return {name: np.array(each) for name, each in found.items()}
 
 
-class _Run:
+class _EnumeratedRun:
     """One run in all its outcomes."""
 
     def __init__(self, setup: Setup) -> None:
@@ -203,7 +203,7 @@ def _participants(setup: Setup, t: int) -> NDArray[np.bool_]:
         none = np.zeros((2, 1), dtype=np.uint64)
         return np.asarray(trace.masks(t, 1, none)[0].T)
     law = trace.law(t)
-    if not isinstance(law, Subsets) or trace.selected:
+    if law is None or not law.uniform or trace.selected:
         raise InputError(
             f"outcomes are followed of clients that are given or drawn uniformly, not of {trace.kind} ones"
         )

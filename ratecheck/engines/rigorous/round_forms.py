@@ -68,7 +68,7 @@ def mixed(maps: Sequence[tuple[Fraction, MomentMap]]) -> MomentMap:
 
 
 @dataclass(frozen=True)
-class _Local:
+class _LocalForms:
     """K local steps of a client from y = (server, client, 1), l_k being where the oracle is asked in step k.
 
     ``drift`` is sum_k ||E l_k - l_0||^2 as a form in y, ``spread`` the trace of sum_k Cov(l_k); ``total`` is E sum_k
@@ -194,7 +194,7 @@ class RoundForms:
     # --- Local steps, of all clients, whether they take part or not ---
 
     @cached_property
-    def _locals(self) -> list[_Local]:
+    def _locals(self) -> list[_LocalForms]:
         forms, K = self._forms, self._K
         if forms.n * K > _MOST_STEPS:
             raise UndecidedError(f"more than {_MOST_STEPS} local steps one by one are not followed rigorously")
@@ -202,7 +202,7 @@ class RoundForms:
             raise UndecidedError("local steps without gradients")
         return [self._local(i) for i in range(forms.n)]
 
-    def _local(self, i: int) -> _Local:
+    def _local(self, i: int) -> _LocalForms:
         forms, p = self._forms, self._forms.parameters(i)
         begun, width = forms.begun(p), forms.server + forms.client + 1
         step, loading = forms.local_step(i, p)
@@ -223,7 +223,7 @@ class RoundForms:
             spread = sum((noise.entry(c, c) for c in at), spread)
             here, noise = S @ here, S @ noise @ S.T + fresh
         behind = range(count, count + forms.d)
-        return _Local(drift, spread, here.taken(behind, range(width)), noise.taken(behind, behind))
+        return _LocalForms(drift, spread, here.taken(behind, range(width)), noise.taken(behind, behind))
 
     @cached_property
     def _asked_at(self) -> list[int]:

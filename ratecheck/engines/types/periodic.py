@@ -73,7 +73,7 @@ def average(setup: Setup) -> Average:
     """
     _check(setup)
     with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        run = _Run(setup)
+        run = _PeriodicRun(setup)
         values, errors = run.averages()
     weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
     names = run.recorder.names
@@ -113,7 +113,7 @@ class _Sums:
     moments: list[Array]
 
 
-class _Run:
+class _PeriodicRun:
     """A run as first rounds and a period of rounds, each followed once."""
 
     def __init__(self, setup: Setup) -> None:

@@ -21,9 +21,9 @@ import numpy as np
 
 from bounds.statement import Assumption, Over, Statement
 from ratecheck.aliases import Array
-from ratecheck.exponents.families.curve import Curve
+from ratecheck.exponents.families.curve import HardCurve
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.families.setting import Setting
+from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes.alike import AlikeRun, Descent
 from ratecheck.exponents.regimes import DISTURBANCES
 from ratecheck.settings.convexity import any_sign, says_quadratic
@@ -49,7 +49,7 @@ class Limits:
     gradient2: float = math.inf
 
     @staticmethod
-    def of(setting: Setting) -> Limits:
+    def of(setting: HardSetting) -> Limits:
         """Those at a setting."""
         known = setting.constants
         gradient2 = min(known.get("mean_B_0", math.inf), known.get("B_0", math.inf) / setting.size("clients"))
@@ -85,12 +85,12 @@ def only(statement: Statement) -> bool:
     return statement.claims[0].metric.over is not Over.MEAN_OF_ROUNDS or wanted(statement) != {"G_u"}
 
 
-def curves(statement: Statement, values: Mapping[str, float]) -> Iterator[Curve]:
+def curves(statement: Statement, values: Mapping[str, float]) -> Iterator[HardCurve]:
     """Both families at a setting; none where something disturbs the clients."""
     facts = statement.vocabulary.facts.items()
     if not covers(statement) or any(values.get(s) for s, fact in facts if fact in DISTURBANCES):
         return
-    setting = Setting(statement, statement.complete(values)[0])
+    setting = HardSetting(statement, statement.complete(values)[0])
     yield (bowls := Bowls.of(setting))
     descent = bowls.run.descent()
     slopes = None if descent is None else Slopes(setting, descent, bowls.limits)
@@ -99,16 +99,16 @@ def curves(statement: Statement, values: Mapping[str, float]) -> Iterator[Curve]
 
 
 @dataclass(frozen=True)
-class Bowls(Curve):
+class Bowls(HardCurve):
     """f = h x^2/2, by h."""
 
-    setting: Setting
+    setting: HardSetting
     run: AlikeRun
     limits: Limits
     closer = _CLOSER
 
     @staticmethod
-    def of(setting: Setting) -> Bowls:
+    def of(setting: HardSetting) -> Bowls:
         """Those of a setting."""
         run = AlikeRun(setting.method, setting.size("clients"), *setting.steps_and_rounds, setting.step_sizes)
         return Bowls(setting, run, Limits.of(setting))
@@ -143,10 +143,10 @@ class Bowls(Curve):
 
 
 @dataclass(frozen=True)
-class Slopes(Curve):
+class Slopes(HardCurve):
     """f = L x^2/2 up to s/L and s x - s^2/(2 L) beyond, where the whole run is, by s."""
 
-    setting: Setting
+    setting: HardSetting
     descent: Descent
     limits: Limits
     closer = _CLOSER
@@ -187,6 +187,6 @@ class Slopes(Curve):
         return np.asarray(sum(weight * found[name] for name, weight in self.setting.weights.items()))
 
 
-def _hard(setting: Setting, name: str, h: float, start: float, left: float) -> Hard:
+def _hard(setting: HardSetting, name: str, h: float, start: float, left: float) -> Hard:
     n = setting.size("clients")
     return Hard(setting.statement, setting.values, name, "u", (n,), (h,), (0.0,), start, (), left)

@@ -14,7 +14,7 @@ from ratecheck.exponents.families.hard import Hard
 _DECADES, _FINER = 16, 9
 
 
-class Curve(ABC):
+class HardCurve(ABC):
     """A family at a setting: a number in (0, ``largest``] is an instance.
 
     ``per_decade`` numbers are tried in each decade, and the best is looked at ``closer`` so many times. Of the well

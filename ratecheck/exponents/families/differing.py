@@ -19,10 +19,10 @@ from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.exponents.families import drawn_delays
-from ratecheck.exponents.families.curve import Curve
+from ratecheck.exponents.families.curve import HardCurve
 from ratecheck.exponents.families.drawn_delays import Drawn
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.families.setting import Setting
+from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes import scheduled
 from ratecheck.exponents.modes.exchangeable import ModeRun
 from ratecheck.exponents.modes.modes import Modes
@@ -50,13 +50,13 @@ _Left = Callable[[Modes, float, float], Array]
 
 
 @dataclass(frozen=True)
-class DifferingClients(Curve):
+class DifferingClients(HardCurve):
     """Clients in groups, by their largest curvature.
 
     ``flat`` groups have no curvature; ``signs`` are the slopes of the groups in units of the largest one.
     """
 
-    setting: Setting
+    setting: HardSetting
     name: str
     block: str
     sizes: tuple[float, ...]
@@ -116,7 +116,7 @@ def curves(statement: Statement, values: Mapping[str, float], source: str | None
     """Those of every block, by what makes the left side large: a ``source``, or all and the start where it is None."""
     oblivious = not SAMPLED & {*statement.assumptions}
     law, values = drawn_delays.drawn(statement, values)
-    method, n = Setting(statement, values).method, int(Setting(statement, values).size("clients"))
+    method, n = HardSetting(statement, values).method, int(HardSetting(statement, values).size("clients"))
     blocks = [block for block, has in (("u", method.shared), ("v", method.personal)) if has]
     for block in (block for block in blocks if block in method.algorithm.blocks):
         # The clients of a block that takes its turn are of one group.
@@ -150,8 +150,8 @@ def curves(statement: Statement, values: Mapping[str, float], source: str | None
                 yield DifferingClients(setting, name, block, sizes, flat, signs, starts, (), left)
 
 
-def _completed(statement: Statement, values: Mapping[str, float]) -> Setting:
-    return Setting(statement, statement.complete(values)[0])
+def _completed(statement: Statement, values: Mapping[str, float]) -> HardSetting:
+    return HardSetting(statement, statement.complete(values)[0])
 
 
 def _quiet_start(statement: Statement, values: Mapping[str, float], source: str | None) -> dict[str, float]:
@@ -164,7 +164,7 @@ def _quiet_start(statement: Statement, values: Mapping[str, float], source: str 
 
 def _scheduled(
     statement: Statement, values: Mapping[str, float], present: frozenset[int], groups: int, *, late: bool
-) -> tuple[tuple[Stretch, ...], Setting]:
+) -> tuple[tuple[Stretch, ...], HardSetting]:
     """Everybody for some rounds, those ``present`` alone for tau_max rounds; and the setting that this makes.
 
     The mean delay of a period of P rounds is tau_max (tau_max + 1)/(2 P). Rounds are whole periods, at least three.
@@ -182,7 +182,7 @@ def _scheduled(
     return period, _completed(statement, {**values, **realised})
 
 
-def _sampled_left(setting: Setting, block: str) -> _Left:
+def _sampled_left(setting: HardSetting, block: str) -> _Left:
     n = setting.size("clients")
     m = n if Assumption.FULL_PARTICIPATION in setting.statement.assumptions else setting.size("participants", n)
     ready = ModeRun(setting.method, block, float(m), *setting.steps_and_rounds, setting.step_sizes)
@@ -190,15 +190,15 @@ def _sampled_left(setting: Setting, block: str) -> _Left:
     return lambda modes, start, noise: ready.averages(modes, weights, start=start, noise=noise)
 
 
-def _scheduled_left(setting: Setting, period: tuple[Stretch, ...]) -> _Left:
+def _scheduled_left(setting: HardSetting, period: tuple[Stretch, ...]) -> _Left:
     steps = setting
     if Assumption.DRAWN_STEP_SIZES in setting.statement.assumptions:
-        steps = Setting(setting.statement, drawn_delays.with_step_sizes(setting.statement, setting.values))
+        steps = HardSetting(setting.statement, drawn_delays.with_step_sizes(setting.statement, setting.values))
     ready = ScheduledRun(setting.method, "u", *setting.steps_and_rounds, steps.step_sizes, period)
     return lambda modes, start, noise: ready.averages(modes, start=start, noise=noise)
 
 
-def _drawn_left(setting: Setting, block: str, law: Drawn) -> _Left:
+def _drawn_left(setting: HardSetting, block: str, law: Drawn) -> _Left:
     values = drawn_delays.with_step_sizes(setting.statement, setting.values, law.delays)
-    K, steps = setting.steps_and_rounds[0], Setting(setting.statement, values).step_sizes
+    K, steps = setting.steps_and_rounds[0], HardSetting(setting.statement, values).step_sizes
     return lambda modes, start, noise: law.averages(setting.method, block, K, steps, modes, start=start, noise=noise)

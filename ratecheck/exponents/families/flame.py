@@ -18,9 +18,9 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
-from ratecheck.exponents.families.curve import Curve
+from ratecheck.exponents.families.curve import HardCurve
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.families.setting import Setting
+from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes.flame_modes import FlameModes
 
 # What is spent of the gap: rounding may not carry an instance beyond it.
@@ -41,17 +41,17 @@ def covers(statement: Statement) -> bool:
 
 def curves(statement: Statement, values: Mapping[str, float], *, starts: bool) -> Iterator[FlameCurve]:
     """The families that spend the initial gap, or the inner error."""
-    setting = Setting(statement, statement.complete(values)[0])
+    setting = HardSetting(statement, statement.complete(values)[0])
     numbers = _Numbers.of(setting)
     for name, runs, family in numbers.of_gap() if starts else numbers.of_errors():
         yield FlameCurve(setting, name, runs, family)
 
 
 @dataclass(frozen=True)
-class FlameCurve(Curve):
+class FlameCurve(HardCurve):
     """A family by the curvature; ``runs`` is whether `verify` has runs of this kind."""
 
-    setting: Setting
+    setting: HardSetting
     name: str
     runs: bool
     family: _Family
@@ -99,7 +99,7 @@ class _Numbers:
     skew: float | None
 
     @staticmethod
-    def of(setting: Setting) -> _Numbers:
+    def of(setting: HardSetting) -> _Numbers:
         values, skewed = setting.values, Assumption.SKEWED_SELECTION in setting.statement.assumptions
         return _Numbers(
             values["m"], values["s"], int(values["T"]), values["lambda_"], values["rho"], values["alpha_min"],

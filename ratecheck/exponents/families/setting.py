@@ -16,7 +16,7 @@ from ratecheck.exponents.families.hard import steps_and_rounds
 
 
 @dataclass(frozen=True)
-class Setting:
+class HardSetting:
     """``values`` has every constant and size of the statement, and its step sizes."""
 
     statement: Statement

@@ -53,7 +53,7 @@ class CyclicRun:
         of one curvature.
         """
         with np.errstate(all="ignore"):
-            run = _Run(self, modes, noise)
+            run = _CyclicRun(self, modes, noise)
             total = np.zeros(len(modes.curvature), dtype=np.longdouble)
             if start or modes.slope.any():
                 total += run.square_of_mean(start)
@@ -62,7 +62,7 @@ class CyclicRun:
             return np.asarray(total / self.T).astype(np.float64)
 
 
-class _Run:
+class _CyclicRun:
     """The server's variables s, and c_b, the mean of what the clients of block b remember."""
 
     def __init__(self, run: CyclicRun, modes: Modes, noise: float) -> None:

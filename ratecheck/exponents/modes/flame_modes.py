@@ -51,10 +51,10 @@ class FlameModes:
     def averages(self, weights: Mapping[str, float], start: Array) -> Array:
         """(1/T) sum_{t<T} E sum_q weights[q] q for q of grad_L2 and grad_theta2, from w_i = w = ``start``, (modes,)."""
         with np.errstate(all="ignore"):
-            return np.asarray(_Moments(self).average(weights, np.asarray(start)), dtype=np.float64)
+            return np.asarray(_FlameMoments(self).average(weights, np.asarray(start)), dtype=np.float64)
 
 
-class _Moments:
+class _FlameMoments:
     """The linear map of the second moments of z = (w, 1, p_11, d_11, p_12, d_12, p_21, ...), one for every mode."""
 
     def __init__(self, run: FlameModes) -> None:

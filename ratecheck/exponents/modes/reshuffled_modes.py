@@ -58,10 +58,10 @@ class ReshuffledRun:
         where clients differ in curvature, or their slopes do not add up to zero.
         """
         with np.errstate(all="ignore"):
-            return _Run(self, modes, noise).average(start).astype(np.float64)
+            return _ReshuffledRun(self, modes, noise).average(start).astype(np.float64)
 
 
-class _Run:
+class _ReshuffledRun:
     """What a round does to y, the server's variables s being those that are not preserved."""
 
     def __init__(self, run: ReshuffledRun, modes: Modes, noise: float) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from bounds.printing.notation import Notation
+
 
 @dataclass(frozen=True)
 class ScalarFunction:
@@ -73,6 +75,29 @@ class ScalarFunction:
         """phi(x)."""
         h, way, gradient, value = self._from(x)
         return value + gradient * way + h * way**2 / 2
+
+    def formula(self, name: str, notation: Notation) -> str:
+        """Phi of a variable, piece by piece."""
+        written = []
+        for j, h in enumerate(self.curvatures):
+            at = self.kinks[j - 1] if j else self.kinks[0] if self.kinks else Fraction(0)
+            slope = self.gradient(at) - h * at
+            constant = self.value(at) - slope * at - h * at**2 / 2
+            terms = [(h / 2, f"{name}^2"), (slope, name), (constant, "")]
+            written.append(notation.sum([(factor, body) for factor, body in terms if factor]))
+        if len(written) == 1:
+            return written[0]
+        ends = [notation.fraction(kink) for kink in self.kinks]
+        below, above = (r"\le", r"\ge") if notation.tex else ("<=", ">=")
+        where = [
+            f"{name} {below} {ends[0]}",
+            *(f"{low} {below} {name} {below} {high}" for low, high in itertools.pairwise(ends)),
+            f"{name} {above} {ends[-1]}",
+        ]
+        if notation.tex:
+            rows = r" \\ ".join(rf"{part} & {span}" for part, span in zip(written, where, strict=True))
+            return rf"\begin{{cases}} {rows} \end{{cases}}"
+        return ", ".join(f"{part} for {span}" for part, span in zip(written, where, strict=True))
 
     @staticmethod
     def mean(curves: list[ScalarFunction]) -> ScalarFunction:

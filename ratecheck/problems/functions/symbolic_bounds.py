@@ -64,7 +64,7 @@ class Bounds:
 
     @cached_property
     def of_mean(self) -> tuple[float, float]:
-        """The same of the Hessian of f."""
+        """Bounds of the eigenvalues of the Hessian of f at every point."""
         low, high = self.curvature(self.mean)
         # What bounds every client bounds their mean.
         return max(low, min(each[0] for each in self.of_clients)), min(high, max(each[1] for each in self.of_clients))
@@ -221,7 +221,7 @@ class Bounds:
         return self.length(self.mean, point)
 
     def length(self, part: Ridges, point: Array) -> float:
-        """The same of one function."""
+        """An upper bound of the norm of the gradient of one function at a point."""
         whole = self.expression(part)
         ends = [self.value(sp.diff(whole, v), point) for v in self.variables]
         return _above(math.hypot(*(max(abs(low), abs(high)) for low, high in ends)))

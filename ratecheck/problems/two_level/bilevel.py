@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -20,9 +21,11 @@ from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
+from ratecheck.problems.sentence import arguments, quadratic, together
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
 ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
@@ -53,6 +56,7 @@ class Bilevel(Problem):
 
     kind: ClassVar[str] = "bilevel"
     affine: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = frozenset({"A", "Q"})
     written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("bilevel", "synthetic"),)
     noises: ClassVar[tuple[str, ...]] = ("sigma_f", "sigma_g")
 
@@ -148,6 +152,42 @@ class Bilevel(Problem):
     def bilevel(self) -> Bilevel:
         """The problem itself."""
         return self
+
+    def arrays(self) -> dict[str, Array]:
+        """See `ProblemData.arrays`: without the weights p, which add up to 1."""
+        return {name: array for name, array in super().arrays().items() if name != "p"}
+
+    def without_client(self, i: int) -> Self:
+        """See `ProblemData.without_client`: the weights of the others stay in proportion."""
+        if self.n == 1:
+            raise InputError("no client to leave out")
+        left = np.delete(self.p, i)
+        changed = {name: np.delete(array, i, axis=0) for name, array in self.arrays().items()}
+        return self.with_arrays({**changed, "p": left / left.sum()})
+
+    @property
+    def samples(self) -> BilevelSamples | None:
+        """The problem with its samples of two values, where it has them."""
+        return None
+
+    def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
+        """See `Problem.sentence`: f_i and g_i, and the clients' weights where these differ."""
+        names = [*notation.names("x", self.d_x), *notation.names("y", self.d_y)]
+        zero = np.zeros((self.d_x, self.d_x))
+        upper = [quadratic(Q, q, names, notation) for Q, q in zip(self.Q, self.q, strict=True)]
+        lower = [
+            quadratic(np.block([[zero, -B.T], [-B, A]]), np.concatenate([np.zeros(self.d_x), b]), names, notation)
+            for A, B, b in zip(self.A, self.B, self.b, strict=True)
+        ]
+        weights = [notation.given(p) for p in self.p.tolist()]
+        weighted = [f"p = ({', '.join(weights)})"] if len({*weights}) > 1 else []
+        of = arguments(names, [*upper, *lower])
+        written = [*together("f", of, upper, notation), *together("g", of, lower, notation)]
+        return [*written, *self.sampled_sentence(notation), *weighted]
+
+    def sampled_sentence(self, notation: Notation) -> list[str]:
+        """By how much the samples of a problem that has its own are off, as formulas."""
+        return []
 
     def noise(self, totals: Mapping[str, float]) -> Array:
         """See `Problem.noise`.

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
+from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.problem import WrittenProblem
 from ratecheck.problems.two_level.bilevel import ARRAYS, LARGEST, Bilevel, lower_hessians
@@ -54,6 +56,8 @@ class BilevelSamples(Bilevel):
 
     kind: ClassVar[str] = "bilevel-samples"
     affine: ClassVar[bool] = False
+    symmetric: ClassVar[frozenset[str]] = Bilevel.symmetric | {"noise_A"}
+    law: ClassVar[NoiseLaw] = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     noises: ClassVar[tuple[str, ...]] = ()
     # A local step draws one sample of each kind.
@@ -84,6 +88,11 @@ class BilevelSamples(Bilevel):
 
     def __repr__(self) -> str:
         return f"BilevelSamples(n={self.n}, d_x={self.d_x}, d_y={self.d_y})"
+
+    @property
+    def samples(self) -> BilevelSamples:
+        """The problem itself."""
+        return self
 
     @property
     def sampled(self) -> tuple[bool, bool, bool]:
@@ -161,6 +170,24 @@ class BilevelSamples(Bilevel):
         """See `Problem.oracle`; raises `InputError`: every outcome is followed, none is drawn."""
         raise InputError(f"the samples of a {self.kind} problem are not drawn, all outcomes are followed: engine=exact")
 
+    def sampled_sentence(self, notation: Notation) -> list[str]:
+        """See `Bilevel.sampled_sentence`: all parts of one sample have the same sign, + or - with probability 1/2."""
+        forms = ("d{f}/dx", "d2{g}/dxdy", "d{g}/dy", "d{f}/dy", "d2{g}/dy2")
+        if notation.tex:
+            forms = (r"\nabla_x {f}", r"\nabla_{{xy}}^2 {g}", r"\nabla_y {g}", r"\nabla_y {f}", r"\nabla_{{yy}}^2 {g}")
+        first, others = self.noise_f[:, : self.d_x], self.noise_f[:, self.d_x :]
+        parts = (first, -self.noise_B.transpose(0, 2, 1), self.noise_g, others, self.noise_A)
+        off = [part.reshape(self.n, -1) for part in parts]
+        found = []
+        for group in (slice(0, 2), slice(2, 3), slice(3, 5)):
+            pairs = [*zip(forms[group], off[group], strict=True)]
+            alike = all((rows == rows[0]).all() for _, rows in pairs)
+            for i in range(1 if alike else self.n):
+                names = {letter: letter if alike else notation.name(f"{letter}_{i + 1}") for letter in "fg"}
+                own = {form.format(**names): rows[i] for form, rows in pairs if rows[i].any()}
+                found += [notation.words("sampled") + _off(own, notation)] if own else []
+        return found
+
     def fields(self) -> dict[str, Any]:
         """See `Problem.fields`."""
         return {name: getattr(self, name).tolist() for name in (*ARRAYS, *_NOISES)}
@@ -169,6 +196,19 @@ class BilevelSamples(Bilevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(**{name: data[name] for name in (*ARRAYS, *_NOISES)})
+
+
+def _off(sample: Mapping[str, Array], notation: Notation) -> str:
+    """The derivatives of one sample with what each is off, the upper sign being that of all of them at once."""
+    lead = next(float(np.sign(row[np.flatnonzero(row)[0]])) for row in sample.values())
+    found = []
+    for name, row in sample.items():
+        signed = row * lead
+        other = bool((signed <= 0).all())
+        sign = (r"\mp" if other else r"\pm") if notation.tex else "-+" if other else "+-"
+        values = [abs(x) if x == 0 else x for x in (-signed if other else signed).tolist()]
+        found.append(f"{name} {sign} {notation.listed(values)}")
+    return (r"\text{ and }" if notation.tex else " and ").join(found)
 
 
 def _noise(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:

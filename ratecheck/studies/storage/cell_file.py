@@ -47,7 +47,7 @@ def unpack(name: str, content: bytes) -> tuple[Records, dict[str, Any]] | None:
 
 
 def read_arrays(content: bytes) -> tuple[Records, dict[str, Any]] | None:
-    """The same without the checksum, which files of earlier versions lack; None where it cannot be read."""
+    """Records of a cell without its checksum, which files of earlier versions lack; None where they cannot be read."""
     if not content.startswith(b"PK"):
         return None
     try:

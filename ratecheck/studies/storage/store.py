@@ -108,7 +108,7 @@ class RunStore:
         return None if found is None else found[0]
 
     def read(self, key: str, replicates: int | None = None) -> tuple[Records, dict[str, Any]] | None:
-        """The same with what the cell is in words; all replicates by default."""
+        """The first replicates of a cell with its description in words; all replicates by default."""
         files, have = self.files(key), 0
         wanted = max((last for _, last in files.values()), default=0) if replicates is None else replicates
         parts: list[Records] = []

@@ -12,7 +12,7 @@ from ratecheck.exponents.card import TOLERANCE, Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.families.drawn_delays import stand_in
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.regimes import SHARE, TermRow
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.views.numbers import number
@@ -43,7 +43,7 @@ def rates_text(card: Card) -> str:
 def overall(card: Card) -> str:
     """How many cells say what, the worst first."""
     counts = Counter(cell.finding for cell in card.cells)
-    order = (Finding.EXCEEDED, Finding.OPEN, Finding.LOOSE, Finding.NOT_REACHED, Finding.ATTAINED)
+    order = (CellFinding.EXCEEDED, CellFinding.OPEN, CellFinding.LOOSE, CellFinding.NOT_REACHED, CellFinding.ATTAINED)
     return ", ".join(f"{counts[finding]} {finding.value}" for finding in order if counts[finding])
 
 
@@ -83,7 +83,7 @@ def _part(cell: Sequence[str], k: int) -> str:
 def _cell(cell: RateCell | None) -> tuple[str, ...]:
     if cell is None:
         return ()
-    if cell.exponents is None or cell.finding is Finding.NOT_REACHED:
+    if cell.exponents is None or cell.finding is CellFinding.NOT_REACHED:
         return ("-", "-", *cell.finding.value.split())[-3:]
     term, worst = cell.exponents
     return two(term), two(worst), cell.finding.value
@@ -135,11 +135,11 @@ def _ends(worst: Worst) -> str:
     return f"{number(float(worst.values[0]))} ... {number(float(worst.values[-1]))}"
 
 
-def _reasons(cells: Sequence[RateCell]) -> dict[tuple[Finding, str], list[str]]:
+def _reasons(cells: Sequence[RateCell]) -> dict[tuple[CellFinding, str], list[str]]:
     """Why cells are not attained, each reason once, with the parameters that it is about."""
-    found: dict[tuple[Finding, str], list[str]] = {}
+    found: dict[tuple[CellFinding, str], list[str]] = {}
     for cell in cells:
-        if cell.finding is Finding.ATTAINED:
+        if cell.finding is CellFinding.ATTAINED:
             continue
         # The reason names the parameter, so that only the same words for different parameters are one reason.
         text = cell.reason.replace(f"while {cell.parameter} runs", "while it runs")

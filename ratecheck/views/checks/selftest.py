@@ -11,7 +11,7 @@ from bounds import TEXTBOOK
 from ratecheck.selftesting.audit import AuditStatus
 from ratecheck.selftesting.montecarlo import LEVEL
 from ratecheck.selftesting.mutants import MutationKind
-from ratecheck.selftesting.run import MUCH, SOME, TIGHT, Report
+from ratecheck.selftesting.run import MUCH, SOME, TIGHT, SelfTestReport
 from ratecheck.selftesting.survey import Alarm
 from ratecheck.selftesting.trial import Trial
 from ratecheck.views.numbers import number
@@ -20,7 +20,7 @@ from ratecheck.views.width import table
 _COUNTS = ("mutants", "audit", "falsify", "verify", "any", "harmless")
 
 
-def report_text(report: Report) -> str:
+def report_text(report: SelfTestReport) -> str:
     """Tables of mutants by kind and by statement, valid instances, survivors, alarms and Monte Carlo."""
     data = report_fields(report)
     by_kind = [[row["kind"], *_cells(row)] for row in (*data["kinds"], {"kind": "all", **data["all"]})]
@@ -125,8 +125,8 @@ def _clock_text(clocked: Sequence[str]) -> list[str]:
     return [f"CLOCK: it ended {len(clocked)} searches early; the counts depend on this machine's speed"]
 
 
-def report_fields(report: Report) -> dict[str, Any]:
-    """The same as data, with every mutant."""
+def report_fields(report: SelfTestReport) -> dict[str, Any]:
+    """The report as JSON data, with every mutant."""
     engines: dict[str, int] = {}
     for each in report.surveys:
         for engine, count in each.instances.items():

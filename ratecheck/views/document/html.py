@@ -11,16 +11,16 @@ from ratecheck.views.document.nodes import (
     Code,
     Display,
     Document,
-    Figure,
     Fold,
     Grid,
+    Hyperlink,
     Line,
-    Link,
     Listing,
     Math,
     Node,
     Paragraph,
     Part,
+    Picture,
     Section,
     Strong,
     Terms,
@@ -85,7 +85,7 @@ def _part(part: Part) -> str:
         return f"<code>{escape(part.text)}</code>"
     if isinstance(part, Math):
         return f'<span class="formula">{shown(part.latex)}</span>'
-    if isinstance(part, Link):
+    if isinstance(part, Hyperlink):
         return f'<a href="#{part.target}">{escape(part.text)}</a>'
     if isinstance(part, Strong):
         return f"<strong>{escape(part.text)}</strong>"
@@ -115,7 +115,7 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
         for each in node.nodes:
             yield from _node(each)
         yield "</details>"
-    elif isinstance(node, Figure):
+    elif isinstance(node, Picture):
         drawn = inside(node.draw(), node.name, node.title, node.says)
         yield f'<figure class="wide" tabindex="0" aria-label="{escape(node.title, quote=True)}">{drawn}</figure>'
 

@@ -11,15 +11,15 @@ from ratecheck.views.document.nodes import (
     Code,
     Display,
     Document,
-    Figure,
     Fold,
     Grid,
-    Link,
+    Hyperlink,
     Listing,
     Math,
     Node,
     Paragraph,
     Part,
+    Picture,
     Section,
     Strong,
     Terms,
@@ -43,7 +43,7 @@ def _part(part: Part) -> str:
         return markdown_code(part.text)
     if isinstance(part, Math):
         return f"${markdown_formula(part.latex)}$"
-    if isinstance(part, Link):
+    if isinstance(part, Hyperlink):
         return f"[{markdown_escaped(part.text)}](#{part.target})"
     if isinstance(part, Strong):
         return f"**{markdown_escaped(part.text)}**"
@@ -86,5 +86,5 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
         yield f"**{markdown_escaped(node.title)}**"
         for each in node.nodes:
             yield from _node(each)
-    elif isinstance(node, Figure):
+    elif isinstance(node, Picture):
         yield _line(node.instead) if node.instead else markdown_escaped(node.says)

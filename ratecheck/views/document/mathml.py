@@ -160,7 +160,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     >>> mathml("x^2").count("<msup>")
     1
     """
-    reader = _Reader(latex)
+    reader = _LatexReader(latex)
     body = _row(reader.until(""))
     if display or r"\displaystyle" in latex:
         body = _large(body)
@@ -169,7 +169,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
 
 
 @dataclass
-class _Reader:
+class _LatexReader:
     """Reads a formula from left to right; ``at`` is where."""
 
     latex: str
@@ -303,7 +303,7 @@ class _Reader:
         return re.sub(r"\\(.)", r"\1", found[1])
 
     def _degree(self) -> str:
-        """That of a root, in square brackets; empty for a square root."""
+        """The degree of a root, in square brackets; empty for a square root."""
         if self._skip() != "[":
             return ""
         self.at += 1

@@ -22,7 +22,7 @@ class Math:
 
 
 @dataclass(frozen=True)
-class Link:
+class Hyperlink:
     """Text that leads to a section of the document."""
 
     text: str
@@ -36,7 +36,7 @@ class Strong:
     text: str
 
 
-Part: TypeAlias = str | Code | Math | Link | Strong
+Part: TypeAlias = str | Code | Math | Hyperlink | Strong
 Line: TypeAlias = tuple[Part, ...]
 
 
@@ -87,7 +87,7 @@ class Display:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Picture:
     """A figure, which ``draw`` makes as SVG; ``says`` is the same in words, ``instead`` what text has in its place."""
 
     name: str
@@ -115,7 +115,7 @@ class Section:
     nodes: tuple[Node, ...]
 
 
-Node: TypeAlias = Paragraph | Listing | Terms | Grid | Display | Figure | Fold | Section
+Node: TypeAlias = Paragraph | Listing | Terms | Grid | Display | Picture | Fold | Section
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ def _in_symbols(text: str, vocabulary: Vocabulary) -> str:
 
 
 def _looks() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The same three looks in every panel: measured mean, bound, metric of a single round."""
+    """Three looks, equal in every panel: measured mean, bound, metric of a single round."""
     looks = style.looks()
     return next(looks), next(looks), next(looks)
 

@@ -12,7 +12,7 @@ from bounds.symbols import Vocabulary
 from ratecheck.aliases import Array
 from ratecheck.exponents.card import Card, RateCell
 from ratecheck.exponents.curves import Curves
-from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.local_steps import LocalSteps
 from ratecheck.exponents.regimes import TermRow
 from ratecheck.statistics.exponent_fit import fit
@@ -197,7 +197,7 @@ def _triangle(axes: Axes, x: Array, y: Array, exponent: float, colour: str, *, a
 
 
 def _verdict(cell: RateCell, vocabulary: Vocabulary) -> str:
-    if cell.finding is Finding.LOOSE and cell.loose is not None:
+    if cell.finding is CellFinding.LOOSE and cell.loose is not None:
         return f"LOOSE by ${letter(vocabulary[cell.parameter])}^{{{two(cell.loose)}}}$"
     return cell.finding.value
 

@@ -37,7 +37,7 @@ def leaving_text(found: SharperTheorem, file: str) -> str:
 
 
 def sharpen_fields(found: SharperTheorem) -> dict[str, Any]:
-    """The same as JSON."""
+    """Sharper constants as JSON data."""
     return {
         "statement": found.theorem.printed.key,
         "statements": [

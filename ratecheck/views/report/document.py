@@ -9,14 +9,14 @@ from typing import Any
 from ratecheck.views.document.nodes import (
     Code,
     Document,
-    Figure,
     Fold,
     Grid,
+    Hyperlink,
     Line,
-    Link,
     Listing,
     Node,
     Paragraph,
+    Picture,
     Section,
     Strong,
     Terms,
@@ -87,7 +87,7 @@ def _found(data: Data) -> Iterator[Node]:
         return
     rows = tuple(
         (
-            (Link(each["name"], _anchor(each["name"])),),
+            (Hyperlink(each["name"], _anchor(each["name"])),),
             (Strong(each["verdict"]),),
             (each["says"],),
             (each["source"] or "-",),
@@ -170,7 +170,9 @@ def _figures(data: Data, drawings: Mapping[str, Callable[[], str]]) -> Iterator[
         if name in drawings:
             says = "; ".join(f"{each['curve']}: {_state(each)}" for each in curves)
             instead: Line = ("The figure is drawn by ", Code(f"ratecheck run {data['file']} --only {name}"), ".")
-            nodes.append(Figure(f"f-{_anchor(name)}", f"{name}: {panel['vary']} varies", says, drawings[name], instead))
+            nodes.append(
+                Picture(f"f-{_anchor(name)}", f"{name}: {panel['vary']} varies", says, drawings[name], instead)
+            )
         nodes.append(_curves(curves))
         yield Section(3, (_heading(panel),), f"f-{_anchor(name)}-s", tuple(nodes))
 

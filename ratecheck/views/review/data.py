@@ -15,13 +15,13 @@ from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupB
 from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.errata import Erratum
-from ratecheck.auditing.export.conclusions import Conclusion, Standing, refutes
+from ratecheck.auditing.export.conclusions import Conclusion, ProofStanding, refutes
 from ratecheck.auditing.finding import SPECIAL, StepResult, StepVerdict
 from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
-from ratecheck.falsification.falsify import Falsified
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.outcome import Outcome
-from ratecheck.stepsizes.coverage import Coverage, Verdict
+from ratecheck.stepsizes.coverage import Coverage, CoverageVerdict
 from ratecheck.views.checks.falsify import falsified_fields
 from ratecheck.views.numbers import number
 from ratecheck.views.proofs.audit import findings_fields
@@ -276,7 +276,7 @@ def _coverage(key: str, found: Sequence[Coverage]) -> dict[str, Any]:
     return {
         "key": key,
         "count": len(found),
-        "verdicts": {each.value: verdicts[each] for each in Verdict if verdicts[each]},
+        "verdicts": {each.value: verdicts[each] for each in CoverageVerdict if verdicts[each]},
         "settings": [each.fields() for each in found],
     }
 
@@ -323,7 +323,7 @@ def _of_file(asked: Asked, step: StepResult) -> str:
 def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The main statements by their standing, the worst first."""
     found = []
-    for standing in (*reversed([each.value for each in Standing]), None):
+    for standing in (*reversed([each.value for each in ProofStanding]), None):
         keys = [each["key"] for each in entries if each["standing"] == standing]
         if keys:
             found.append({"standing": standing, "count": len(keys), "keys": keys})
@@ -344,7 +344,7 @@ def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
         if graph["grade"] not in (Grade.PROVED.value, Grade.FALSE.value)
     ]
     if not asked.evaluations:
-        refuted = entry["standing"] == Standing.FALSE.value or entry["known"]
+        refuted = entry["standing"] == ProofStanding.FALSE.value or entry["known"]
         beyond = " beyond those of its steps" if tried_as_a_whole(entry) else ""
         what = (
             "whether its repaired form has a counterexample" if refuted else f"whether an instance{beyond} violates it"

@@ -13,16 +13,16 @@ from ratecheck.views.document.nodes import (
     Code,
     Display,
     Document,
-    Figure,
     Fold,
     Grid,
+    Hyperlink,
     Line,
-    Link,
     Listing,
     Math,
     Node,
     Paragraph,
     Part,
+    Picture,
     Section,
     Strong,
     Terms,
@@ -60,7 +60,7 @@ def _sections(data: Data) -> list[Section]:
 
 
 def _linked(key: str, known: set[str]) -> Part:
-    return Link(key, anchor(key)) if key in known else Code(key)
+    return Hyperlink(key, anchor(key)) if key in known else Code(key)
 
 
 # --- The answers, and the summary ---
@@ -130,7 +130,7 @@ def _errata(errata: Sequence[Data], caption: str, data: Data, known: set[str]) -
     full = _full(data)
     rows = tuple(
         (
-            (Link(str(each["number"]), f"e-{each['number']}"),),
+            (Hyperlink(str(each["number"]), f"e-{each['number']}"),),
             (each["place"],),
             (f"{each['kind']}: ", each["wrong"] or Code(each["printed"])),
             (f"{each['consequence']}; in full under ", _linked(full[each["number"]], known)),
@@ -180,7 +180,7 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
     if entry["changed_by"]:
         links: list[Part] = ["Errata of other statements that change it:"]
         for number in entry["changed_by"]:
-            links += [" ", Link(str(number), f"e-{number}")]
+            links += [" ", Hyperlink(str(number), f"e-{number}")]
         nodes.append(Paragraph(tuple(links)))
     name = anchor(entry["key"])
     nodes.append(Section(4, ("Statement",), f"{name}-statement", tuple(_stated(entry, known))))
@@ -191,7 +191,7 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
         # An erratum stands in one place, to which all that is said of it elsewhere leads.
         elsewhere: list[Line] = [
             (
-                Link(f"Erratum {each['number']}", f"e-{each['number']}"),
+                Hyperlink(f"Erratum {each['number']}", f"e-{each['number']}"),
                 f", {each['kind']}: in full under ",
                 _linked(full[each["number"]], known),
             )
@@ -282,7 +282,7 @@ def _graph(graph: Data) -> Iterator[Node]:
     name = "g-" + "".join(sign if sign.isalnum() else "-" for sign in graph["root"])
     command = f"ratecheck audit {graph['root']} --graph proof.svg"
     instead: Line = ("The figure is drawn by ", Code(command), ".")
-    yield Figure(name, title, says, partial(graph_svg, graph), instead)
+    yield Picture(name, title, says, partial(graph_svg, graph), instead)
     read = ProofGraph.read(graph)
     yield Paragraph((f"{'. '.join(tallies(read))}.",))
     if read.added:

@@ -9,11 +9,11 @@ from typing import Any
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.refuted import said_of
 from bounds.ledger.step import StepKind
-from ratecheck.auditing.export.conclusions import Standing
+from ratecheck.auditing.export.conclusions import ProofStanding
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome
-from ratecheck.views.document.nodes import Code, Line, Link, Part, Strong
+from ratecheck.views.document.nodes import Code, Hyperlink, Line, Part, Strong
 from ratecheck.views.review.words import grade_meaning, misprinted, open_said, standing_briefly, uncovered
 
 Data = Mapping[str, Any]
@@ -40,7 +40,7 @@ def _error(data: Data) -> Iterator[Line]:
     violated = _violations(data)
     for each in violated:
         shown = f": {each['counterexample']['text']}" if each["counterexample"] else " by an instance that was found"
-        yield (Link(each["key"], anchor(each["key"])), " is ", Strong("violated"), f"{shown}.")
+        yield (Hyperlink(each["key"], anchor(each["key"])), " is ", Strong("violated"), f"{shown}.")
     if not data["counts"]["steps"]:
         if not violated:
             yield (_NONE_SEARCHED if data["asked"]["evaluations"] else _NONE_EXAMINED,)
@@ -51,12 +51,12 @@ def _error(data: Data) -> Iterator[Line]:
     first, *others = data["errata"]
     shown = first["wrong"] or f"false as printed: {first['printed']}"
     kind = f" ({first['kind']})" if first["wrong"] else ""
-    yield (Link(f"Erratum {first['number']}", f"e-{first['number']}"), f"{kind}, {first['place']}: {shown}")
+    yield (Hyperlink(f"Erratum {first['number']}", f"e-{first['number']}"), f"{kind}, {first['place']}: {shown}")
     yield (Strong(f"What follows: {_named(first['consequence'], data)}."),)
     if others:
         worst = [f"{each['count']} {each['what']}" for each in data["levels"][:2]]
         most = f", of them {'; '.join(worst)}" if len(data["levels"]) > 1 else ""
-        yield (Link("All errata", "findings"), f": {data['counts']['errata']}{most}.")
+        yield (Hyperlink("All errata", "findings"), f": {data['counts']['errata']}{most}.")
 
 
 _NONE_EXAMINED = "No step of a proof was examined, so that none was refuted."
@@ -97,7 +97,7 @@ def _stands(data: Data) -> Iterator[Line]:
         for label, those in by_label.items():
             names: list[Part] = []
             for key in those:
-                names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
+                names += ["; " if names else ": ", Hyperlink(main[key]["number"], anchor(key))]
                 if not standing:
                     names += _changing(main[key])
             yield (Strong(_capital(label)), says and f" ({says})", *names, ".")
@@ -117,37 +117,37 @@ def _changing(entry: Data) -> list[Part]:
     """The errata that change a statement whose own steps are none, which stand with what it rests on."""
     found: list[Part] = []
     for number in entry["changed_by"]:
-        found += [", " if found else " (changed by ", Link(f"erratum {number}", f"e-{number}")]
+        found += [", " if found else " (changed by ", Hyperlink(f"erratum {number}", f"e-{number}")]
     return [*found, ")"] if found else []
 
 
-class _Form(IntEnum):
+class _ProvedForm(IntEnum):
     """Which form of a statement has a proof graph that is proved throughout, the printed one with or without more."""
 
     NONE, REPAIRED, ASSUMING, PRINTED = range(4)
 
 
-def _proved(entry: Data) -> _Form:
+def _proved(entry: Data) -> _ProvedForm:
     grades = {graph["root"]: graph["grade"] for graph in entry["graphs"] if graph["grade"] in (_PROVED, _ASSUMED)}
-    printed = {_PROVED: _Form.PRINTED, _ASSUMED: _Form.ASSUMING}
-    return printed.get(grades.get(entry["key"], ""), _Form.REPAIRED if grades else _Form.NONE)
+    printed = {_PROVED: _ProvedForm.PRINTED, _ASSUMED: _ProvedForm.ASSUMING}
+    return printed.get(grades.get(entry["key"], ""), _ProvedForm.REPAIRED if grades else _ProvedForm.NONE)
 
 
-def _label(standing: str, proved: _Form) -> str:
+def _label(standing: str, proved: _ProvedForm) -> str:
     """What is said of statements of one standing, of which a form is proved as a whole."""
-    if proved is _Form.NONE:
+    if proved is _ProvedForm.NONE:
         return standing or _NO_STEP
     if standing in (_REPAIRED, _PROOF):
         return f"proved {_HOW[proved] or 'with a repair of the proof' if standing == _PROOF else 'with repair'}"
-    if standing == _UNDECIDED and proved is _Form.REPAIRED:
+    if standing == _UNDECIDED and proved is _ProvedForm.REPAIRED:
         return "not known as printed, proved in a repaired form"
     return f"{standing or _NO_STEP}, proved as a whole {_HOW[proved]}".rstrip()
 
 
 _HOW = {
-    _Form.REPAIRED: "in a repaired form",
-    _Form.ASSUMING: "with more assumed than is printed",
-    _Form.PRINTED: "",
+    _ProvedForm.REPAIRED: "in a repaired form",
+    _ProvedForm.ASSUMING: "with more assumed than is printed",
+    _ProvedForm.PRINTED: "",
 }
 
 
@@ -233,8 +233,8 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
             yield standing, standing_briefly(standing) if standing else "", keys
 
 
-_FALSE, _REPAIRED, _UNDECIDED = Standing.FALSE.value, Standing.REPAIR.value, Standing.UNDECIDED.value
-_PROOF = Standing.PROOF.value
+_FALSE, _REPAIRED, _UNDECIDED = ProofStanding.FALSE.value, ProofStanding.REPAIR.value, ProofStanding.UNDECIDED.value
+_PROOF = ProofStanding.PROOF.value
 _BROKEN, _PROVED, _ASSUMED = Grade.FALSE.value, Grade.PROVED.value, Grade.ASSUMED.value
 _VIOLATED = Outcome.VIOLATED.value
 _END_TO_END, _FALSE_STEP = StepKind.END_TO_END.value, StepVerdict.FALSE.value
@@ -268,7 +268,7 @@ _SHORT = 120
 def _in_numbers(evidence: str, erratum: Data) -> Line:
     """The numbers that refute a step, or where they stand."""
     if len(evidence) > _SHORT:
-        return (", with ", Link("its numbers", f"e-{erratum['number']}"), ".")
+        return (", with ", Hyperlink("its numbers", f"e-{erratum['number']}"), ".")
     return (f". In numbers: {evidence}.",)
 
 
@@ -285,7 +285,7 @@ def _check(data: Data) -> Iterator[Line]:
         yield from ((text, Code(each["command"]), *_in_numbers(each["evidence"], first)) for text, each in shown)
     if data["counts"]["steps"]:
         yield ("Every step: ", Code(data["commands"][0]["command"]), ".")
-    yield (Link("All commands", "repeat"), ", also those that need nothing but Python.")
+    yield (Hyperlink("All commands", "repeat"), ", also those that need nothing but Python.")
 
 
 # --- What is left ---
@@ -306,7 +306,7 @@ def _open(data: Data) -> Iterator[Line]:
     if not data["asked"]["evaluations"]:
         beyond = "Beyond the instances of the steps no" if counts["steps"] else "No"
         yield (f"{beyond} search for counterexamples, ", Code("ratecheck falsify"), ", was run.")
-    yield (_TRANSCRIBED, "; ", Link("the whole list", "not-checked"), ".")
+    yield (_TRANSCRIBED, "; ", Hyperlink("the whole list", "not-checked"), ".")
 
 
 _TRANSCRIBED = "Whether the statements and steps, which people transcribed, are what is printed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ratecheck.stepsizes.coverage import Verdict
+from ratecheck.stepsizes.coverage import CoverageVerdict
 from ratecheck.views.document import nodes
 from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
@@ -150,4 +150,4 @@ def covered(form: Data) -> str:
 
 def verdict_meaning(verdict: str) -> str:
     """What a verdict on a setting says."""
-    return Verdict(verdict).meaning
+    return CoverageVerdict(verdict).meaning

@@ -7,7 +7,7 @@ from typing import Any
 
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.step import StepKind
-from ratecheck.auditing.export.conclusions import Standing
+from ratecheck.auditing.export.conclusions import ProofStanding
 from ratecheck.auditing.finding import StepVerdict
 
 Data = Mapping[str, Any]
@@ -58,7 +58,7 @@ _STANDINGS: Mapping[str, str] = {
     "false as printed": "exact numbers meet what it assumes and break what it claims",
 }
 
-# The same in a few words.
+# The standing of a statement in a few words.
 _BRIEFLY: Mapping[str, str] = {
     "holds as printed": "every step is proved or a textbook fact, misprints as they are meant",
     "not refuted as printed": "no step is false but for misprints, some were only tried on instances or in a "
@@ -89,7 +89,7 @@ def standing_said(entry: Data) -> str:
     """The standing of a statement, and that lines beside it are misprinted where it is printed right itself."""
     standing = str(entry["standing"] or "")
     misprints = any(each["verdict"] == StepVerdict.TYPO.value for each in entry["steps"])
-    right = standing in (Standing.HOLDS.value, Standing.CHECKED.value)
+    right = standing in (ProofStanding.HOLDS.value, ProofStanding.CHECKED.value)
     return f"{standing}, with misprints in its proof or beside it" if misprints and right else standing
 
 
@@ -104,7 +104,7 @@ def misprinted(entry: Data, errata: Sequence[Data]) -> bool:
 
 
 def standing_briefly(standing: str) -> str:
-    """The same in a few words."""
+    """The standing of a statement in a few words."""
     return _BRIEFLY[standing]
 
 

@@ -20,7 +20,7 @@ def catalogue_text(statements: Mapping[str, Statement]) -> str:
 
 
 def catalogue_fields(statements: Mapping[str, Statement]) -> list[dict[str, Any]]:
-    """The same as JSON data."""
+    """The catalogue as JSON data."""
     return [
         {"key": address, "title": s.title, "number": s.source.number, "order_only": s.order_only}
         for address, s in statements.items()

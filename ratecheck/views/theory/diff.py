@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from ratecheck.versions.expressions import Change, Sameness, Side, Tightness, text
+from ratecheck.versions.expressions import Change, Larger, Sameness, Tightness, text
 from ratecheck.versions.findings import FindingsChange
 from ratecheck.versions.statements import ClaimChange, ConditionChange, PartChange, StatementChange
 from ratecheck.versions.steps import LedgerChange
@@ -72,18 +72,18 @@ def right_words(claim: ClaimChange) -> str:
     if change.same is not Sameness.DIFFERENT:
         return change_words(change) if change.same is Sameness.PROVED else change_words(change).partition(":")[0]
     words = _side(change)
-    if change.side in (Side.LARGER, Side.SMALLER) and claim.bounds_above:
+    if change.side in (Larger.LARGER, Larger.SMALLER) and claim.bounds_above:
         alone = claim.left.same is Sameness.PROVED and not claim.over
         if alone:
-            return f"{words}: a {'weaker' if change.side is Side.LARGER else 'stronger'} claim"
+            return f"{words}: a {'weaker' if change.side is Larger.LARGER else 'stronger'} claim"
         return f"{words}; the left side changed too, so neither claim is called weaker"
     return words
 
 
 def _side(change: Change) -> str:
-    if change.side is Side.UNDECIDED:
+    if change.side is Larger.UNDECIDED:
         return change.side.value
-    if change.side is Side.MIXED:
+    if change.side is Larger.MIXED:
         return f"{change.side.value}, of {_points(change.points)}"
     return (
         f"{change.side.value} everywhere, proved"
@@ -145,7 +145,7 @@ def counts(found: Sequence[StatementChange], gone: Sequence[str], added: Sequenc
 
 
 def statement_fields(found: StatementChange) -> dict[str, Any]:
-    """The same as JSON."""
+    """Changes of a statement as JSON data."""
     return {
         "old": found.old.key,
         "new": found.new.key,

@@ -9,7 +9,7 @@ from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.step import Scalar
 from bounds.papers.pfl.proofs import staleness
 from bounds.papers.pfl.proofs.runs import (
-    Law,
+    Histories,
     LocalRound,
     QuadraticClient,
     QuadraticClients,
@@ -82,7 +82,7 @@ def test_start_of_theorem_3_11():
         for h, g in ((1, 10**6), (0, -(10**6)))
     ]
     gamma, eta_u = Fraction(1, 84 * 2), Fraction(2)
-    law = Law(
+    law = Histories(
         QuadraticClients(
             clients=tuple(shared),
             m=2,

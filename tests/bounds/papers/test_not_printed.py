@@ -68,7 +68,7 @@ WRONG: dict[str, Algebraic] = {
     "squared weights": _less(descent.squared_weights, 3),
     "noises": _less(descent.noises, 2),
     "every round": descent.every_round(LESS),
-    "room": descent.room(LESS),
+    "slack": descent.slack(LESS),
 }
 
 

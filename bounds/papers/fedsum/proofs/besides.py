@@ -1,4 +1,4 @@
-"""What the proofs of Lemmas D.4 and E.4 need besides the lines that are printed."""
+"""Lines that the proofs of Lemmas D.4 and E.4 need besides the printed ones."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import counting, drawn
 from bounds.ledger.step import Step
 from bounds.papers.fedsum.proofs.shared import delays, drift, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.local import LocalVariant
 from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, counting, drawn
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, visits
 
 
@@ -40,7 +41,7 @@ def _first_drifts(p: ParticipationMatrix) -> Pairs:
 
 
 def not_printed(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
-    """What the proof needs besides its lines."""
+    """Steps of the proof that are not printed."""
     return (
         part.step(
             f"not printed: Jensen's inequality in {case.eq(2)}",

@@ -12,9 +12,9 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, delays, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side, u, v
@@ -33,18 +33,13 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     Gamma_T,
     I,
     W,
-    at_most,
     average,
-    counting,
-    drawn,
-    gram,
     noisy,
     of_a_run,
-    same,
     tau,
 )
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2
-from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 _move = FedsumPart("lemma-c.1", "Lemma C.1").step
 _stale = FedsumPart("lemma-c.4", "Lemma C.4").step
@@ -522,7 +517,7 @@ STEPS: tuple[Step, ...] = (
         of_a_run(at_most(_noise_3, _noise_1, _cap)),
         repaired=at_most(_noise_3, AVERAGE * _noise_1, _cap, below(tau_avg, tau)),
         repair="max{1, tau_avg} on the right",
-        remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has room for the factor.",
+        remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has slack for the factor.",
     ),
     _last(
         "eq. (35)",

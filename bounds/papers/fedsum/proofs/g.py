@@ -10,10 +10,11 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, drawn
 from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import patterns
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart, at_most, drawn
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, S, T, delta, sigma, tau_avg
 
 _theorem = FedsumPart("theorem-g.1", "Theorem G.1").step
@@ -29,7 +30,7 @@ def _log(value: Rational) -> sp.Expr:
 
 
 def _uniform_terms(sizes: tuned.TunedSizes) -> tuple[sp.Expr, sp.Expr]:
-    """What multiplies sqrt(L sigma^2 Delta_f/(K T)) and (L Delta_f + F_0)/T in Case 1."""
+    """Factors of sqrt(L sigma^2 Delta_f/(K T)) and (L Delta_f + F_0)/T in Case 1."""
     log = _log(sizes.N * sizes.T)
     return 60 * sp.sqrt(log / sizes.S), 80 * sizes.N * log / sizes.S
 

@@ -8,11 +8,12 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind
 from bounds.papers.fedsum.proofs import tails, tuned
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
 
 _rounds = FedsumPart("theorem-4.1", "Section 2.2", "delays").step

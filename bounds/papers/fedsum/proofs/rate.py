@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most, drawn, same
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, forms
 from bounds.papers.fedsum.proofs.shared.terms import (
@@ -26,20 +26,17 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     Gamma_T,
     I,
     W,
-    at_most,
     average,
-    drawn,
     noisy,
     of_a_run,
-    same,
     tau,
 )
-from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)
 class RateVariant:
-    """What differs between the two appendices."""
+    """One of the two appendices, by what differs."""
 
     letter: str
     algorithm: str
@@ -47,7 +44,7 @@ class RateVariant:
 
     @property
     def e(self) -> bool:
-        """Whether it is Appendix E."""
+        """Whether the appendix is E."""
         return self.letter == "e"
 
     def eq(self, number: int) -> str:

@@ -137,7 +137,7 @@ def corollary_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> 
 
 @dataclass(frozen=True)
 class TunedSizes:
-    """What the right sides of Corollary G.1 depend on besides the problem: clients, participants, rounds, delta."""
+    """Arguments of the right sides of Corollary G.1 besides the problem: clients, participants, rounds, delta."""
 
     N: int
     S: int

@@ -33,16 +33,16 @@ class ProximalClients:
         return (1 / self.rho**2 - 1) * x**2 - (self.L * self.alpha[i] + self.rho) / 2
 
     def gain(self, i: int) -> Fraction:
-        """What (39) subtracts per squared step, of which c_1 is the least."""
+        """Decrease in (39) per squared step, of which c_1 is the least."""
         x = self.lambda_ * self.alpha[i]
         return (x + self.rho) / 2 - x**2 * (1 + self.rho) / self.rho**2
 
     def inner_cost(self, i: int, cost: Fraction, power: int) -> Fraction:
-        """What (38) multiplies with eps_i: cost*alpha_i^power/q."""
+        """Factor of eps_i in (38): cost*alpha_i^power/q."""
         return cost * self.alpha[i] ** power / self.young(i)
 
     def applies(self, *, with_young: bool) -> bool:
-        """The condition of Lemma 1, without q = 0, by which (38) divides; and q > 0, if asked."""
+        """The condition of Lemma 1, without q = 0, by which (38) divides; and q > 0, if wanted."""
         young = [self.young(i) for i in range(self.m)]
         return self.c1 > 0 and 0 not in young and (min(young) > 0 or not with_young)
 
@@ -63,7 +63,7 @@ class ProximalClients:
 
 
 @dataclass(frozen=True)
-class State:
+class ClientVariables:
     """The clients' variables; the server's w follows from them by (12)."""
 
     theta: Numbers
@@ -85,18 +85,18 @@ def bounded(problem: ProximalClients) -> bool:
     return bend > 0 or (bend == 0 and slope == 0)
 
 
-def start(problem: ProximalClients, theta: Sequence[Fraction], w_i: Sequence[Fraction]) -> State:
+def start(problem: ProximalClients, theta: Sequence[Fraction], w_i: Sequence[Fraction]) -> ClientVariables:
     """The state with those variables and the dual variables of (28)."""
     pi = (problem.lambda_ * a * (t - v) for a, t, v in zip(problem.alpha, theta, w_i, strict=True))
-    return State(tuple(theta), tuple(w_i), tuple(pi))
+    return ClientVariables(tuple(theta), tuple(w_i), tuple(pi))
 
 
-def server(problem: ProximalClients, state: State) -> Fraction:
+def server(problem: ProximalClients, state: ClientVariables) -> Fraction:
     """The server's w, eq. (12)."""
     return mean(v + p / problem.rho for v, p in zip(state.w_i, state.pi, strict=True))
 
 
-def lagrangian(problem: ProximalClients, state: State) -> Fraction:
+def lagrangian(problem: ProximalClients, state: ClientVariables) -> Fraction:
     """The augmented Lagrangian (8)."""
     w, half = server(problem, state), Fraction(1, 2)
     return sum(
@@ -112,22 +112,22 @@ def lagrangian(problem: ProximalClients, state: State) -> Fraction:
     )
 
 
-def slope(problem: ProximalClients, state: State, i: int, theta: Fraction) -> Fraction:
+def slope(problem: ProximalClients, state: ClientVariables, i: int, theta: Fraction) -> Fraction:
     """The gradient of the Lagrangian by theta_i at the value given, with the factor alpha_i as in (13)."""
     return problem.alpha[i] * (problem.h[i] * theta - problem.g[i] + problem.lambda_ * (theta - state.w_i[i]))
 
 
-def slopes2(problem: ProximalClients, state: State) -> Fraction:
+def slopes2(problem: ProximalClients, state: ClientVariables) -> Fraction:
     """The squared gradients by all theta_i."""
     return sum((slope(problem, state, i, state.theta[i]) ** 2 for i in range(problem.m)), Fraction(0))
 
 
-def apart(problem: ProximalClients, state: State, i: int) -> Fraction:
+def apart(problem: ProximalClients, state: ClientVariables, i: int) -> Fraction:
     """w_i - w."""
     return state.w_i[i] - server(problem, state)
 
 
-def gradient2(problem: ProximalClients, state: State) -> Fraction:
+def gradient2(problem: ProximalClients, state: ClientVariables) -> Fraction:
     """The squared gradient of the Lagrangian by all variables; that by w vanishes with (12)."""
     by_w_i = (
         problem.lambda_ * a * (v - t) + p + problem.rho * apart(problem, state, i)
@@ -137,7 +137,9 @@ def gradient2(problem: ProximalClients, state: State) -> Fraction:
     return slopes2(problem, state) + sum((part**2 for part in (*by_w_i, *by_pi)), Fraction(0))
 
 
-def after(problem: ProximalClients, state: State, targets: Sequence[Fraction], selected: Sequence[int]) -> State:
+def after(
+    problem: ProximalClients, state: ClientVariables, targets: Sequence[Fraction], selected: Sequence[int]
+) -> ClientVariables:
     """The state after a round in which the clients selected reach theta_i = targets[i], eqs. (10) and (11)."""
     w = server(problem, state)
     theta, w_i, pi = list(state.theta), list(state.w_i), list(state.pi)
@@ -146,15 +148,15 @@ def after(problem: ProximalClients, state: State, targets: Sequence[Fraction], s
         theta[i] = targets[i]
         w_i[i] = (x * targets[i] + problem.rho * w - pi[i]) / (x + problem.rho)
         pi[i] += problem.rho * (w_i[i] - w)
-    return State(tuple(theta), tuple(w_i), tuple(pi))
+    return ClientVariables(tuple(theta), tuple(w_i), tuple(pi))
 
 
-def steps2(old: State, new: State, i: int) -> tuple[Fraction, Fraction]:
+def steps2(old: ClientVariables, new: ClientVariables, i: int) -> tuple[Fraction, Fraction]:
     """The squared steps of theta_i and of w_i."""
     return (new.theta[i] - old.theta[i]) ** 2, (new.w_i[i] - old.w_i[i]) ** 2
 
 
-def stationary(problem: ProximalClients, state: State, errors: Sequence[Fraction]) -> Numbers:
+def stationary(problem: ProximalClients, state: ClientVariables, errors: Sequence[Fraction]) -> Numbers:
     """Stationary points of the inner problems (9), each moved by its error."""
     return tuple(
         (problem.g[i] + problem.lambda_ * state.w_i[i]) / (problem.h[i] + problem.lambda_) + errors[i]
@@ -163,8 +165,8 @@ def stationary(problem: ProximalClients, state: State, errors: Sequence[Fraction
 
 
 def paths(
-    problem: ProximalClients, state: State, errors: Sequence[Fraction], s: int, T: int
-) -> Iterator[tuple[tuple[State, ...], tuple[tuple[int, ...], ...]]]:
+    problem: ProximalClients, state: ClientVariables, errors: Sequence[Fraction], s: int, T: int
+) -> Iterator[tuple[tuple[ClientVariables, ...], tuple[tuple[int, ...], ...]]]:
     """All runs of T rounds with s clients selected per round: the states before each round and at the end, and who."""
     if T == 0:
         yield (state,), ()
@@ -175,7 +177,7 @@ def paths(
             yield (state, *states), (selected, *chosen)
 
 
-def worst_error(problem: ProximalClients, states: Sequence[State], errors: Sequence[Fraction]) -> Fraction:
+def worst_error(problem: ProximalClients, states: Sequence[ClientVariables], errors: Sequence[Fraction]) -> Fraction:
     """eps_max: the largest squared residual (13) over the clients, selected or not, in those rounds."""
     return max(
         slope(problem, state, i, target) ** 2
@@ -187,7 +189,7 @@ def worst_error(problem: ProximalClients, states: Sequence[State], errors: Seque
 # --- Instances ---
 
 
-def simplest(draw: Draw, lambda_: int, rho: int, theta: Fraction) -> tuple[ProximalClients, State]:
+def simplest(draw: Draw, lambda_: int, rho: int, theta: Fraction) -> tuple[ProximalClients, ClientVariables]:
     """One client, f = theta^2/2 with weight 1, from that theta and w_i = 1; it is shown in few words."""
     draw.show(m=1, alpha=1, h=1, lambda_=lambda_, rho=rho, theta=theta, w_i=1)
     one, zero = (Fraction(1),), (Fraction(0),)
@@ -200,7 +202,7 @@ def _curved(draw: Draw, alpha: Numbers, lambda_: Fraction, rho: Fraction, L: Fra
     return ProximalClients(alpha, h, draw.vector(len(alpha)), lambda_, rho, L)
 
 
-def loose(draw: Draw, m: int) -> tuple[ProximalClients, State]:
+def loose(draw: Draw, m: int) -> tuple[ProximalClients, ClientVariables]:
     """Settings without a condition, and a state with (28)."""
     alpha = tuple(draw.positive(1) for _ in range(m))
     problem = _curved(draw, alpha, draw.positive(), draw.positive(), draw.positive(2))
@@ -229,20 +231,22 @@ def _in_sliver(x: Fraction, rho: Fraction) -> bool:
     return x**2 * (1 + rho) < rho * (1 + x) / 2 and 2 * (1 - rho**2) * x**2 > rho
 
 
-def show(draw: Draw, problem: ProximalClients, state: State | None = None, **others: Rational | Numbers) -> None:
+def show(
+    draw: Draw, problem: ProximalClients, state: ClientVariables | None = None, **others: Rational | Numbers
+) -> None:
     """Name the problem, a state and what else an instance has, for evidence to print it."""
     for shown in (problem, state):
         draw.show(**({} if shown is None else shown.__dict__))
     draw.show(**others)
 
 
-def anywhere(draw: Draw, m: int) -> tuple[ProximalClients, State]:
+def anywhere(draw: Draw, m: int) -> tuple[ProximalClients, ClientVariables]:
     """A problem of either kind, and a state with (28)."""
     problem = (wide if draw.index % 2 else narrow)(draw, m)
     return problem, start(problem, draw.vector(m), draw.vector(m))
 
 
-def tight(draw: Draw, *, flat: bool = False) -> tuple[ProximalClients, State, Numbers]:
+def tight(draw: Draw, *, flat: bool = False) -> tuple[ProximalClients, ClientVariables, Numbers]:
     """Two opposite clients at which (36) and (38) lose nothing but what they need not, and the points they reach.
 
     h = -L makes (21) tight, a residual of 2*q*dtheta the Young split of (38), dw_i = -rho*dtheta that of (36), and by

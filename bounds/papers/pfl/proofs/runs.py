@@ -288,7 +288,7 @@ class LocalRound:
         return mean(self.move_v(i) for i in range(self.problem.n))
 
 
-class Law:
+class Histories:
     """All histories of a run; ``p`` is the problem, ``last`` the last round that it plays."""
 
     def __init__(self, problem: QuadraticClients) -> None:
@@ -373,19 +373,19 @@ def _part(draw: Draw) -> Fraction:
 
 
 def partial(draw: Draw, problem: QuadraticClients) -> Steps:
-    """Those of Theorem 3.7: gamma <= 1/(32*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
+    """Step sizes of Theorem 3.7: gamma <= 1/(32*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
     gamma = _part(draw) / (32 * problem.L * problem.K)
     return _outer(draw, gamma, root_above(problem.m), root_above(Fraction(problem.n, problem.m)))
 
 
 def scaffold(draw: Draw, problem: QuadraticClients) -> Steps:
-    """Those of Theorem 4.5: gamma <= min(m/n^(2/3), 1)/(72*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
+    """Step sizes of Theorem 4.5: gamma <= min(m/n^(2/3), 1)/(72*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
     gamma = _part(draw) * min(problem.m / two_thirds_above(problem.n), Fraction(1)) / (72 * problem.L * problem.K)
     return _outer(draw, gamma, root_above(problem.m), root_above(Fraction(problem.n, problem.m)))
 
 
 def complete(constant: int) -> Chooser:
-    """Those of Lemma 3.6: gamma <= 1/(constant*L*K), eta_u >= max(T, sqrt(n)), eta_v >= 1."""
+    """Step sizes of Lemma 3.6: gamma <= 1/(constant*L*K), eta_u >= max(T, sqrt(n)), eta_v >= 1."""
 
     def choose(draw: Draw, problem: QuadraticClients) -> Steps:
         gamma = _part(draw) / (constant * problem.L * problem.K)
@@ -406,7 +406,7 @@ def small_run(
     personal: bool = True,
     rounds: int = 2,
     local_steps: tuple[int, int] = (1, 3),
-) -> Law:
+) -> Histories:
     """A run of ``rounds`` rounds of Scaffold-P (``scaffold``) or FedAvg-P on up to three clients.
 
     ``alike``: the clients' shared gradients differ by constants, so that b exists. ``convex``: f has a least value.
@@ -450,6 +450,6 @@ def small_run(
 
 
 @lru_cache(maxsize=128)
-def _law(problem: QuadraticClients) -> Law:
+def _law(problem: QuadraticClients) -> Histories:
     """One law for all values of a claim's constants on one instance: what it has found is not found again."""
-    return Law(problem)
+    return Histories(problem)

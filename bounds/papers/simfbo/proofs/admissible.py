@@ -110,7 +110,7 @@ def noise_of_y(draw: Draw, factor: int) -> Pairs:
 
 
 def heterogeneity_of_y(draw: Draw, factor: int) -> Pairs:
-    """The same for the heterogeneity."""
+    """The coefficient of the heterogeneity of y in Lemmas 9 and 10 and that in (41)."""
     yield from _of_y(draw, factor, s.sigma_gh)
 
 

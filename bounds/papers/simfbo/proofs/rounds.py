@@ -165,11 +165,11 @@ class BilevelRound:
         )
 
     def drift_f(self, power: int = 1) -> Fraction:
-        """The same average of Delta_f = Delta_R of Lemma 6."""
+        """The average of Delta_f = Delta_R of Lemma 6, as in `drift`."""
         return 3 * self.L_1**2 * sum((self.drift(variable, power) for variable in (X, Y, V)), Fraction(0))
 
     def drift_g(self, power: int = 1) -> Fraction:
-        """The same average of Delta_g."""
+        """The average of Delta_g of Lemma 6, as in `drift`."""
         return self.L_1**2 * (self.drift(X, power) + self.drift(Y, power))
 
     @property

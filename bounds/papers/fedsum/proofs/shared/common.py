@@ -11,22 +11,12 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
 from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
+from bounds.ledger.proof import at_most, drawn, gram
 from bounds.ledger.step import Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.shared import forms
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import (
-    FedsumPart,
-    Gamma,
-    Gamma_T,
-    I,
-    at_most,
-    average,
-    drawn,
-    gram,
-    tau,
-    tau_t,
-)
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, Gamma, Gamma_T, I, average, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 alpha = sp.Symbol("alpha", positive=True)
@@ -83,7 +73,7 @@ def unrelated(draw: Draw, letter: str) -> list[Side]:
 
 
 def reacting(draw: Draw) -> Side:
-    """The same for N = K = 1 and t = 1, if the client takes part in round 1 only after a positive noise s of round 0.
+    """`unrelated` at N = K = t = 1, if the client takes part in round 1 only after a positive noise s of round 0.
 
     With noise s or -s, equally likely: a_{1,1} = 0 after -s, and a_{1,1} = 1, with fresh noise, after s.
     """

@@ -5,17 +5,17 @@ What the repaired proof adds, an F_0 term in the drift, then fits into the print
 
 from __future__ import annotations
 
+from bounds.ledger.proof import at_most, gram
 from bounds.ledger.step import Step, below, equal
 from bounds.ledger.vectors import square
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs.shared.drift import DRIFT_CAP, MENDED_DRIFT, m
 from bounds.papers.fedsum.proofs.shared.local import F, LocalVariant, P, Q, Z, far, unseen
-from bounds.papers.fedsum.proofs.shared.terms import SOMEBODY_AWAY, D, FedsumPart, Gamma, X, at_most, gram, tau
-from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.proofs.shared.terms import SOMEBODY_AWAY, D, FedsumPart, Gamma, X, tau
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 def as_printed(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
-    """That Lemma D.4 holds as printed where tau_max >= 1, by other weights in eq. (44); in E.4 without one tau_max."""
+    """Lemma D.4 as printed, where tau_max >= 1, by other weights in eq. (44); Lemma E.4 without one tau_max."""
     step = part.step
     begin, rearranged = case.eq(0), "eq. (96)" if case.letter == "e" else "eq. (60)"
     far_terms = 6 * eta**2 * K**3 * N * tau * tau_avg * T * sigma**2 * L**2 + 6 * eta**2 * K**2 * tau**2 * L**2 * Gamma

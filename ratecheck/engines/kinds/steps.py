@@ -1,0 +1,87 @@
+"""Runs as they are run, step by step: one where nothing is random, else replicates."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ratecheck.aliases import Progress
+from ratecheck.engines import setup as runs
+from ratecheck.engines.engine import Engine, objection
+from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds, piecewise_rounds, step
+from ratecheck.engines.monte_carlo.rounding import TAKEN, step_rounding
+from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.records import recorded
+from ratecheck.engines.setup import Setup
+from ratecheck.engines.wanted import Wanted
+from ratecheck.problems.problem import Known
+
+
+class StepEngine(Engine):
+    """Simulation in floating point, whose rounding is an estimate."""
+
+    name: ClassVar[str] = "steps"
+    option: ClassVar[str] = "step"
+
+    def refuses(self, setup: Setup, wanted: Wanted) -> str:
+        """See `Engine.refuses`."""
+        if Known.TWO_VALUED in setup.problem.knows:
+            return "the samples of this problem are not drawn, all outcomes are followed: use engine=exact"
+        if reason := objection(runs.check_clients, setup) or wanted.too_long(setup.T):
+            return reason
+        if not wanted.inside and not wanted.recordable:
+            return _unrecorded(setup, wanted)
+        if wanted.best_round and runs.is_random(setup):
+            return (
+                "which round has the least expectation is not decided by replicates: use a quadratic problem, "
+                "engine=exact"
+            )
+        return ""
+
+    def cost(self, setup: Setup, wanted: Wanted) -> float:
+        """1: a run is simulated as long as it takes."""
+        return 1.0
+
+    def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
+        """See `Engine.follow`: where nothing is random one run says all, up to its rounding."""
+        if piecewise_rounds.covered(setup):
+            run, more = piecewise_rounds.simulate(setup, progress or (lambda _: None))
+        else:
+            run, more = self.sample(setup, wanted, range(1), progress), {}
+        doubts, errors = setup.problem.doubts, step_rounding(run.records, wanted.vocabulary)
+        errors = {name: array + more.get(name, 0.0) + doubts.get(name, 0.0) for name, array in errors.items()}
+        note = f"nothing is random: one run, whose {TAKEN}"
+        if own_rounds.rounding_matters(setup):
+            moved = own_rounds.rounding(setup)
+            errors = {name: array + moved[name] for name, array in errors.items()}
+            note += ", and more where runs whose gradients are moved by rounding part from it"
+        records, errors = ({name: array[0] for name, array in each.items()} for each in (run.records, errors))
+        return Expectation(records, errors, {}, setup.trace.rate, notes=(note,))
+
+    def sample(self, setup: Setup, wanted: Wanted, replicates: range, progress: Progress | None = None) -> Run:
+        """See `Engine.sample`."""
+
+        def report(share: float) -> None:
+            if progress is not None:
+                progress((replicates.start + share * len(replicates)) / wanted.replicates)
+
+        if wanted.inside:
+            return bilevel_rounds.simulate(setup, seed=wanted.seed, wanted=replicates, progress=report)
+        return step.simulate(
+            setup, seed=wanted.seed, first_replicate=replicates.start, replicates=len(replicates),
+            threads=wanted.threads, progress=report,
+        )  # fmt: skip
+
+
+def _unrecorded(setup: Setup, wanted: Wanted) -> str:
+    """What is not recorded, what is, and what would do."""
+    symbols = {fact: name for name, fact in wanted.vocabulary.facts.items()}
+    known = recorded(setup)
+    missing, listed = (
+        ", ".join(symbols.get(name, name) for name in names)
+        for names in (sorted(wanted.quantities - {*known}) or sorted(wanted.quantities), known)
+    )
+    reason = f"the step engine does not record {missing}, only {listed}"
+    if setup.algorithm.linear:
+        return f"{reason}: use a quadratic problem, engine=exact"
+    return f"{reason}; no other engine runs {setup.method.name}, which is not linear: state it in these"

@@ -1,0 +1,33 @@
+"""Affine runs on a population, round by round: clients of a type are exchangeable."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ratecheck.aliases import Progress
+from ratecheck.engines.engine import Engine
+from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.kinds.moments import not_affine
+from ratecheck.engines.setup import Setup
+from ratecheck.engines.types import populations
+from ratecheck.engines.wanted import Wanted
+from ratecheck.problems.problem import Known
+
+
+class TypeEngine(Engine):
+    """Moments of the types of clients, at a cost that does not grow with their numbers."""
+
+    name: ClassVar[str] = "types"
+    needs: ClassVar[frozenset[Known]] = frozenset({Known.AFFINE, Known.TYPES})
+
+    def refuses(self, setup: Setup, wanted: Wanted) -> str:
+        """See `Engine.refuses`."""
+        return not_affine(setup, wanted) or wanted.too_long(setup.T)
+
+    def cost(self, setup: Setup, wanted: Wanted) -> float:
+        """1: nothing else follows clients that are counted by type."""
+        return 1.0
+
+    def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
+        """See `Engine.follow`."""
+        return populations.expect(setup, progress=progress)

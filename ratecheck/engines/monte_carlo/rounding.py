@@ -1,0 +1,48 @@
+"""What is taken as the rounding of simulated quantities: an estimate, by which no verdict may rest alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bounds.symbols import Vocabulary
+from ratecheck.aliases import Array
+
+# Rounding of simulated quantities, relative to them, and that of the vectors of which they are squares.
+ONE_RUN, _CANCELLED = 1e-9, 1e-12
+# How a verdict says it.
+TAKEN = f"rounding is taken as {ONE_RUN:g} of every quantity"
+
+
+def step_rounding(records: Mapping[str, Array], vocabulary: Vocabulary) -> dict[str, Array]:
+    """What simulated quantities are wrong by, as a rule, replicate by replicate.
+
+    They are squares and products of vectors whose entries cancel: those are known to a share of what is largest in the
+    run, among quantities of the same unit, so that a small square is known worse than a large one.
+    """
+    units: dict[object, list[str]] = {}
+    for name in records:
+        units.setdefault(_unit(name, vocabulary), []).append(name)
+    found: dict[str, Array] = {}
+    for names in units.values():
+        found |= _of_one_unit({name: records[name] for name in names})
+    return found
+
+
+def _unit(name: str, vocabulary: Vocabulary) -> object:
+    """What scales alike; a quantity that the paper does not name is alone."""
+    symbol = next((s for s, fact in vocabulary.facts.items() if name in (s, fact)), None)
+    return name if symbol is None else (vocabulary[symbol].f_degree, vocabulary[symbol].x_degree)
+
+
+def _of_one_unit(records: Mapping[str, Array]) -> dict[str, Array]:
+    with np.errstate(all="ignore"):
+        # What is largest so far: a run that blows up later was accurate before.
+        sizes = [np.where(np.isfinite(array), np.abs(array), 0.0) for array in records.values()]
+        most = np.maximum.accumulate(np.maximum.reduce(np.broadcast_arrays(*sizes)), axis=-1)
+        own = {name: np.abs(array) for name, array in records.items()}
+        return {
+            name: ONE_RUN * size + 2 * _CANCELLED * np.sqrt(size) * np.sqrt(most) + _CANCELLED**2 * most
+            for name, size in own.items()
+        }
