@@ -211,23 +211,13 @@ TWO_LEVELS = TwoLevels(
     _NAME, "terms of the start and of clients that differ in their slopes", 70, noise=False, any_number=False
 )
 OWN_HESSIANS = OwnHessians(
-    _OWN,
-    "the constants of the upper level: f_i is concave where Phi is not",
-    71,
-    label="own Hessians on both levels",
-    noise=False,
-    any_number=False,
-    centred=_CENTRED,
-)
+    _OWN, "the constants of the upper level: f_i is concave where Phi is not", 71,
+    label="own Hessians on both levels", noise=False, any_number=False, centred=_CENTRED,
+)  # fmt: skip
 SAMPLES = TwoLevelSamples(
     f"{_OWN}, noise of two values in first and second derivatives",
-    "one noise alone, at a point where y and v begin at their solutions",
-    72,
-    label="own Hessians on both levels, samples",
-    noise=False,
-    own_noise=True,
-    any_number=False,
-    simulated=False,
+    "one noise alone, at a point where y and v begin at their solutions", 72,
+    label="own Hessians on both levels, samples", noise=False, own_noise=True, any_number=False, simulated=False,
     centred=_CENTRED,
-)
+)  # fmt: skip
 FAMILIES = (TWO_LEVELS, OWN_HESSIANS, SAMPLES)
