@@ -13,6 +13,7 @@ import ratecheck as rc
 from bounds.ledger.rate_table import QuotedRow, tables
 from ratecheck.algorithms import METHODS
 from ratecheck.exponents.card import columns
+from ratecheck.plain import plain
 from ratecheck.views.checks.rates import rates_fields
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -74,7 +75,7 @@ def test_what_is_exceeded():
 
 def test_what_is_kept_of_a_card():
     """Both exponents, the constant, the range and the instance of every cell; four digits."""
-    kept = cards.summary(rates_fields(card()))
+    kept = cards.summary(plain(rates_fields(card())))
     gap, loose, missing, exceeded = kept["cells"]
     assert (gap["term"], gap["worst"], gap["constant"], gap["range"]) == (-1.0, -1.0, 0.25, [10.0, 1000.0])
     assert (loose["worst"], loose["loose"], missing["worst"], missing["range"]) == (-1.25, 0.25, None, None)
@@ -86,7 +87,9 @@ def test_the_page_of_a_paper(monkeypatch):
     """One table per statement; what is not attained with its reason."""
     pytest.importorskip("sphinx", reason="needs the extra docs")
     generate = load("generate")
-    monkeypatch.setattr(generate, "_cards", lambda: {"pfl": {"pfl/theorem-3.7": cards.summary(rates_fields(card()))}})
+    monkeypatch.setattr(
+        generate, "_cards", lambda: {"pfl": {"pfl/theorem-3.7": cards.summary(plain(rates_fields(card())))}}
+    )
     page = generate.rate_cards("pfl")
     assert generate.carded() == ["pfl"]
     assert generate.rate_cards("flame") == ""
@@ -102,7 +105,7 @@ def test_the_page_counts_what_was_checked_and_has_rates_of_other_work(monkeypatc
     """Checks by what `verify` says; quoted rates share a table, in which a parameter that a rate has not is empty."""
     pytest.importorskip("sphinx", reason="needs the extra docs")
     generate = load("generate")
-    own, other = cards.summary(rates_fields(card())), cards.summary(rates_fields(card(exceeded=False)))
+    own, other = cards.summary(plain(rates_fields(card()))), cards.summary(plain(rates_fields(card(exceeded=False))))
     own["cells"][0]["check"] = "HOLDS"
     other |= {"key": "baselines/fedavg-yu", "parameters": ["K"]}
     kept = {"pfl/theorem-3.7": own, "baselines/fedavg-yu": other}
