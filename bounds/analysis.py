@@ -48,7 +48,7 @@ _CONSTANTS = (
         _SIZE, (1, -1), "visited_gradient",
     ),
     (
-        "D", "D", "largest distance to the minimiser of f of a point at which the run evaluates a client",
+        "D", "D", "largest distance to the minimiser of f of a point where the run evaluates a client",
         _SIZE, (0, 1), "visited_distance",
     ),
     ("G_d", "G", "G of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", _SIZE, (1, -1), "dissimilarity_G"),

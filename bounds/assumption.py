@@ -43,11 +43,11 @@ class Assumption(Enum):
     INTERPOLATION = "one point minimises every client's function"
     BOUNDED_GRADIENTS = ("||grad f_i|| <= G for every client at every point", "G")
     VISITED_GRADIENTS = (
-        "||grad f_i|| <= G_run for every client at every point at which the run evaluates one",
+        "||grad f_i|| <= G_run for every client at each point where the run evaluates one",
         "G_run",
     )
     BOUNDED_ITERATES = (
-        "every point at which the run evaluates a client is at most D away from the minimiser of f",
+        "each point where the run evaluates a client is at most D away from the minimiser of f",
         "D",
     )
     GB_DISSIMILARITY = (
