@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.exponents.hard_instances import Hard, given_of
+from ratecheck.exponents.families.hard import Hard, given_of
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Periodic
 from ratecheck.problems import Certificate, Constant, Quadratic

@@ -61,10 +61,6 @@ class AnyCurvature(Quadratics):
 ANY_CURVATURE = AnyCurvature(
     "functions of any curvature where the run is, without noise",
     "clients on a graph that pull apart at a point next to the minimiser of f",
-    30,
-    label="curvatures of any sign",
-    quiet=True,
-    noise=False,
-    any_number=False,
-)
+    30, label="curvatures of any sign", quiet=True, noise=False, any_number=False,
+)  # fmt: skip
 FAMILIES = (ANY_CURVATURE,)

@@ -98,14 +98,9 @@ class Choices(Sizes):
         return claims
 
     def chosen(
-        self,
-        at: Coordinates,
-        problem: Problem,
-        given: Mapping[str, float],
-        pattern: Participation | None,
-        wanted: Sequence[str],
-        kind: str,
-    ) -> dict[str, float]:
+        self, at: Coordinates, problem: Problem, given: Mapping[str, float], pattern: Participation | None,
+        wanted: Sequence[str], kind: str,
+    ) -> dict[str, float]:  # fmt: skip
         """Values inside what the conditions admit, one after the other; those not chosen yet are open.
 
         Coordinates are those of a ``kind``, step or parameter. Raises `InputError` where a constant does not exist.

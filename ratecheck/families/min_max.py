@@ -95,7 +95,6 @@ class MinMaxPairs(Family):
 MIN_MAX = MinMaxPairs(
     "quadratic min-max problems of pairs of variables",
     "steps around a saddle point: all clients turn alike, with no curvature, little, or half",
-    10,
-    label="min-max problems",
-)
+    10, label="min-max problems",
+)  # fmt: skip
 FAMILIES = (MIN_MAX,)

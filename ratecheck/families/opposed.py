@@ -48,7 +48,6 @@ class OpposedClients(Quadratics):
 OPPOSED = OpposedClients(
     "quadratics with clients that are not convex",
     "clients that share their stationary point, and nearly cancel",
-    40,
-    label="clients that are not convex",
-)
+    40, label="clients that are not convex",
+)  # fmt: skip
 FAMILIES = (OPPOSED,)

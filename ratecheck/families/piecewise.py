@@ -178,12 +178,6 @@ PIECEWISE = PiecewiseQuadratics(
     "functions with kinks, without noise",
     "one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the same gradient "
     "again where curvatures may be negative; several: they pull apart and drift, as one is curved and another is not",
-    50,
-    label="2 kinks",
-    quiet=True,
-    noise=False,
-    quadratic=False,
-    linear_far_away=True,
-    simulated=False,
-)
+    50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
+)  # fmt: skip
 FAMILIES = (PIECEWISE,)

@@ -178,14 +178,12 @@ class TwoLevelSamples(OwnHessians):
 
     def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """With fewer rounds and local steps where the samples have too many outcomes else; those given stay."""
-        assert isinstance(problem, BilevelSamples)
         run, found = cube.statement.vocabulary.run, dict(given)
         steps, rounds = run.get("local_steps", ""), run.get("rounds", "")
-        bits = problem.n * sum(problem.sampled)
         sets = math.log2(math.comb(problem.n, cube.shape.size))
 
         def outcomes(setting: Mapping[str, float]) -> float:
-            return setting.get(rounds, 1) * (setting.get(steps, 1) * bits + sets)
+            return setting.get(rounds, 1) * (setting.get(steps, 1) * problem.signs + sets)
 
         for name, least in ((rounds, max(fewest, cube.fewest_rounds)), (steps, 1), (rounds, 1)):
             while name in found and name not in cube.fixed and found[name] > least and outcomes(found) > _OUTCOMES:
@@ -213,23 +211,13 @@ TWO_LEVELS = TwoLevels(
     _NAME, "terms of the start and of clients that differ in their slopes", 70, noise=False, any_number=False
 )
 OWN_HESSIANS = OwnHessians(
-    _OWN,
-    "the constants of the upper level: f_i is concave where Phi is not",
-    71,
-    label="own Hessians on both levels",
-    noise=False,
-    any_number=False,
-    centred=_CENTRED,
-)
+    _OWN, "the constants of the upper level: f_i is concave where Phi is not", 71,
+    label="own Hessians on both levels", noise=False, any_number=False, centred=_CENTRED,
+)  # fmt: skip
 SAMPLES = TwoLevelSamples(
     f"{_OWN}, noise of two values in first and second derivatives",
-    "one noise alone, at a point where y and v begin at their solutions",
-    72,
-    label="own Hessians on both levels, samples",
-    noise=False,
-    own_noise=True,
-    any_number=False,
-    simulated=False,
+    "one noise alone, at a point where y and v begin at their solutions", 72,
+    label="own Hessians on both levels, samples", noise=False, own_noise=True, any_number=False, simulated=False,
     centred=_CENTRED,
-)
+)  # fmt: skip
 FAMILIES = (TWO_LEVELS, OWN_HESSIANS, SAMPLES)

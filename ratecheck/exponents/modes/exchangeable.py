@@ -51,10 +51,10 @@ class ModeRun:
         All clients start at ``start``; every gradient has independent noise of variance ``noise``.
         """
         with np.errstate(all="ignore"):
-            return _Drawn(self, modes, noise).average(weights, start).astype(np.float64)
+            return _DrawnMoments(self, modes, noise).average(weights, start).astype(np.float64)
 
 
-class _Drawn(TypeMoments):
+class _DrawnMoments(TypeMoments):
     """The linear map of the entries of M and of the V_g, one for every mode."""
 
     def __init__(self, run: ModeRun, modes: Modes, noise: float) -> None:

@@ -14,36 +14,29 @@ Starts are as far away as the statement's constants allow. T and K cost their lo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bounds.statement import Assumption, Over, Statement
 from ratecheck.aliases import Array
+from ratecheck.exponents.families.curve import HardCurve
+from ratecheck.exponents.families.hard import Hard
+from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes.alike import AlikeRun, Descent
+from ratecheck.exponents.regimes import DISTURBANCES
 from ratecheck.settings.convexity import any_sign, says_quadratic
 from ratecheck.settings.kinks import has_pieces
-from ratecheck.settings.setting import wanted
+from ratecheck.settings.measured import wanted
 
 # What is known in closed form on such a run.
 _QUANTITIES = frozenset({"G_u", "gap", "distance2"})
 _OVER = frozenset({Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, Over.BEST_ROUND})
-# Curvatures and slopes that are tried over so many decades, and how often the best of them is looked at closer.
-_DECADES, _PER_DECADE, _CLOSER = 16, 3, 6
+# How often the best curvature or slope is looked at closer.
+_CLOSER = 6
 # What one round and two rounds of a run without memory may differ by, as a share.
 _SAME = 1e-9
-
-
-@dataclass(frozen=True)
-class AlikeInstance:
-    """A function with its start and left side; it is a straight line beyond ``kink``."""
-
-    name: str
-    curvature: float
-    kink: float
-    start: float
-    left: float
 
 
 @dataclass(frozen=True)
@@ -56,15 +49,14 @@ class Limits:
     gradient2: float = math.inf
 
     @staticmethod
-    def of(statement: Statement, values: Mapping[str, float]) -> Limits:
+    def of(setting: HardSetting) -> Limits:
         """Those at a setting."""
-        facts = {fact: values[s] for s, fact in statement.vocabulary.facts.items()
-                 if s in statement.parameters and s in values}  # fmt: skip
-        n = values.get(statement.vocabulary.run.get("clients", ""), 1.0)
-        gradient2 = min(facts.get("mean_B_0", math.inf), facts.get("B_0", math.inf) / n)
-        return Limits(
-            facts.get("L", 1.0), facts.get("F_0", math.inf), facts.get("distance2_0", math.inf), gradient2
-        )  # fmt: skip
+        known = setting.constants
+        gradient2 = min(known.get("mean_B_0", math.inf), known.get("B_0", math.inf) / setting.size("clients"))
+        L, gap, distance2 = (
+            known.get(fact, no) for fact, no in (("L", 1.0), ("F_0", math.inf), ("distance2_0", math.inf))
+        )
+        return Limits(L, gap, distance2, gradient2)
 
     def starts(self, h: Array) -> Array:
         """The farthest start on h x^2/2."""
@@ -75,7 +67,7 @@ def covers(statement: Statement) -> bool:
     """Whether these families are about a statement.
 
     Of a mean over rounds only where it speaks of a minimum or of convex functions: elsewhere clients that differ, and
-    noise, are what `hard_instances` has besides, and a slope is no worse than its quadratics.
+    noise, are what `differing` has besides, and a slope is no worse than its quadratics.
     """
     claim = statement.claims[0]
     return (
@@ -93,60 +85,51 @@ def only(statement: Statement) -> bool:
     return statement.claims[0].metric.over is not Over.MEAN_OF_ROUNDS or wanted(statement) != {"G_u"}
 
 
-def instances(
-    run: AlikeRun, over: Over, weights: Mapping[str, float], limits: Limits
-) -> Iterator[AlikeInstance]:  # fmt: skip
-    """The worst of each family; ``weights`` are those of the left side's quantities."""
-    bowls = _Bowls(run, over, weights, limits)
-    h, left = _worst(bowls.lefts, limits.L)
-    yield AlikeInstance("equal clients on a quadratic", h, math.inf, float(limits.starts(np.array([h]))[0]), left)
-    descent = run.descent()
-    if descent is None:
+def curves(statement: Statement, values: Mapping[str, float]) -> Iterator[HardCurve]:
+    """Both families at a setting; none where something disturbs the clients."""
+    facts = statement.vocabulary.facts.items()
+    if not covers(statement) or any(values.get(s) for s, fact in facts if fact in DISTURBANCES):
         return
-    slopes = _Slopes(run.T, descent, over, weights, limits)
-    if 0 < slopes.steepest < math.inf:
-        s, left = _worst(slopes.lefts, slopes.steepest)
-        start = float(slopes.starts(np.array([s]))[0])
-        yield AlikeInstance("equal clients on a slope that ends in a bowl", limits.L, s / limits.L, start, left)
-
-
-def quadratics(run: AlikeRun, over: Over, weights: Mapping[str, float], limits: Limits, curvatures: Array) -> Array:
-    """The left sides on quadratics of one variable with these curvatures."""
-    return _Bowls(run, over, weights, limits).lefts(curvatures)
-
-
-def _worst(lefts: Callable[[Array], Array], largest: float) -> tuple[float, float]:
-    """Where the left side is largest, between ``largest`` and many decades below it; and its value there."""
-    grid = largest * np.logspace(-_DECADES, 0, _DECADES * _PER_DECADE + 1)
-    best, value = largest, -math.inf
-    for _ in range(_CLOSER):
-        # Where nothing limits the start it is infinite, and what a run leaves of it may have no value.
-        with np.errstate(invalid="ignore", over="ignore"):
-            found = lefts(grid)
-        at = int(np.nanargmax(found)) if np.isfinite(found).any() else 0
-        if found[at] > value:
-            best, value = float(grid[at]), float(found[at])
-        low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
-        grid = np.geomspace(low, high, 9)
-    return best, value
+    setting = HardSetting(statement, statement.complete(values)[0])
+    yield (bowls := Bowls.of(setting))
+    descent = bowls.run.descent()
+    slopes = None if descent is None else Slopes(setting, descent, bowls.limits)
+    if slopes is not None and 0 < slopes.largest < math.inf:
+        yield slopes
 
 
 @dataclass(frozen=True)
-class _Bowls:
-    """f = h x^2/2."""
+class Bowls(HardCurve):
+    """f = h x^2/2, by h."""
 
+    setting: HardSetting
     run: AlikeRun
-    over: Over
-    weights: Mapping[str, float]
     limits: Limits
+    closer = _CLOSER
+
+    @staticmethod
+    def of(setting: HardSetting) -> Bowls:
+        """Those of a setting."""
+        run = AlikeRun(setting.method, setting.size("clients"), *setting.steps_and_rounds, setting.step_sizes)
+        return Bowls(setting, run, Limits.of(setting))
+
+    @property
+    def largest(self) -> float:
+        """L."""
+        return self.limits.L
+
+    def decode(self, h: float, left: float) -> Hard:
+        """With this curvature."""
+        start = float(self.limits.starts(np.array([h]))[0])
+        return _hard(self.setting, "equal clients on a quadratic", h, start, left)
 
     def lefts(self, h: Array) -> Array:
         """The left side for each curvature."""
         first = self.limits.starts(h) ** 2
-        if self.over is Over.MEAN_OF_ROUNDS:
+        if (over := self.setting.statement.claims[0].metric.over) is Over.MEAN_OF_ROUNDS:
             return self._value(h, first * self.run.mean_square(h))
         last = self._value(h, first * self.run.contraction(h, self.run.T - 1) ** 2)
-        if self.over is Over.LAST_ROUND:
+        if over is Over.LAST_ROUND:
             return last
         # Without memory x shrinks in every round or grows in every round, and the best one is at an end.
         one, two = (self.run.contraction(h, rounds) for rounds in (1, 2))
@@ -156,26 +139,35 @@ class _Bowls:
     def _value(self, h: Array, square: Array) -> Array:
         """The weighted quantities where x^2 has this value."""
         found = {"G_u": h**2 * square, "gap": h * square / 2, "distance2": square}
-        return np.asarray(sum(weight * found[name] for name, weight in self.weights.items()))
+        return np.asarray(sum(weight * found[name] for name, weight in self.setting.weights.items()))
 
 
 @dataclass(frozen=True)
-class _Slopes:
-    """f = L x^2/2 up to s/L and s x - s^2/(2 L) beyond, where the whole run is, for slopes s."""
+class Slopes(HardCurve):
+    """f = L x^2/2 up to s/L and s x - s^2/(2 L) beyond, where the whole run is, by s."""
 
-    T: int
+    setting: HardSetting
     descent: Descent
-    over: Over
-    weights: Mapping[str, float]
     limits: Limits
+    closer = _CLOSER
 
     @property
-    def steepest(self) -> float:
-        """The largest s with which no gradient is asked for inside the bowl; infinite where nothing limits it."""
+    def typical(self) -> bool:
+        """A slope is no well conditioned function."""
+        return False
+
+    @property
+    def largest(self) -> float:
+        """The largest s with which no gradient is evaluated inside the bowl; infinite where nothing limits it."""
         limits, far = self.limits, self.descent.farthest
         by_distance = math.sqrt(limits.distance2) / (far + 1 / limits.L)
         by_gap = math.sqrt(limits.gap / (far + 1 / (2 * limits.L)))
         return min(by_distance, by_gap, math.sqrt(limits.gradient2))
+
+    def decode(self, s: float, left: float) -> Hard:
+        """With this slope."""
+        name, L, start = "equal clients on a slope that ends in a bowl", self.limits.L, self.starts(np.array([s]))
+        return replace(_hard(self.setting, name, L, float(start[0]), left), kink=s / L)
 
     def starts(self, s: Array) -> Array:
         """The farthest start, (slopes,)."""
@@ -184,12 +176,17 @@ class _Slopes:
 
     def lefts(self, s: Array) -> Array:
         """The left side for each slope."""
-        start, each, rounds = self.starts(s), s * self.descent.first, self.T - 1
+        start, each, rounds = self.starts(s), s * self.descent.first, self.setting.steps_and_rounds[1] - 1
         last = start - s * self.descent.last
         # x falls by as much in every round, so that the best one is the last.
         x, square = last, last**2
-        if self.over is Over.MEAN_OF_ROUNDS:
+        if self.setting.statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS:
             x = start - each * rounds / 2
             square = start**2 - start * each * rounds + each**2 * rounds * (2 * rounds + 1) / 6
         found = {"G_u": s**2, "gap": s * x - s**2 / (2 * self.limits.L), "distance2": square}
-        return np.asarray(sum(weight * found[name] for name, weight in self.weights.items()))
+        return np.asarray(sum(weight * found[name] for name, weight in self.setting.weights.items()))
+
+
+def _hard(setting: HardSetting, name: str, h: float, start: float, left: float) -> Hard:
+    n = setting.size("clients")
+    return Hard(setting.statement, setting.values, name, "u", (n,), (h,), (0.0,), start, (), left)

@@ -18,10 +18,11 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
+from ratecheck.exponents.families.curve import HardCurve
+from ratecheck.exponents.families.hard import Hard
+from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes.flame_modes import FlameModes
 
-# Curvatures that are tried over so many decades below L, and how often the best of them is looked at closer.
-_DECADES, _PER_DECADE, _CLOSER = 16, 2, 3
 # What is spent of the gap: rounding may not carry an instance beyond it.
 _SPENT = 1 - 1e-9
 # So many times as many clients as participants can be skewed: two groups that are drawn seldom, and the rest.
@@ -31,23 +32,6 @@ _NUMBERS = {"m", "s", "T", "lambda_", "rho", "alpha_min", "L"}
 _QUANTITIES = {"grad_L2", "grad_theta2"}
 
 
-@dataclass(frozen=True)
-class FlameInstance:
-    """An instance and its left side; groups as in `Hard`. ``runs`` is whether `verify` has runs of this kind."""
-
-    name: str
-    sizes: tuple[float, ...]
-    curvatures: tuple[float, ...]
-    slopes: tuple[float, ...]
-    start: float
-    left: float
-    runs: bool = True
-
-
-# The modes of a family at curvatures (k,), and their starts, (k,).
-_Family = Callable[[Array], tuple[FlameModes, Array]]
-
-
 def covers(statement: Statement) -> bool:
     """Whether a statement is about runs and quantities that these instances are known for."""
     facts, weights = statement.vocabulary.facts, statement.claims[0].metric.weights
@@ -55,48 +39,53 @@ def covers(statement: Statement) -> bool:
     return named and {facts.get(quantity.name) for quantity in weights} <= _QUANTITIES
 
 
-def instances(
-    statement: Statement, values: Mapping[str, float], weights: Mapping[str, float], *, starts: bool
-) -> Iterator[FlameInstance]:
-    """The worst instance of every family at a setting; ``weights`` are those of the recorded quantities."""
-    setting = _Setting.of(statement, values)
-    for name, runs, family in setting.families(starts=starts):
-        yield _worst(name, runs, family, weights, setting.L)
-
-
-def averages(
-    statement: Statement,
-    values: Mapping[str, float],
-    weights: Mapping[str, float],
-    curvatures: Array,
-    *,
-    starts: bool,
-) -> Iterator[Array]:
-    """The left sides of every family at these curvatures in units of L, each (k,)."""
-    setting = _Setting.of(statement, values)
-    for _, _, family in setting.families(starts=starts):
-        modes, at = family(setting.L * curvatures)
-        yield modes.averages(weights, at)
-
-
-def _worst(name: str, runs: bool, family: _Family, weights: Mapping[str, float], L: float) -> FlameInstance:
-    grid = L * np.logspace(-_DECADES, 0, _DECADES * _PER_DECADE + 1)
-    found = FlameInstance(name, (), (), (), 0.0, -math.inf, runs)
-    for _ in range(_CLOSER):
-        modes, starts = family(grid)
-        lefts = modes.averages(weights, starts)
-        at = int(np.nanargmax(lefts)) if np.isfinite(lefts).any() else 0
-        if not found.sizes or lefts[at] > found.left:
-            h, g = (np.broadcast_to(each, (len(grid), len(modes.sizes)))[at] for each in (modes.curvature, modes.slope))
-            curvatures, slopes = (tuple(float(x) for x in each) for each in (h, g))
-            found = FlameInstance(name, modes.sizes, curvatures, slopes, float(starts[at]), float(lefts[at]), runs)
-        low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
-        grid = np.geomspace(low, high, 9)
-    return found
+def curves(statement: Statement, values: Mapping[str, float], *, starts: bool) -> Iterator[FlameCurve]:
+    """The families that spend the initial gap, or the inner error."""
+    setting = HardSetting(statement, statement.complete(values)[0])
+    numbers = _Numbers.of(setting)
+    for name, runs, family in numbers.of_gap() if starts else numbers.of_errors():
+        yield FlameCurve(setting, name, runs, family)
 
 
 @dataclass(frozen=True)
-class _Setting:
+class FlameCurve(HardCurve):
+    """A family by the curvature; ``runs`` is whether `verify` has runs of this kind."""
+
+    setting: HardSetting
+    name: str
+    runs: bool
+    family: _Family
+    per_decade = 2
+
+    @property
+    def largest(self) -> float:
+        """L."""
+        return self.setting.values["L"]
+
+    def lefts(self, h: Array) -> Array:
+        """The left side at each curvature."""
+        modes, starts = self.family(h)
+        return modes.averages(self.setting.weights, starts)
+
+    def decode(self, h: float, left: float) -> Hard:
+        """With this curvature."""
+        modes, starts = self.family(np.array([h]))
+        curvatures, slopes = (
+            tuple(float(x) for x in np.broadcast_to(each, (1, len(modes.sizes)))[0])
+            for each in (modes.curvature, modes.slope)
+        )
+        return Hard(
+            self.setting.statement, self.setting.values, self.name, "u", modes.sizes, curvatures, slopes,
+            float(starts[0]), (), left, self.runs,
+        )  # fmt: skip
+
+
+# The modes of a family at curvatures (k,), and their starts, (k,).
+_Family = Callable[[Array], tuple[FlameModes, Array]]
+
+
+@dataclass(frozen=True)
+class _Numbers:
     """The numbers of a setting; ``skew`` is None where the selection is uniform by assumption."""
 
     m: float
@@ -105,27 +94,22 @@ class _Setting:
     lambda_: float
     rho: float
     alpha: float
-    L: float
     gap: float
     eps: float
     skew: float | None
 
     @staticmethod
-    def of(statement: Statement, values: Mapping[str, float]) -> _Setting:
-        skewed = Assumption.SKEWED_SELECTION in statement.assumptions
-        return _Setting(
+    def of(setting: HardSetting) -> _Numbers:
+        values, skewed = setting.values, Assumption.SKEWED_SELECTION in setting.statement.assumptions
+        return _Numbers(
             values["m"], values["s"], int(values["T"]), values["lambda_"], values["rho"], values["alpha_min"],
-            values["L"], _SPENT * values.get("gap", 0.0), values.get("eps_max", 0.0),
+            _SPENT * values.get("gap", 0.0), values.get("eps_max", 0.0),
             values["gamma_bar"] if skewed else None,
         )  # fmt: skip
 
     def _modes(self, h: Array, sizes: tuple[float, ...]) -> FlameModes:
         none = np.zeros((len(h), 1))
         return FlameModes(h[:, None], none, sizes, self.s, self.T, self.lambda_, self.rho, self.alpha)
-
-    def families(self, *, starts: bool) -> Iterator[tuple[str, bool, _Family]]:
-        """Those of the gap, or of the error: name, whether `verify` has such runs, modes."""
-        return self.of_gap() if starts else self.of_errors()
 
     def of_gap(self) -> Iterator[tuple[str, bool, _Family]]:
         """The families that spend the initial gap."""
