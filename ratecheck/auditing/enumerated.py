@@ -22,7 +22,9 @@ from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_
 from ratecheck.auditing.decision import Answer, Decision
 
 # Where a ledger lies today, and the name by which its draws have been seeded from the first.
-_OF_PAPER, _OF_LEDGER = re.compile(r"^bounds\.papers\.(\w+)\.proofs"), re.compile(r"^bounds\.ledger")
+# Folders between the proofs of a paper and the file have no say.
+_OF_PAPER = re.compile(r"^bounds\.papers\.(\w+)\.proofs(?:(?:\.\w+)+(?=\.\w+$))?")
+_OF_LEDGER = re.compile(r"^bounds\.ledger")
 
 Instance: TypeAlias = ParticipationMatrix | Draw
 Pairs: TypeAlias = list[tuple[Value, Value]]
