@@ -51,8 +51,8 @@ def square_of_mean(vector: NoisyRational | Sequence[NoisyRational]) -> Fraction:
 @functools.cache
 def averaging(module: str) -> frozenset[str]:
     """The names of the methods, of classes in a module and those beside it, that take a mean."""
-    package = module.rpartition(".")[0]
-    beside = [name for name in sys.modules if name == module or (package and name.rpartition(".")[0] == package)]
+    package = _package(module)
+    beside = [name for name in sys.modules if name == module or (package and name.startswith(f"{package}."))]
     classes = {each for name in beside for each in vars(sys.modules[name]).values() if isinstance(each, type)}
     return frozenset(
         name
@@ -283,7 +283,7 @@ def _called(source: FunctionSource) -> Iterator[tuple[FunctionType, str | None]]
             if not isinstance(value, FunctionType) or vars(builtins).get(node.id) is value:
                 continue
             own = value.__globals__ is function.__globals__
-            if own or (id(node) in handed and _package(value) == _package(function) != ""):
+            if own or (id(node) in handed and _package(value.__module__) == _package(function.__module__) != ""):
                 call = handed.get(id(node))
                 yield value, None if call is None else _passed(call, source.draw, value)
 
@@ -322,5 +322,7 @@ def _passed(call: ast.Call, draw: str | None, function: FunctionType) -> str | N
     return places[0] if places else None
 
 
-def _package(function: FunctionType) -> str:
-    return str(function.__module__).rpartition(".")[0]
+def _package(module: str) -> str:
+    """The proofs of its paper that a module is a part of; else the package in which it lies."""
+    paper, proofs, _ = module.partition(".proofs.")
+    return f"{paper}.proofs" if proofs else module.rpartition(".")[0]
