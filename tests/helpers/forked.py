@@ -116,7 +116,10 @@ def run(words):
             sys.argv, sys.path[0] = words, str(program.parent)
             main()
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        sys.stderr.write(f"{stop.code}\n")
+        return 1
     return 0
 
 
