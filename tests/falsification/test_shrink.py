@@ -16,6 +16,7 @@ from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Trace
+from ratecheck.plain import plain as as_json
 from ratecheck.problems import Quadratic
 from ratecheck.verification.instance import Instance
 from ratecheck.views.checks.counterexample import WrittenCounterexample
@@ -90,7 +91,7 @@ def test_the_search_is_left_as_it_is(searches):
     found = searches[case]
     assert found.instance.fields() == plain.instance.fields()
     assert (found.evaluations, found.tightness) == (plain.evaluations, plain.tightness)
-    fields = falsified_fields(found)
+    fields = as_json(falsified_fields(found))
     assert fields["shrunk"]["found"] == plain.instance.fields()
     assert fields["instance"] == found.shrunk.instance.fields()
     assert f"in {found.shrunk.evaluations} more evaluations" in falsified_text(found)
