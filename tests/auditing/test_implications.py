@@ -292,18 +292,17 @@ def test_reduction_to_polynomials_keeps_the_values():
         assert abs(sp.N(difference - system.goal.xreplace(values), 30)) < 1e-20
 
 
-def test_the_command_says_what_it_found():
+def test_the_command_says_what_it_found(cli):
     """One line per implication; JSON; exit code 0 where all are proved and 2 for what is no key."""
-    command = [sys.executable, "-m", "ratecheck", "implications"]
-    done = subprocess.run([*command, "pfl/corollary-3.8"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "ratecheck", "implications", "pfl/corollary-3.8"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stdout.startswith("PROVED   pfl/corollary-3.8 <- pfl/theorem-3.7  [certificate]")
     assert "1/T: 129 -> 1025/8" in done.stdout
-    done = subprocess.run([*command, "pfl/corollary-4.6", "--json"], capture_output=True, text=True, check=False)
-    (found,) = json.loads(done.stdout)["implications"]
+    (found,) = json.loads(cli("implications", "pfl/corollary-4.6", "--json").stdout)["implications"]
     assert (found["verdict"], found["premises"]) == ("PROVED", ["pfl/theorem-4.5"])
     for wrong in ("pfl/lemma-3.2", "pfl/none", "none"):
-        done = subprocess.run([*command, wrong], capture_output=True, text=True, check=False)
+        done = cli("implications", wrong)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
 

@@ -140,7 +140,7 @@ def test_kernels_count_their_compilations():
 
 def test_on_a_terminal_under_load():
     """Monte Carlo on several threads with a progress bar, beside four busy processes."""
-    words = ("verify", "pfl/theorem-3.7", "--engine", "step", "--replicates", "256", "n=20", "K=25", "T=2000")
+    words = ("verify", "pfl/theorem-3.7", "--engine", "step", "--replicates", "256", "n=20", "K=25", "T=500")
     with busy():
         code, seen = on_terminal(*words)
     assert "Traceback" not in seen

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import traceback
+import warnings
 from pathlib import Path
 
 _CLIENT = """#!{python} -IS
@@ -63,7 +64,10 @@ def serve(address):
         sys.stdout.flush()
         while True:
             asked, _ = server.accept()
-            if os.fork() == 0:
+            # Newer Pythons warn of threads, here of linear algebra, which is ready for forks.
+            with warnings.catch_warnings(action="ignore"):
+                child = os.fork()
+            if child == 0:
                 server.close()
                 answer(asked)
             asked.close()
@@ -116,7 +120,10 @@ def run(words):
             sys.argv, sys.path[0] = words, str(program.parent)
             main()
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        sys.stderr.write(f"{stop.code}\n")
+        return 1
     return 0
 
 
