@@ -8,7 +8,7 @@ import pytest
 
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
-from ratecheck.exponents.card import Finding, card
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.exponents.families import alike
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
@@ -46,7 +46,7 @@ def over_rounds(name):
 def test_worst_convex_functions_have_the_exponent_and_the_constant(name):
     """Minus one, and the whole bound, to far less than a percent: by a slope that ends in a bowl, at both ends."""
     cell = over_rounds(name)
-    assert cell.finding is Finding.ATTAINED
+    assert cell.finding is CellFinding.ATTAINED
     assert cell.worst.measured.exponent == pytest.approx(-1, abs=0.01)
     np.testing.assert_allclose(cell.worst.left / cell.worst.bound, 1.0, rtol=1e-4)
     assert {*cell.worst.families} == {"equal clients on a slope that ends in a bowl"}
@@ -78,7 +78,7 @@ def test_a_wrong_constant_and_a_wrong_exponent_are_exceeded():
     """Five in place of four, which no quadratic contradicts; and T^-2."""
     for right in ("L*dist2_0/(5*(T - 1) + 2)", "L*dist2_0/T**2"):
         (cell,) = card(descent(right), over=["T"]).cells
-        assert cell.finding is Finding.EXCEEDED, right
+        assert cell.finding is CellFinding.EXCEEDED, right
         assert cell.violation.verdict is Outcome.VIOLATED
         assert cell.violation.hard.instance().verdict().outcome is Outcome.VIOLATED
 
@@ -92,8 +92,8 @@ def test_values_on_average_and_local_steps():
         settings=settings,
     )  # fmt: skip
     cells = card(statement, over=["T"]).cells
-    assert all(cell.finding is not Finding.EXCEEDED for cell in cells)
-    assert any(cell.finding is Finding.ATTAINED for cell in cells)
+    assert all(cell.finding is not CellFinding.EXCEEDED for cell in cells)
+    assert any(cell.finding is CellFinding.ATTAINED for cell in cells)
 
 
 def test_what_noise_does_to_values_is_not_known():
@@ -104,8 +104,8 @@ def test_what_noise_does_to_values_is_not_known():
         settings={"K": 1, "m": "n", "eta_u": 1},
     )  # fmt: skip
     cells = {cell.row.term: cell for cell in card(noisy, over=["T"]).cells}
-    assert cells["distance"].finding is Finding.ATTAINED
-    assert cells["noise"].finding is Finding.NOT_REACHED
+    assert cells["distance"].finding is CellFinding.ATTAINED
+    assert cells["noise"].finding is CellFinding.NOT_REACHED
     assert "no hard instances are known on which sigma_u alone" in cells["noise"].reason
 
 

@@ -8,7 +8,7 @@ from test_alike_instances import TIGHT, descent
 import ratecheck as rc
 from ratecheck.commands.checks.rates import command
 from ratecheck.errors import InputError
-from ratecheck.exponents.card import Finding, _hardest, card
+from ratecheck.exponents.card import CellFinding, _hardest, card
 from ratecheck.exponents.continued import continued
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
@@ -52,7 +52,7 @@ def test_the_card_names_what_was_worst():
     """A weak instance is never named."""
     weak = Instance(TIGHT["gap"], Quadratic(np.ones((1, 1, 1)), np.ones((1, 1)), 1), None, {"T": 5.0})
     (cell,) = card(TIGHT["gap"], over=["dist2_0"], found=[weak]).cells
-    assert cell.finding is Finding.ATTAINED
+    assert cell.finding is CellFinding.ATTAINED
     assert {*cell.worst.families} == {"equal clients on a slope that ends in a bowl"}
     assert {each.found for each in cell.worst.instances} == {None}
     assert cell.worst.measured.exponent == pytest.approx(1.0, abs=1e-6)

@@ -11,7 +11,7 @@ import bounds
 from bounds.statement import Assumption
 from ratecheck.exponents import card as cards
 from ratecheck.exponents import regimes
-from ratecheck.exponents.card import Finding, card
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.exponents.families import drawn_delays
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
@@ -129,14 +129,14 @@ def test_blocks_in_turns_are_an_instance():
 def test_exponents(key, row, parameter, exponent):
     """Where the term decides, it and the worst case have the same exponent."""
     found = cell(key, row, parameter)
-    assert found.finding is Finding.ATTAINED
+    assert found.finding is CellFinding.ATTAINED
     assert found.worst.measured.exponent == pytest.approx(exponent, abs=0.03)
 
 
 def test_logarithms_of_the_bound_are_loose():
     """The noise of sampled clients goes with the mean delay, which knows nothing of T: log(N T) is too much."""
     found = cell(UNIFORM, NOISE, "N")
-    assert found.finding is Finding.LOOSE
+    assert found.finding is CellFinding.LOOSE
     assert 0.03 < found.loose < 0.15
 
 
@@ -159,7 +159,7 @@ def test_planted_exponents(key, term, row, parameter):
     if key in (UNIFORM, INDEPENDENT, RESHUFFLED):
         assert "'verify' has no such run" in good.reason
     bad = only(planted(key, term, parameter, QUARTER), row, parameter)
-    assert bad.finding is Finding.LOOSE
+    assert bad.finding is CellFinding.LOOSE
     assert bad.loose == pytest.approx(0.25, abs=0.05)
 
 
@@ -176,7 +176,7 @@ def test_no_card_is_exceeded_and_seeds_move_no_exponent(key):
     assert not any(each.exceeded or each.open for each in three)
     for same in zip(*(each.cells for each in three), strict=True):
         assert all(each.worst is not None for each in same), same[0].reason
-        if {each.finding for each in same} == {Finding.ATTAINED} and key in (ANY, f"{ANY}-repaired", CYCLIC):
+        if {each.finding for each in same} == {CellFinding.ATTAINED} and key in (ANY, f"{ANY}-repaired", CYCLIC):
             gains = [each.worst.gain.exponent for each in same]
             assert np.ptp(gains) <= 0.02, (same[0].row.name, same[0].parameter, gains)
 

@@ -10,7 +10,7 @@ import pytest
 
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types.averages import average
-from ratecheck.exponents.card import Finding, card
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
@@ -70,7 +70,7 @@ EXPONENTS = [
 def test_exponents(statement, row, parameter, exponent):
     """What the worst case found does, and what the textbook says."""
     found = cell(statement, row, parameter)
-    assert found.finding is Finding.ATTAINED
+    assert found.finding is CellFinding.ATTAINED
     assert found.worst.measured.exponent == pytest.approx(exponent, abs=NEAR)
     assert found.worst.predicted.exponent == pytest.approx(exponent, abs=NEAR)
 
@@ -160,7 +160,7 @@ def test_what_verify_does_not_follow_is_confirmed_on_a_short_run():
     terms = {**claim.terms, "drift": claim.terms["drift"] / 10**4}
     planted = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
     (found,) = [each for each in card(planted, over=["T"]).cells if each.row.name == "drift: b"]
-    assert found.finding is Finding.EXCEEDED
+    assert found.finding is CellFinding.EXCEEDED
     assert found.regime.values[0] > 10**7 > found.violation.at
     assert found.violation.verdict is Outcome.VIOLATED
     assert found.violation.left > found.violation.bound

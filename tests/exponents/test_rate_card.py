@@ -12,7 +12,7 @@ from bounds.statement import Assumption
 from ratecheck.errors import InputError
 from ratecheck.exponents import card as cards
 from ratecheck.exponents import regimes
-from ratecheck.exponents.card import Finding, card
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import planted_rates
 
@@ -60,7 +60,7 @@ KNOWN = [
 def test_exponents_and_constants(key, row, parameter, exponent, constant):
     """Where the term decides, it and the worst case have the same exponent."""
     found = cell(key, row, parameter)
-    assert found.finding is Finding.ATTAINED
+    assert found.finding is CellFinding.ATTAINED
     assert found.regime.share >= regimes.SHARE
     assert found.worst.predicted.exponent == pytest.approx(exponent, abs=NEAR)
     assert found.worst.measured.exponent == pytest.approx(exponent, abs=NEAR)
@@ -97,7 +97,7 @@ def test_a_planted_exponent_is_exceeded_by_an_instance(key, term, row, parameter
     """A quarter too good: the instance violates the planted statement, and not the printed one."""
     statement = planted(key, term, parameter, -QUARTER)
     found = only(statement, row, parameter)
-    assert found.finding is Finding.EXCEEDED
+    assert found.finding is CellFinding.EXCEEDED
     violation = found.violation
     assert violation.verdict is Outcome.VIOLATED
     seen = violation.instance.verdict()
@@ -111,7 +111,7 @@ def test_a_planted_exponent_is_exceeded_by_an_instance(key, term, row, parameter
 def test_a_planted_exponent_is_loose():
     """A quarter too bad."""
     found = only(planted("pfl/corollary-3.8", "noise and dissimilarity", "K", QUARTER), NOISE, "K")
-    assert found.finding is Finding.LOOSE
+    assert found.finding is CellFinding.LOOSE
     assert found.loose == pytest.approx(0.25, abs=0.02)
     assert "worse ones may exist" in found.reason
 
@@ -120,7 +120,7 @@ def test_a_planted_exponent_is_loose():
 def test_what_is_not_reached(parameter):
     """eta_u is at least sqrt(m), so that sampling or noise is larger than the drift wherever m varies."""
     found = cell("pfl/theorem-3.7", "drift: b", parameter)
-    assert found.finding is Finding.NOT_REACHED
+    assert found.finding is CellFinding.NOT_REACHED
     assert found.worst is None
     assert "% of the bound is this term" in found.reason
     assert "runs over 1.5 decades" in found.reason
@@ -177,7 +177,7 @@ def test_seeds_move_no_exponent_of_a_card(key):
     assert not any(each.exceeded or each.open for each in three)
     for same in zip(*(each.cells for each in three), strict=True):
         assert len({each.finding for each in same}) == 1, same[0]
-        if same[0].finding is Finding.ATTAINED:
+        if same[0].finding is CellFinding.ATTAINED:
             gains = [each.worst.gain.exponent for each in same]
             assert np.ptp(gains) <= 0.02, (same[0].row.name, same[0].parameter, gains)
 
@@ -188,7 +188,7 @@ def test_a_planted_exponent_is_listed_as_caught(power):
     found = [each for each in planted_rates.rates("pfl/theorem-3.11-tuned", "T") if each.power == float(power)]
     assert len(found) == 3
     for each in found:
-        assert each.wanted is (Finding.EXCEEDED if power < 0 else Finding.LOOSE)
+        assert each.wanted is (CellFinding.EXCEEDED if power < 0 else CellFinding.LOOSE)
         assert each.caught
         assert not dataclasses.replace(each, found=each.true).caught
 
@@ -226,7 +226,7 @@ def test_other_planted_forms(form):
     assert slip != claim.terms[term]
     claim = dataclasses.replace(claim, terms={**claim.terms, term: slip})
     statement = dataclasses.replace(printed, claims=(claim, *printed.claims[1:]))
-    assert only(statement, row, parameter).finding is Finding.EXCEEDED
+    assert only(statement, row, parameter).finding is CellFinding.EXCEEDED
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_what_passes_a_wrong_bound_does_not_pass_the_true_one():
     key, row = "pfl/corollary-4.6", "noise: sigma_u"
     true = only(bounds.get(key), row, "n")
     found = only(planted_rates.planted(bounds.get(key), true.row.term, "n", -QUARTER), row, "n")
-    assert found.finding is Finding.OPEN
+    assert found.finding is CellFinding.OPEN
     assert "not confirmed, since these sizes are beyond what 'verify' takes" in found.reason
     assert found.violation.at > 1e7
     assert planted_rates.PlantedRate(key, true.row.term, "n", -0.25, true, found).caught
