@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ratecheck.api.given import place_of
 from ratecheck.files import UnsavedError
+from ratecheck.plain import plain
 from ratecheck.views.drawing import style
 from ratecheck.views.progress import progress
 
@@ -49,7 +49,7 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON data, with the version of its keys under ``schema``; infinities and NaN are None."""
-        data: dict[str, Any] = _plain({"schema": SCHEMA, **self._fields()})
+        data: dict[str, Any] = plain({"schema": SCHEMA, **self._fields()})
         return data
 
     @contextmanager
@@ -105,14 +105,3 @@ def target(path: str | Path | None) -> Path | None:
     place = place_of("out", path)
     style.check_target(place)
     return place
-
-
-def _plain(data: Any) -> Any:
-    """Data that JSON has: it lacks infinities, NaN and tuples."""
-    if isinstance(data, Mapping):
-        return {str(k): _plain(v) for k, v in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_plain(v) for v in data]
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    return data

@@ -28,6 +28,7 @@ from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied
+from ratecheck.plain import picked, plain
 
 
 class Grade(Enum):
@@ -218,42 +219,27 @@ class ProofGraph:
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
-        return {
-            "root": self.root,
-            "grade": self.grade.value,
-            "nodes": [
-                {
-                    "id": node.id,
-                    "label": node.label,
-                    "text": node.text,
-                    "is_fact": node.is_fact,
-                    "own": node.own.value,
-                    "with_premises": self.grades[node.id].value,
-                    "tally": node.tally,
-                    "why": node.why,
-                    "steps": list(node.steps),
-                    "kinds": {kind: list(steps) for kind, steps in node.kinds.items()},
-                    "repairs": node.repairs,
-                }
-                for node in self.nodes.values()
-            ],
-            "links": [
-                {
-                    "conclusion": each.conclusion,
-                    "premises": list(each.premises),
-                    "grade": each.grade.value,
-                    "how": each.how,
-                    "kind": each.kind,
-                    "certificates": each.certificates,
-                    "missing": each.missing,
-                }
-                for each in self.links
-            ],
-            "mended": list(self.mended),
-            "added": [{"of": of, "what": what} for of, what in self.added],
-            "counts": {"links": dict(self.kinds), "steps": dict(self.step_kinds)},
-            "gaps": list(self.gaps),
-        }
+        nodes = [
+            {
+                **picked(node, "id", "label", "text", "is_fact", "own"),
+                "with_premises": self.grades[node.id],
+                **picked(node, "tally", "why", "steps", "kinds", "repairs"),
+            }
+            for node in self.nodes.values()
+        ]
+        parts = ("conclusion", "premises", "grade", "how", "kind", "certificates", "missing")
+        found: dict[str, Any] = plain(
+            {
+                **picked(self, "root", "grade"),
+                "nodes": nodes,
+                "links": [picked(each, *parts) for each in self.links],
+                "mended": self.mended,
+                "added": [{"of": of, "what": what} for of, what in self.added],
+                "counts": {"links": self.kinds, "steps": self.step_kinds},
+                "gaps": self.gaps,
+            }
+        )
+        return found
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> ProofGraph:

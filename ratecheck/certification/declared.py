@@ -33,10 +33,14 @@ def check_declared(problem: Problem, constants: Mapping[str, Constant], start: M
     """
     outside = type(problem).__module__.partition(".")[0] != __name__.partition(".")[0]
     declared = any(each.certificate is Certificate.DECLARED for each in constants.values())
-    if not ((outside or declared) and isinstance(problem, SingleLevel)):
+    if not (outside or declared):
         return
-    _check_start(problem, start)
-    tried = Attempts(problem, start)
+    try:
+        single = problem.single
+    except InputError:
+        return
+    _check_start(single, start)
+    tried = Attempts(single, start)
     for name, least, seen in _contradictions(tried, constants):
         if name in constants and constants[name].value < least:
             declares = f"{type(problem).__name__} declares {name}={constants[name].value:.6g}"

@@ -19,22 +19,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite, zero_of
+from ratecheck.algebra.linear_algebra import (
+    Entries,
+    definite,
+    identity,
+    inverse,
+    minimum,
+    rationals,
+    semidefinite,
+    zero_of,
+)
 from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, STATED
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
+from ratecheck.certification.minimum_facts import spectrum
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
 from ratecheck.problems.forms import Forms
-from ratecheck.problems.matrices import is_diagonal, largest_norm
+from ratecheck.problems.matrices import largest_norm
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
 # An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
 _FIRST, _MOVES = Fraction(1, 2**50), 48
-# Eigenvalues that floating point does not tell from 0, as a share of the largest.
-_FLAT = 1e-14
 
 # Constants by what they are about: the run, affine operators, functions.
 OF_RUN = frozenset({
@@ -99,11 +107,9 @@ class Proved:
             }.items()
         }  # fmt: skip
         if not self.problem.d_v:
-            values = np.linalg.eigvalsh(self.problem.mean()[0])
+            values, off = spectrum(self.problem)
             found["strong_convexity"] = float(values[0]), self._bounds_curvature
-            # Those of a diagonal matrix are its entries.
-            flat = 0.0 if is_diagonal(self.problem.H) else _FLAT * abs(values).max()
-            if (positive := values[values > flat]).size:
+            if (positive := values[values > off]).size:
                 found["polyak_lojasiewicz"] = float(positive[0]), self._bounds_dominance
         if self.lambda_ is not None:
             lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
@@ -202,11 +208,16 @@ class Proved:
     def _mean_B_0(self) -> Fraction:
         return self._B_0() / self.problem.n
 
+    @cached_property
+    def _b2(self) -> Fraction | str:
+        """b^2, or in words why there is none."""
+        found: Fraction | str = self._forms.dissimilarity2(lambda matrices: not matrices.any())
+        return found
+
     def _b(self) -> Number:
-        found = self._forms.dissimilarity2(lambda matrices: not matrices.any())
-        if isinstance(found, str):
-            raise UndecidedError(f"{found}: b holds along the trajectory at best")
-        return Enclosure.of(found).sqrt()
+        if isinstance(self._b2, str):
+            raise UndecidedError(f"{self._b2}: b holds along the trajectory at best")
+        return Enclosure.of(self._b2).sqrt()
 
     def _gradient_bound(self) -> Number:
         if self.problem.H.any():
@@ -214,18 +225,10 @@ class Proved:
         return Enclosure.of(max(row.dot(row) for row in self._forms.g)).sqrt()
 
     def _dissimilarity_G(self) -> Number:
-        return self._b() if self._has_b else self._pair[0]
+        return self._pair[0] if isinstance(self._b2, str) else self._b()
 
     def _dissimilarity_B(self) -> Number:
-        return Fraction(1) if self._has_b else self._pair[1]
-
-    @property
-    def _has_b(self) -> bool:
-        try:
-            self._b()
-        except UndecidedError:
-            return False
-        return True
+        return self._pair[1] if isinstance(self._b2, str) else Fraction(1)
 
     @cached_property
     def _pair(self) -> tuple[Fraction, Fraction]:
@@ -249,27 +252,22 @@ class Proved:
         return self.noise.get("sigma", self._sigma_u() + self._sigma_v())
 
     def _joint_minimum(self) -> Fraction:
-        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), w being the last variable."""
-        n, d = self._forms.g.shape
-        if self.lambda_ is None or not all(definite(H + self.lambda_ * identity(d)) for H in self._forms.H):
+        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), as in `Moreau.joint_minimum`."""
+        (H, g), lambda_, weights = (self._forms.H, self._forms.g), self.lambda_, np.array(self.weights, dtype=object)
+        shifted = [] if lambda_ is None else [each + lambda_ * identity(len(each)) for each in H]
+        if lambda_ is None or not all(map(definite, shifted)):
             raise UndecidedError("an inner problem that is not strongly convex")
-        joint, slope = _zeros((n + 1) * d, (n + 1) * d), _zeros(1, (n + 1) * d)[0]
-        last = slice(n * d, (n + 1) * d)
-        for i, weight in enumerate(self.weights):
-            own, pull = slice(i * d, (i + 1) * d), weight * self.lambda_ * identity(d)
-            joint[own, own] += weight * self._forms.H[i] + pull
-            joint[last, last] += pull
-            joint[own, last] -= pull
-            joint[last, own] -= pull
-            slope[own] += weight * self._forms.g[i]
-        lowest = minimum(joint, slope)
+        resolvents = np.stack([inverse(each) for each in shifted])
+        shrunk = lambda_ * np.einsum("iab,ib->ia", resolvents, g)
+        envelopes = lambda_ * (identity(self.problem.d) - lambda_ * resolvents)
+        lowest = minimum(np.tensordot(weights, envelopes, axes=1), weights @ shrunk)
         if lowest is None:
             raise UndecidedError("the joint objective is unbounded below, in exact arithmetic")
-        return lowest
+        return Fraction(lowest - weights @ np.sum(g * shrunk, axis=1) / (2 * lambda_))
 
     def _lagrangian_gap(self) -> Fraction:
-        values = zip(self.weights, self._forms.values(self._points), strict=True)
-        return sum((weight * value for weight, value in values), Fraction(0)) - self._joint_minimum()
+        values = self._forms.values(self._points)
+        return Fraction(np.array(self.weights, dtype=object) @ values - self._joint_minimum())
 
     # --- Participation ---
 
@@ -342,7 +340,3 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
             matrix[t, list(members)] = True
         found.append((math.prod((q for q, _ in rounds), start=Fraction(1)), matrix))
     return found
-
-
-def _zeros(rows: int, columns: int) -> Entries:
-    return np.full((rows, columns), Fraction(0), dtype=object)

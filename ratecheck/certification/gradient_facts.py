@@ -39,22 +39,12 @@ class GradientFacts:
     forms: Forms
 
     @property
-    def H(self) -> Array:
-        """The Hessians (k, d, d)."""
-        return self.forms.H
-
-    @property
-    def g(self) -> Array:
-        """The linear terms (k, d)."""
-        return self.forms.g
-
-    @property
     def bound(self) -> Constant:
         """G with ||grad f_i|| <= G everywhere, which linear functions have alone."""
-        if self.H.any():
+        if self.forms.H.any():
             why = "gradients of a curved quadratic have no bound; visited_gradients bounds those of a run"
             return Constant("gradient_bound", math.inf, Certificate.ABSENT, why)
-        largest = float(np.linalg.norm(self.g, axis=1).max()) * (1 + 8 * _EPS)
+        largest = float(np.linalg.norm(self.forms.g, axis=1).max()) * (1 + 8 * _EPS)
         return Constant("gradient_bound", largest, Certificate.EXACT, "linear functions")
 
     # --- A common minimiser ---
@@ -63,11 +53,11 @@ class GradientFacts:
     def interpolation(self) -> Constant:
         """0 where one point minimises every f_i, decided in rationals."""
         name = "interpolation"
-        if float(np.linalg.eigvalsh(self.H)[:, 0].min()) < -_APART * float(np.abs(self.H).max(initial=0.0)):
+        if float(np.linalg.eigvalsh(self.forms.H)[:, 0].min()) < -_APART * float(np.abs(self.forms.H).max(initial=0.0)):
             return Constant(name, math.inf, Certificate.ABSENT, "a client is not convex: it has no minimiser")
-        x = np.linalg.lstsq(self.H.reshape(-1, self.H.shape[2]), self.g.ravel(), rcond=None)[0]
-        left = np.linalg.norm(self.H @ x - self.g, axis=1)
-        size = float(np.abs(self.H).max(initial=0.0) * np.linalg.norm(x) + np.abs(self.g).max(initial=0.0))
+        x = np.linalg.lstsq(self.forms.H.reshape(-1, self.forms.H.shape[2]), self.forms.g.ravel(), rcond=None)[0]
+        left = np.linalg.norm(self.forms.H @ x - self.forms.g, axis=1)
+        size = float(np.abs(self.forms.H).max(initial=0.0) * np.linalg.norm(x) + np.abs(self.forms.g).max(initial=0.0))
         if (worst := float(left.max())) > _APART * size:
             why = f"at the point where they are smallest together a client has a gradient of {worst:.3g}"
             return Constant(name, math.inf, Certificate.ABSENT, why)
@@ -82,12 +72,12 @@ class GradientFacts:
 
     def _shared_minimiser(self) -> bool | None:
         """Whether a point solves H_i x = g_i for all i, and no H_i is indefinite; None where that costs too much."""
-        k, d = self.g.shape
-        if is_diagonal(self.H):
+        k, d = self.forms.g.shape
+        if is_diagonal(self.forms.H):
             if k * d > _ENTRIES:
                 return None
-            diagonals = rationals(np.diagonal(self.H, axis1=1, axis2=2))
-            return all(_meet(h, g) for h, g in zip(diagonals.T, rationals(self.g).T, strict=True))
+            diagonals = rationals(np.diagonal(self.forms.H, axis1=1, axis2=2))
+            return all(_meet(h, g) for h, g in zip(diagonals.T, rationals(self.forms.g).T, strict=True))
         if k * d**3 > _RATIONAL:
             return None
         H, g = self.forms.exactly.H, self.forms.exactly.g
@@ -117,14 +107,14 @@ class GradientFacts:
     @property
     def in_rationals(self) -> bool:
         """Whether `pair` is decided in rationals."""
-        k, d = self.g.shape
+        k, d = self.forms.g.shape
         return bool(k * d**3 <= _RATIONAL)
 
     def _mean(self, values: Array) -> Array:
         return np.asarray(np.tensordot(self.forms.each, values, axes=1) / self.forms.n)
 
     def _candidates(self) -> Iterator[tuple[float, float]]:
-        A, S = self._mean(self.H), self._mean(self.H @ self.H)
+        A, S = self._mean(self.forms.H), self._mean(self.forms.H @ self.forms.H)
         values, vectors = np.linalg.eigh(A)
         kept = np.abs(values) > _APART * float(np.abs(values).max(initial=0.0))
         across = vectors[:, ~kept]
@@ -132,14 +122,14 @@ class GradientFacts:
             return
         inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
         least = float(np.linalg.eigvalsh(inverse @ S @ inverse).max(initial=1.0))
-        e = self.H @ (inverse @ self._mean(self.g)) - self.g
+        e = self.forms.H @ (inverse @ self._mean(self.forms.g)) - self.forms.g
         apart = self._mean(np.sum(e**2, axis=1)) - float(np.sum(self._mean(e) ** 2))
         tight = math.sqrt(least) * (1 + _MARGIN)
         # Where all share a minimiser, or what is left at it is orthogonal to the curvatures.
         yield 0.0, tight
         yield math.sqrt(max(float(apart), 0.0)) * (1 + _MARGIN), tight
         B2 = 2 * least
-        c = self._mean(np.einsum("kab,kb->ka", self.H, e))
+        c = self._mean(np.einsum("kab,kb->ka", self.forms.H, e))
         more = float(c @ np.linalg.pinv(B2 * A @ A - S, rcond=_APART, hermitian=True) @ c)
         mean2 = float(np.sum(self._mean(e) ** 2))
         G2 = self._mean(np.sum(e**2, axis=1)) - B2 * mean2 + more
@@ -150,8 +140,10 @@ class GradientFacts:
         """Whether G^2 + B^2 ||grad f||^2 - (1/n) sum_i ||grad f_i||^2 is nonnegative everywhere, for certain."""
         if self.in_rationals:
             return semidefinite(self._form(self.forms.exactly, Fraction(G), Fraction(B)))
-        size = G**2 + (B**2 + 1) * float(self._mean(np.sum(self.H**2, axis=(1, 2)) + np.sum(self.g**2, axis=1)))
-        return bool(np.linalg.eigvalsh(self._form(self.forms, G, B))[0] > 16 * sum(self.g.shape) * _EPS * size)
+        size = G**2 + (B**2 + 1) * float(
+            self._mean(np.sum(self.forms.H**2, axis=(1, 2)) + np.sum(self.forms.g**2, axis=1))
+        )
+        return bool(np.linalg.eigvalsh(self._form(self.forms, G, B))[0] > 16 * sum(self.forms.g.shape) * _EPS * size)
 
     def _form(self, forms: Forms, G: Any, B: Any) -> NDArray[Any]:
         """The same as a matrix in (x, 1)."""

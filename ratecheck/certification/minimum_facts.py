@@ -153,19 +153,7 @@ class MinimumFacts:
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
-        """The eigenvalues of the Hessian of f from the least one on, and what each of them may be off.
-
-        Those of a diagonal matrix are its entries, each known to a share of itself.
-        """
-        forms, matrix = self.problem.forms, self.problem.mean()[0]
-        if is_diagonal(forms.H):
-            entries = np.diagonal(matrix)
-            off = 0.0 if forms.n == 1 else (len(forms.g) + 4) * _EPS
-            order = np.argsort(entries)
-            sizes = np.tensordot(forms.each, np.abs(forms.H), axes=1).diagonal() / forms.n
-            return np.asarray(entries[order], dtype=float), np.asarray(off * sizes[order], dtype=float)
-        values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
-        return values, np.full(len(values), 8 * len(values) * _EPS * float(np.abs(values).max()))
+        return spectrum(self.problem)
 
     def _below(self, name: str, value: float, off: float, what: str) -> Constant:
         """An eigenvalue, rounded down by what it may be off."""
@@ -178,3 +166,19 @@ class MinimumFacts:
     def _no_smaller(self, least: float) -> bool:
         """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
         return self.problem.d <= _RATIONAL and dominates(self.problem.forms.exactly, Fraction(least))
+
+
+def spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
+    """The eigenvalues of the Hessian of f from the least one on, and what each of them may be off.
+
+    Those of a diagonal matrix are its entries, each known to a share of itself.
+    """
+    forms, matrix = problem.forms, problem.mean()[0]
+    if is_diagonal(forms.H):
+        entries = np.diagonal(matrix)
+        off = 0.0 if forms.n == 1 else (len(forms.g) + 4) * _EPS
+        order = np.argsort(entries)
+        sizes = np.tensordot(forms.each, np.abs(forms.H), axes=1).diagonal() / forms.n
+        return np.asarray(entries[order], dtype=float), np.asarray(off * sizes[order], dtype=float)
+    values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
+    return values, np.full(len(values), 8 * len(values) * _EPS * float(np.abs(values).max()))

@@ -16,8 +16,7 @@ from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family
 from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import has_delays
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
-from ratecheck.settings.measured import counts_rounds
-from ratecheck.settings.setting import wanted
+from ratecheck.settings.measured import counts_rounds, wanted
 
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
 # grows with both.

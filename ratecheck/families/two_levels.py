@@ -178,14 +178,12 @@ class TwoLevelSamples(OwnHessians):
 
     def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """With fewer rounds and local steps where the samples have too many outcomes else; those given stay."""
-        assert isinstance(problem, BilevelSamples)
         run, found = cube.statement.vocabulary.run, dict(given)
         steps, rounds = run.get("local_steps", ""), run.get("rounds", "")
-        bits = problem.n * sum(problem.sampled)
         sets = math.log2(math.comb(problem.n, cube.shape.size))
 
         def outcomes(setting: Mapping[str, float]) -> float:
-            return setting.get(rounds, 1) * (setting.get(steps, 1) * bits + sets)
+            return setting.get(rounds, 1) * (setting.get(steps, 1) * problem.signs + sets)
 
         for name, least in ((rounds, max(fewest, cube.fewest_rounds)), (steps, 1), (rounds, 1)):
             while name in found and name not in cube.fixed and found[name] > least and outcomes(found) > _OUTCOMES:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from bounds.statement import Statement
+from ratecheck.plain import picked
 
 
 class Level(Enum):
@@ -68,22 +69,16 @@ class Report:
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
         return {
-            "key": self.statement.key,
-            "place": self.place,
+            **picked(self, key="statement.key", place="place"),
             "findings": [
                 {
-                    "level": each.level.value,
-                    "check": each.check,
-                    "field": each.field,
-                    "part": each.part,
+                    **picked(each, "level", "check", "field", "part"),
                     "line": line,
-                    "text": each.text,
-                    "remedy": each.remedy,
-                    "settings": each.settings,
+                    **picked(each, "text", "remedy", "settings"),
                 }
                 for each, line in zip(self.findings, self.lines, strict=True)
             ],
-            "not_checked": [{"check": each.check, "reason": each.reason} for each in self.not_checked],
+            "not_checked": self.not_checked,
         }
 
 

@@ -198,6 +198,11 @@ class Problem(ProblemData):
         return frozenset(known for known, there in found.items() if there)
 
     @property
+    def signs(self) -> int:
+        """Random signs that the samples of all clients have in a local step, where outcomes are followed; else 0."""
+        return 0
+
+    @property
     def objective(self) -> Quadratic | Population | None:
         """The objective f as a quadratic whose minimum is known, where it is one."""
         return self.quadratic

@@ -40,7 +40,7 @@ class Kept:
         content = self._store.get(name)
         try:
             return None if content is None else read(content, kind)
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             return None
 
     def put(self, name: str, result: Any) -> None:

@@ -24,6 +24,7 @@ from bounds.roots import shown
 from bounds.statement import Condition, Statement, names_in
 from bounds.symbols import Domain, Role
 from ratecheck.algebra.positivity.smt import SOLVER, written
+from ratecheck.plain import picked
 
 Exact = dict[str, sp.Expr]
 # A condition with numbers put in: left side, operator, right side.
@@ -89,10 +90,6 @@ class ConditionAtSetting:
         """True where the condition holds for the values of one number that ``where`` names."""
         return self.holds is None and bool(self.where)
 
-    def fields(self) -> dict[str, Any]:
-        """As JSON data."""
-        return {**vars(self), "unknown": list(self.unknown)}
-
 
 @dataclass(frozen=True)
 class Case:
@@ -119,20 +116,7 @@ class Coverage:
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
-        return {
-            "place": self.experiment.place,
-            "remark": self.experiment.remark,
-            "verdict": self.verdict.value,
-            "cases": [
-                {
-                    "numbers": case.numbers,
-                    "verdict": case.verdict.value,
-                    "reason": case.reason,
-                    "conditions": [each.fields() for each in case.conditions],
-                }
-                for case in self.cases
-            ],
-        }
+        return picked(self, place="experiment.place", remark="experiment.remark", verdict="verdict", cases="cases")
 
 
 def restricts_step_sizes(statement: Statement) -> bool:

@@ -20,6 +20,7 @@ from ratecheck.algebra.positivity.polynomial import systems
 from ratecheck.algebra.positivity.smt import refute
 from ratecheck.algebra.search import Search
 from ratecheck.auditing.implications import SHARE, ImplicationVerdict, check, variants
+from ratecheck.plain import plain
 from ratecheck.views.proofs.implications import implication_fields, implication_text
 
 PFL = implications("pfl")
@@ -318,7 +319,7 @@ def test_the_kept_answers_are_about_every_implication():
 
 def same(answer, before):
     """Whether an answer is the one that was kept, up to where a search stops."""
-    [found] = kept.implications([implication_fields(answer)])
+    [found] = kept.implications([plain(implication_fields(answer))])
     assert (found["verdict"], found["how"]) == (before["verdict"], before["how"])
     for (place, printed, sharpest, _), other in zip(found["constants"], before["constants"], strict=True):
         assert [place, printed] == other[:2]

@@ -13,6 +13,7 @@ from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.outcome import Outcome
+from ratecheck.plain import plain
 from ratecheck.views.checks.falsify import falsified_fields, falsified_text
 
 CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
@@ -66,7 +67,7 @@ def test_a_wrong_theorem_that_quadratics_do_not_contradict_is_violated(name, mon
     assert "the worst convex function, by its values and gradients:" in text
     assert "--pep n=1" in text
     assert "the worst instance" not in text
-    fields = json.loads(json.dumps(falsified_fields(found)))
+    fields = json.loads(json.dumps(plain(falsified_fields(found))))
     assert fields["verdict"] == "VIOLATED"
     assert fields["counterexample"] is None
     assert fields["functions"]["worst"]["instance"]["gradients"]

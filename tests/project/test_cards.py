@@ -13,6 +13,7 @@ import ratecheck as rc
 from bounds.ledger.rate_table import QuotedRow, tables
 from ratecheck.algorithms import METHODS
 from ratecheck.exponents.card import columns
+from ratecheck.plain import plain
 from ratecheck.views.checks.rates import rates_fields
 
 KEPT = kept.load("rates")
@@ -64,7 +65,7 @@ def test_what_is_exceeded():
 
 def test_what_is_kept_of_a_card():
     """Both exponents, the constant, the range and the instance of every cell; four digits."""
-    gap, drift = cards.summary(rates_fields(card()))["rows"]
+    gap, drift = cards.summary(plain(rates_fields(card())))["rows"]
     assert gap["cells"] == {"K": [-1.0, -1.0, "ATTAINED"], "T": [-1.0, -1.25, "LOOSE"]}
     assert drift["cells"]["K"] == [None, None, "NOT REACHED"]
     assert drift["cells"]["T"][-1] == "EXCEEDED"
@@ -80,7 +81,9 @@ def test_the_page_of_a_paper(monkeypatch):
     """One table per statement; what is not attained with its reason."""
     pytest.importorskip("sphinx", reason="needs the extra docs")
     runs = importlib.import_module("run_tables")
-    monkeypatch.setattr(runs, "_cards", lambda: {"pfl": {"pfl/theorem-3.7": cards.summary(rates_fields(card()))}})
+    monkeypatch.setattr(
+        runs, "_cards", lambda: {"pfl": {"pfl/theorem-3.7": cards.summary(plain(rates_fields(card())))}}
+    )
     page = runs.rate_cards("pfl")
     assert runs.rate_cards("flame") == ""
     assert "### `pfl/theorem-3.7`" in page
@@ -95,7 +98,7 @@ def test_the_page_counts_what_was_checked_and_has_rates_of_other_work(monkeypatc
     """Checks by what `verify` says; quoted rates share a table, in which a parameter that a rate has not is empty."""
     pytest.importorskip("sphinx", reason="needs the extra docs")
     runs = importlib.import_module("run_tables")
-    own, other = cards.summary(rates_fields(card())), cards.summary(rates_fields(card(exceeded=False)))
+    own, other = cards.summary(plain(rates_fields(card()))), cards.summary(plain(rates_fields(card(exceeded=False))))
     own["checks"] = {"HOLDS": 1}
     other |= {"key": "baselines/fedavg-yu", "parameters": ["K"]}
     found = {"pfl/theorem-3.7": own, "baselines/fedavg-yu": other}

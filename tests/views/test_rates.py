@@ -15,6 +15,7 @@ from ratecheck.commands.exit_codes import of_card
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.local_steps import LocalSteps
+from ratecheck.plain import plain
 from ratecheck.verification import instance as instances
 from ratecheck.views.checks.rates import rates_fields, rates_text
 from ratecheck.views.drawing import style
@@ -60,7 +61,7 @@ def test_narrow_terminals(monkeypatch):
 
 def test_the_data_have_everything():
     """Sides, fits with intervals, setting and instance; the violating one reads back as an instance."""
-    data = json.loads(json.dumps(rates_fields(card(), curves(card()))))
+    data = json.loads(json.dumps(plain(rates_fields(card(), curves(card())))))
     first, loose, missing, exceeded = data["cells"]
     assert (data["exceeded"], data["rows"], data["parameters"]) == (True, ["initial gap", "drift: b"], ["K", "T"])
     assert first["predicted"]["exponent"] == pytest.approx(-1)

@@ -33,12 +33,7 @@ TITLE = "Personalized Federated Learning via ADMM with Moreau Envelope"
 VOCABULARY = Vocabulary()
 _define = VOCABULARY.define
 
-_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
-    Domain.POSITIVE_INTEGER,
-    Domain.POSITIVE,
-    Domain.NONNEGATIVE,
-    Domain.REAL,
-)
+_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = Domain.POSITIVE_INTEGER, Domain.POSITIVE, Domain.NONNEGATIVE, Domain.REAL
 _SETTING, _FREE, _CONSTANT, _STEP = Role.SETTING, Role.FREE, Role.CONSTANT, Role.STEP_SIZE
 
 # Settings of a run. lambda and rho multiply squared distances, so they scale like a smoothness constant.

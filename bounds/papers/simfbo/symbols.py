@@ -16,12 +16,7 @@ TITLE = "SimFBO: Towards Simple, Flexible and Communication-efficient Federated 
 VOCABULARY = Vocabulary()
 _define = VOCABULARY.define
 
-_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
-    Domain.POSITIVE_INTEGER,
-    Domain.POSITIVE,
-    Domain.NONNEGATIVE,
-    Domain.REAL,
-)
+_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = Domain.POSITIVE_INTEGER, Domain.POSITIVE, Domain.NONNEGATIVE, Domain.REAL
 _SETTING, _CONSTANT, _STEP, _MEASURED = Role.SETTING, Role.CONSTANT, Role.STEP_SIZE, Role.MEASURED
 
 # Settings of a run.

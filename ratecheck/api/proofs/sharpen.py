@@ -18,6 +18,7 @@ from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import Budget, falsify_to_the_end
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
+from ratecheck.plain import picked_or_none
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.sharpen import leaving_text, sharpen_fields, sharpen_text
 
@@ -59,12 +60,7 @@ class SharpenResult(Result):
         return f"{self.theorem.theorem.printed.key}: {many} sharper constants in its proof"
 
     def _fields(self) -> dict[str, Any]:
-        found = self.search
-        search = None
-        if found is not None:
-            search = {
-                "outcome": found.outcome.value, "tightness": found.tightness, "evaluations": found.evaluations
-            }  # fmt: skip
+        search = picked_or_none(self.search, "outcome", "tightness", "evaluations")
         return {**sharpen_fields(self.theorem), "search": search, "file": self.file}
 
 

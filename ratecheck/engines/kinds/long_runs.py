@@ -26,6 +26,7 @@ class LongRunEngine(Engine):
     """Averages over T rounds at a cost that grows with log T; rounds one by one where they lose less."""
 
     name: ClassVar[str] = "long runs"
+    needs: ClassVar[frozenset[Known]] = frozenset({Known.AFFINE})
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
         """See `Engine.refuses`: as the engine that follows rounds, and where that costs no more."""

@@ -129,6 +129,10 @@ class Participation(ABC):
         """The pattern that an assumption in ``stands_for`` is about, for ``size`` of n clients or probability delta."""
         raise NotImplementedError
 
+    def probabilities(self, first_round: int, rounds: int) -> Array | None:
+        """p_i^t (rounds, n), where every client takes part independently of the others and of the past; else None."""
+        return None
+
     def law(self, t: int) -> RoundLaw | None:
         """The law of who takes part in round t, if rounds are independent of one another and of the run; else None."""
         return None

@@ -110,6 +110,11 @@ class PiecewiseSamples(SingleLevel):
         return np.array([self.n])
 
     @property
+    def signs(self) -> int:
+        """See `Problem.signs`: one for every client."""
+        return self.n
+
+    @property
     def distinct(self) -> int:
         """1."""
         return 1

@@ -104,6 +104,11 @@ class BilevelSamples(Bilevel):
             bool(others.any() or self.noise_A.any()),
         )
 
+    @property
+    def signs(self) -> int:
+        """See `Problem.signs`: those of the directions that are random, for every client its own."""
+        return self.n * sum(self.sampled)
+
     def moved(self, points: Array, signs: Array) -> Array:
         """What samples add to the directions at ``points`` (n, d, outcomes).
 

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from bounds.printing.notation import DIGITS, Notation, counted, is_short
+from bounds.printing.notation import DIGITS, Notation, counted, decimal, is_short
 from bounds.statement import Assumption, Over, Relation
 from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
@@ -196,7 +196,7 @@ class WrittenCounterexample:
             least, most = proof.left.low, proof.right.high
         short = simplest_between((least + most) / 2, least)
         left = style.related(style.words("left").rstrip(), ">=", style.fraction(short))
-        other = self._side(right, style.number(float(most)), style)
+        other = self._side(right, style.number(decimal(most)), style)
         return style.formula(style.related(left, ">", style.words("right") + other)) + self._where(claim, proof.round)
 
     def _side(self, exact: Fraction | None, rounded: str, style: Notation) -> str:
@@ -215,7 +215,7 @@ class WrittenCounterexample:
         """Both sides with as many digits as tell them apart."""
         worst, proof = self.verdict.worst, self._proof
         if proof.left is not None and proof.right is not None:
-            sides = [float(side.middle) for side in (proof.left, proof.right)]
+            sides = [decimal(side.middle) for side in (proof.left, proof.right)]
         else:
             assert worst is not None
             sides = [worst.left, worst.right]

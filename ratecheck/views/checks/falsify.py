@@ -11,6 +11,7 @@ import bounds
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.simpler import SIZES
 from ratecheck.outcome import Outcome
+from ratecheck.plain import picked, picked_or_none
 from ratecheck.views.checks.counterexample import WrittenCounterexample
 from ratecheck.views.checks.verdict import verdict_fields, verdict_text
 from ratecheck.views.numbers import number
@@ -215,73 +216,54 @@ def falsified_table(found: Sequence[Falsified]) -> str:
 
 def falsified_fields(found: Falsified) -> dict[str, Any]:
     """A search as JSON data; ``found`` is the instance before it was shrunk."""
-    instance, shrunk = simplest(found), found.shrunk
+    shrunk, functions = found.shrunk, found.functions
     verdict = found.verdict if shrunk is None else shrunk.verdict
-    shown = None if shrunk is None else counterexample(found)
     return {
-        "key": found.statement.key,
-        "verdict": found.outcome.value,
-        "unconfirmed": None if found.unconfirmed is None else _unconfirmed_fields(found.unconfirmed),
+        **picked(found, key="statement.key", verdict="outcome"),
+        "unconfirmed": picked_or_none(found.unconfirmed, "ratio", "where", "why"),
         "tightness": found.tightness,
         "shape": None if found.shape is None else str(found.shape),
-        "evaluations": found.evaluations,
-        "applicable": found.applicable,
-        "zero": found.zero,
-        "stopped": found.stopped,
-        "clocked": found.clocked,
-        "reasons": list(found.reasons),
+        **picked(found, "evaluations", "applicable", "zero", "stopped", "clocked", "reasons"),
         "worst": None if verdict is None else verdict_fields(verdict),
-        "instance": None if instance is None else instance.fields(),
-        "counterexample": None if shown is None else {"text": shown.text, "latex": shown.latex},
+        "instance": simplest(found),
+        "counterexample": None if shrunk is None else picked_or_none(counterexample(found), "text", "latex"),
         "shrunk": None if shrunk is None else _shrunk_fields(shrunk, found.instance),
         "terms": [] if found.terms is None else [_niche_fields(niche) for niche in found.terms.niches],
-        "functions": None if found.functions is None else _functions_fields(found.functions),
-        "independent": list(found.independent),
-        "searched": None if found.searched is None else list(found.searched.families),
-        "missed": None if found.searched is None else list(found.searched.missed),
+        "functions": None if functions is None else _functions_fields(functions),
+        "independent": found.independent,
+        **picked(found.searched, searched="families", missed="missed"),
         "not_convex": None if found.not_convex is None else _not_convex_fields(found.not_convex),
     }
 
 
-def _unconfirmed_fields(found: Unconfirmed) -> dict[str, Any]:
-    return {"ratio": found.ratio, "where": found.where, "why": found.why}
-
-
 def _not_convex_fields(found: Shrunk) -> dict[str, Any]:
     shown = WrittenCounterexample(found.instance, found.verdict)
-    return {"text": shown.text, "latex": shown.latex, "instance": found.instance.fields()}
+    return {**picked(shown, "text", "latex"), "instance": found.instance}
 
 
 def _functions_fields(functions: WorstFunctions) -> dict[str, Any]:
     worst = functions.worst
     return {
-        "violated": functions.violated,
-        "tightness": functions.tightness,
-        "reason": functions.reason,
+        **picked(functions, "violated", "tightness", "reason"),
         "cases": len(functions.cases),
         "worst": None if worst is None else worst.to_json(),
     }
 
 
 def _niche_fields(niche: Niche) -> dict[str, Any]:
-    hard, violation = niche.hard, niche.violation
     return {
-        "term": niche.row.name,
-        "tightness": niche.tightness,
-        "reason": niche.reason,
-        "instance": None if hard is None else hard.text,
-        "values": None if hard is None else dict(hard.values),
-        "violation": None if violation is None else {"at": violation.at, "confirmed": violation.confirmed},
+        **picked(niche, term="row.name", tightness="tightness", reason="reason"),
+        **picked(niche.hard, instance="text", values="values"),
+        "violation": picked_or_none(niche.violation, "at", "confirmed"),
     }
 
 
 def _shrunk_fields(shrunk: Shrunk, found: Instance | None) -> dict[str, Any]:
     return {
-        "evaluations": shrunk.evaluations,
-        "stopped": shrunk.stopped,
+        **picked(shrunk, "evaluations", "stopped"),
         "before": dict(zip(SIZES, shrunk.before, strict=True)),
         "after": dict(zip(SIZES, shrunk.after, strict=True)),
-        "found": None if found is None else found.fields(),
+        "found": found,
     }
 
 

@@ -14,6 +14,7 @@ from ratecheck.exponents.families.drawn_delays import stand_in
 from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.regimes import SHARE, TermRow
+from ratecheck.plain import picked, picked_or_none
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -160,61 +161,53 @@ def _violation(cell: RateCell, violation: Violation) -> list[str]:
 def rates_fields(card: Card, curves: Sequence[Curves] = ()) -> dict[str, Any]:
     """The card as JSON data, with what a picture has beside it."""
     found: dict[str, Any] = {
-        "key": card.statement.key,
-        "title": card.statement.title,
+        **picked(card, key="statement.key", title="statement.title"),
         "card": overall(card),
-        "exceeded": card.exceeded,
-        "open": card.open,
-        "seed": card.seed,
+        **picked(card, "exceeded", "open", "seed"),
         "level": LEVEL,
         "tolerance": TOLERANCE,
         "rows": [row.name for row in card.rows],
-        "parameters": list(card.parameters),
+        "parameters": card.parameters,
         "cells": [_cell_fields(cell) for cell in card.cells],
-        "notes": list(HOW_TO_READ),
+        "notes": HOW_TO_READ,
     }
     if curves:
-        found["curves"] = [_curve_fields(each) for each in curves]
+        found["curves"] = [
+            {
+                **picked(each.cell, row="row.name", parameter="parameter"),
+                **picked(each, values="values", term_values="term", bound="bound", worst="worst", typical="typical"),
+            }
+            for each in curves
+        ]
     return found
 
 
 def _cell_fields(cell: RateCell) -> dict[str, Any]:
-    worst, regime, violation = cell.worst, cell.regime, cell.violation
+    worst, order = cell.worst, cell.order
     found: dict[str, Any] = {
-        "row": cell.row.name,
-        "term": cell.row.term,
-        "scale": cell.row.scale,
-        "parameter": cell.parameter,
-        "verdict": cell.finding.value,
-        "reason": cell.reason,
-        "loose": cell.loose,
-        "setting": None if regime is None else dict(regime.base),
-        "share": None if regime is None else regime.share,
+        **picked(cell, row="row.name", term="row.term", scale="row.scale"),
+        **picked(cell, parameter="parameter", verdict="finding", reason="reason", loose="loose"),
+        **picked(cell.regime, setting="base", share="share"),
         "constant": None if worst is None else worst.constant,
         "predicted": None if worst is None else _fit_fields(worst.predicted),
         "measured": None if worst is None else _fit_fields(worst.measured),
         "gain": None if worst is None else _fit_fields(worst.gain),
     }
     if worst is not None:
-        sides = {"values": worst.values, "term_values": worst.term, "bound": worst.bound, "left": worst.left}
-        found |= {name: side.tolist() for name, side in sides.items()}
-    if cell.order is not None:
-        order = cell.order
+        found |= picked(worst, values="values", term_values="term", bound="bound", left="left")
+    if order is not None:
         found |= {
             "predicted": {"exponent": order.predicted},
             "measured": {"exponent": order.measured, "interval": [order.low, order.high]},
-            "values": order.values.tolist(),
-            "left": order.lefts.tolist(),
-            "errors": order.errors.tolist(),
+            **picked(order, values="values", left="lefts", errors="errors"),
         }
-    check = cell.check
-    found["check"] = None if check is None else {
-        "at": check.at, "verdict": check.outcome.value, "left": check.left, "error": check.error,
-    }  # fmt: skip
-    found["hardest"] = None if worst is None else _hard_fields(worst.hardest)
-    found["families"] = None if worst is None else list(worst.families)
-    found["violation"] = None if violation is None else _violation_fields(violation)
-    return found
+    return {
+        **found,
+        "check": picked_or_none(cell.check, at="at", verdict="outcome", left="left", error="error"),
+        "hardest": None if worst is None else _hard_fields(worst.hardest),
+        "families": None if worst is None else worst.families,
+        "violation": None if cell.violation is None else _violation_fields(cell.violation),
+    }
 
 
 def _fit_fields(fit: Fit) -> dict[str, Any]:
@@ -224,34 +217,12 @@ def _fit_fields(fit: Fit) -> dict[str, Any]:
 def _hard_fields(hard: Hard) -> dict[str, Any]:
     """The instance in a line, and group by group."""
     return {
-        "text": hard.text,
-        "family": hard.family,
-        "block": hard.block,
-        "sizes": list(hard.sizes),
-        "curvatures": list(hard.curvatures),
-        "slopes": list(hard.slopes),
-        "start": hard.start,
+        **picked(hard, "text", "family", "block", "sizes", "curvatures", "slopes", "start"),
         "period": [{"groups": sorted(each.groups), "rounds": each.rounds} for each in hard.period],
         "left": hard.left,
     }
 
 
 def _violation_fields(violation: Violation) -> dict[str, Any]:
-    instance = violation.instance
-    return {
-        "at": violation.at,
-        "left": violation.left,
-        "bound": violation.bound,
-        "verdict": None if violation.verdict is None else violation.verdict.value,
-        "hard": _hard_fields(violation.hard),
-        "instance": None if instance is None else instance.fields(),
-    }
-
-
-def _curve_fields(each: Curves) -> dict[str, Any]:
-    sides = {
-        "values": each.values, "term_values": each.term, "bound": each.bound, "worst": each.worst,
-        "typical": each.typical,
-    }  # fmt: skip
-    found = {name: side.tolist() for name, side in sides.items()}
-    return {"row": each.cell.row.name, "parameter": each.cell.parameter, **found}
+    found = picked(violation, "at", "left", "bound", "verdict")
+    return {**found, "hard": _hard_fields(violation.hard), "instance": violation.instance}

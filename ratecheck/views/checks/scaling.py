@@ -6,6 +6,7 @@ from typing import Any
 
 from ratecheck.exponents.scaling import AROUND, Exponent, Scaling
 from ratecheck.exponents.sweep import SweepSurvey
+from ratecheck.plain import picked
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.views.drawing.panels import engine, interval, signed
 from ratecheck.views.drawing.plots import remarks, settings_text, sweep_fields
@@ -38,39 +39,24 @@ def scaling_text(found: Scaling) -> str:
 def scaling_fields(found: Scaling) -> dict[str, Any]:
     """The exponents as JSON data."""
     survey = found.survey
-    if survey is None:
-        return {
-            "key": found.statement.key, "scaling": overall(found), "problem": None, "engine": None,
-            "replicates": None, "level": LEVEL, "values": {}, "exponents": {}, "not_varied": {},
-            "notes": [found.reason],
-        }  # fmt: skip
-    verdict = survey.verdict
+    verdict = None if survey is None else survey.verdict
     return {
-        "key": verdict.statement.key,
+        "key": found.statement.key if verdict is None else verdict.statement.key,
         "scaling": overall(found),
-        "problem": verdict.problem,
-        "engine": verdict.engine,
-        "replicates": verdict.replicates,
+        **picked(verdict, "problem", "engine", "replicates"),
         "level": LEVEL,
-        "values": verdict.values,
-        "exponents": {each.sweep.parameter: _fields(survey, each) for each in found.exponents},
-        "not_varied": survey.fixed,
-        "notes": _caveats(survey),
+        "values": {} if verdict is None else verdict.values,
+        "exponents": {} if survey is None else {e.sweep.parameter: _fields(survey, e) for e in found.exponents},
+        "not_varied": {} if survey is None else survey.fixed,
+        "notes": [found.reason] if survey is None else _caveats(survey),
     }
 
 
 def _fields(survey: SweepSurvey, each: Exponent) -> dict[str, Any]:
     return {
         **sweep_fields(survey, each.sweep),
-        "role": each.sweep.role,
-        "terms": {label: values.tolist() for label, values in each.sweep.terms.items()},
-        "dominant": list(each.dominant),
-        "verdict": each.agreement.value,
-        "tight": each.tight,
-        "meet": each.meet,
-        "further": each.further,
-        "reason": each.reason,
-        "chosen": each.chosen,
+        **picked(each, role="sweep.role", terms="sweep.terms", dominant="dominant", verdict="agreement"),
+        **picked(each, "tight", "meet", "further", "reason", "chosen"),
     }
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from bounds import TEXTBOOK
+from ratecheck.plain import picked, plain
 from ratecheck.selftesting.audit import AuditStatus
 from ratecheck.selftesting.montecarlo import LEVEL
 from ratecheck.selftesting.mutants import MutationKind
 from ratecheck.selftesting.run import MUCH, SOME, TIGHT, SelfTestReport
-from ratecheck.selftesting.survey import Alarm
 from ratecheck.selftesting.trial import Trial
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -22,7 +21,7 @@ _COUNTS = ("mutants", "audit", "falsify", "verify", "any", "harmless")
 
 def report_text(report: SelfTestReport) -> str:
     """Tables of mutants by kind and by statement, valid instances, survivors, alarms and Monte Carlo."""
-    data = report_fields(report)
+    data = plain(report_fields(report))
     by_kind = [[row["kind"], *_cells(row)] for row in (*data["kinds"], {"kind": "all", **data["all"]})]
     parts = [
         "Mutants, how many each check catches, and how many follow by the same argument:",
@@ -133,7 +132,7 @@ def report_fields(report: SelfTestReport) -> dict[str, Any]:
             engines[engine] = engines.get(engine, 0) + count
     verdicts, accused, passed, most = report.monte_carlo
     return {
-        "plan": asdict(report.plan),
+        "plan": report.plan,
         "all": counted(report.trials),
         "kinds": [
             {"kind": kind.value, **counted([each for each in report.trials if each.kind is kind])}
@@ -141,13 +140,7 @@ def report_fields(report: SelfTestReport) -> dict[str, Any]:
         ],
         "statements": [
             {
-                "key": each.key,
-                "tightness": each.tightness,
-                "tried": each.tried,
-                "instances": each.instances,
-                "diverged": each.diverged,
-                "undecided": each.undecided,
-                "causes": each.causes,
+                **picked(each, "key", "tightness", "tried", "instances", "diverged", "undecided", "causes"),
                 "alarms": len(each.alarms),
                 **counted([trial for trial in report.trials if trial.original == each.key]),
             }
@@ -167,16 +160,10 @@ def report_fields(report: SelfTestReport) -> dict[str, Any]:
             ),
             "causes": report.causes,
         },
-        "twins": [asdict(each) for each in report.twins],
-        "over_functions": [asdict(each) for each in report.functions],
-        "alarms": [alarm_fields(alarm) for alarm in report.alarms],
-        "monte_carlo": {
-            "level": LEVEL,
-            "verdicts": verdicts,
-            "accused": accused,
-            "passed": passed,
-            "limit": most,
-        },
+        "twins": report.twins,
+        "over_functions": report.functions,
+        "alarms": report.alarms,
+        "monte_carlo": {"level": LEVEL, "verdicts": verdicts, "accused": accused, "passed": passed, "limit": most},
         "failures": report.failures,
         "mutants": [trial_fields(each) for each in report.trials],
     }
@@ -228,28 +215,13 @@ def contradiction(trial: Trial) -> str:
 def trial_fields(trial: Trial) -> dict[str, Any]:
     """One mutant and what the checks said of it."""
     return {
-        "key": trial.key,
-        "original": trial.original,
-        "kind": trial.kind.value,
-        "text": trial.text,
-        "audit": trial.audit.value,
-        "evidence": trial.evidence,
-        "falsify": trial.searched.value,
-        "verify": trial.verified.value,
+        **picked(trial, "key", "original", "kind", "text", "audit", "evidence", falsify="searched", verify="verified"),
         "found_factor": _spelled(trial.found_factor),
         "pool_factor": _spelled(trial.pool_factor),
-        "tightness": trial.tightness,
-        "evaluations": trial.evaluations,
-        "applicable": trial.applicable,
-        "reasons": list(trial.reasons),
+        **picked(trial, "tightness", "evaluations", "applicable", "reasons"),
     }
 
 
 def _spelled(factor: float | None) -> float | str | None:
     """A factor as JSON has it, which knows no infinity."""
     return "infinite" if factor == math.inf else factor
-
-
-def alarm_fields(alarm: Alarm) -> dict[str, Any]:
-    """A sound statement that was called violated, with its instance."""
-    return asdict(alarm)

@@ -10,6 +10,7 @@ from bounds.ledger.refuted import refuted, refuted_fields
 from bounds.statement import Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.outcome import Outcome
+from ratecheck.plain import picked
 from ratecheck.problems.constants import Certificate, Constant
 from ratecheck.verification.verdict import lost
 from ratecheck.views.numbers import number, sides, tie
@@ -217,46 +218,25 @@ def _belongs(name: str, statement: Statement) -> bool:
 def verdict_fields(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON data."""
     return {
-        "key": verdict.statement.key,
-        "verdict": verdict.outcome.value,
-        "slack": verdict.slack,
-        "problem": verdict.problem,
-        "engine": verdict.engine,
+        **picked(verdict, key="statement.key", verdict="outcome", slack="slack", problem="problem", engine="engine"),
         "claims": [
             {
-                "name": c.claim,
-                "round": c.round,
-                "client": c.client,
-                "left": c.left,
-                "right": c.right,
-                "error": c.error,
-                "left_error": c.left_error,
-                "right_error": c.right_error,
-                "at_least": c.at_least,
-                "significant": c.significant,
-                "slack": c.slack,
-                "terms": c.terms,
+                **picked(c, name="claim", round="round", client="client", left="left", right="right", error="error"),
+                **picked(c, "left_error", "right_error", "at_least", "significant", "slack", "terms"),
             }
             for c in verdict.comparisons
         ],
-        "values": verdict.values,
-        "step_sizes": verdict.chosen,
+        **picked(verdict, values="values", step_sizes="chosen"),
         "constants": {
-            c.name: {"value": c.value, "certificate": c.standing, "reason": c.reason}
+            c.name: picked(c, value="value", certificate="standing", reason="reason")
             for c in verdict.constants.values()
         },
-        "assumptions": [a.value for a in verdict.statement.assumptions],
+        "assumptions": verdict.statement.assumptions,
         "conditions": [
-            {"name": c.condition.name, "text": c.condition.text, "holds": c.holds} for c in verdict.conditions
+            picked(c, name="condition.name", text="condition.text", holds="holds") for c in verdict.conditions
         ],
-        "vacuous": verdict.vacuous,
-        "vacuous_until": verdict.vacuous_until,
-        "replicates": verdict.replicates,
-        "level": verdict.level,
-        "reasons": list(verdict.reasons),
-        "notes": list(verdict.notes),
+        **picked(verdict, "vacuous", "vacuous_until", "replicates", "level", "reasons", "notes"),
         "headline": outcome_text(verdict),
-        "supposes": list(verdict.supposes),
-        "impossible": [each.fields() for each in verdict.impossible],
+        **picked(verdict, "supposes", "impossible"),
         "audit": refuted_fields(verdict.statement),
     }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bounds.ledger.refuted import refuted
-from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
+from ratecheck.exponents.sweep import Sweep, SweepSurvey
+from ratecheck.plain import picked, picked_or_none
 from ratecheck.problems import Certificate
 from ratecheck.statistics.exponent_fit import LEVEL
-from ratecheck.verification.entries import Course
 from ratecheck.views.checks.verdict import outcome_text
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.panels import (
@@ -68,65 +67,38 @@ def _entries_lines(found: SweepSurvey) -> list[str]:
 def survey_fields(found: SweepSurvey) -> dict[str, Any]:
     """The survey as JSON data."""
     verdict = found.verdict
+    rounds = ("T", "metric", "metric_error", "mean", "mean_error", "bound")
     return {
-        "key": verdict.statement.key,
-        "verdict": verdict.outcome.value,
-        "false_as_printed": None if (false := refuted(verdict.statement)) is None else false.fields(),
-        "problem": verdict.problem,
-        "engine": verdict.engine,
-        "replicates": verdict.replicates,
+        **picked(verdict, key="statement.key", verdict="outcome"),
+        "false_as_printed": refuted(verdict.statement),
+        **picked(verdict, "problem", "engine", "replicates"),
         "level": LEVEL,
-        "values": verdict.values,
-        "step_sizes": verdict.chosen,
-        "rounds": None if found.rounds is None else _rounds_fields(found.rounds),
+        **picked(verdict, values="values", step_sizes="chosen"),
+        "rounds": picked_or_none(
+            found.rounds, *rounds, bound_has_step_sizes_of_its_own_T="own_steps", trivial="trivial"
+        ),
         "sweeps": {sweep.parameter: sweep_fields(found, sweep) for sweep in found.sweeps},
-        "courses": [_course_fields(course) for course in found.courses],
+        "courses": [
+            {
+                **picked(course, "claim", "along", "x", "left", "left_error"),
+                **picked(course, left_rounding="rounding", right="right", right_error="right_error"),
+            }
+            for course in found.courses
+        ],
         "not_varied": found.fixed,
-    }
-
-
-def _course_fields(course: Course) -> dict[str, Any]:
-    return {
-        "claim": course.claim,
-        "along": course.along,
-        "x": course.x.tolist(),
-        "left": course.left.tolist(),
-        "left_error": course.left_error.tolist(),
-        "left_rounding": course.rounding.tolist(),
-        "right": course.right.tolist(),
-        "right_error": course.right_error.tolist(),
-    }
-
-
-def _rounds_fields(rounds: Rounds) -> dict[str, Any]:
-    return {
-        "T": rounds.T.tolist(),
-        "metric": rounds.metric.tolist(),
-        "metric_error": rounds.metric_error.tolist(),
-        "mean": rounds.mean.tolist(),
-        "mean_error": rounds.mean_error.tolist(),
-        "bound": rounds.bound.tolist(),
-        "bound_has_step_sizes_of_its_own_T": rounds.own_steps,
-        "trivial": rounds.trivial,
     }
 
 
 def sweep_fields(found: SweepSurvey, sweep: Sweep) -> dict[str, Any]:
     """One parameter's numbers as JSON data."""
+    fit = sweep.fit
     return {
-        "at": sweep.at,
-        "held": list(sweep.held),
-        "values": sweep.values.tolist(),
-        "measured": sweep.measured.tolist(),
-        "error": sweep.error.tolist(),
-        "bound": sweep.bound.tolist(),
-        "predicted_exponent": sweep.predicted,
-        "fitted_exponent": math.nan if sweep.fit.constant else sweep.fit.exponent,
-        "interval": [math.nan] * 2 if sweep.fit.constant else [sweep.fit.low, sweep.fit.high],
-        "half_exponents": [math.nan] * 2 if sweep.fit.constant else list(sweep.fit.ends),
-        "constant": sweep.fit.constant,
-        "bound_exponent": sweep.law.exponent,
-        "left_out": list(sweep.left_out),
+        **picked(sweep, "at", "held", "values", "measured", "error", "bound", predicted_exponent="predicted"),
+        "fitted_exponent": None if fit.constant else fit.exponent,
+        "interval": [None] * 2 if fit.constant else [fit.low, fit.high],
+        "half_exponents": [None] * 2 if fit.constant else fit.ends,
+        "constant": fit.constant,
+        **picked(sweep, bound_exponent="law.exponent", left_out="left_out"),
         "notes": [*remarks(found, sweep), *_bends(sweep)],
     }
 

@@ -10,6 +10,7 @@ from ratecheck.auditing.errata import Erratum
 from ratecheck.auditing.export.conclusions import Conclusion
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation.analysis import MutationSummary
+from ratecheck.plain import picked
 from ratecheck.views.width import table
 
 # What the JSON data of an erratum have in place of a fault.
@@ -22,27 +23,10 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
     """What ``--json`` prints: one object per step."""
     return [
         {
-            "id": f.id,
-            "paper": f.paper,
-            "location": f.location,
-            "claim": f.claim,
-            "kind": f.kind,
-            "of": f.of,
-            "verdict": f.verdict.value,
-            "certified": f.certified,
-            "basis": f.basis,
-            "scope": f.scope.value,
-            "narrower": f.narrower,
-            "label": f.label,
-            "finding": "" if f.fault is None else f.fault.kind.value,
-            "evidence": f.evidence,
-            "repair": f.repair,
-            "repaired": f.repaired,
-            "vacuous": f.vacuous,
-            "unused": list(f.unused),
-            "loose": list(f.loose),
-            "asked": f.asked,
-            "digest": f.digest,
+            **picked(f, "id", "paper", "location", "claim", "kind", "of", "verdict", "certified", "basis", "scope"),
+            **picked(f, "narrower", "label"),
+            "finding": "" if f.fault is None else f.fault.kind,
+            **picked(f, "evidence", "repair", "repaired", "vacuous", "unused", "loose", "asked", "digest"),
             "conclusion": conclusions[f.of].text,
         }
         for f in findings
@@ -51,10 +35,7 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
 
 def conclusions_fields(conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
     """What the steps mean for each statement, as JSON data."""
-    return [
-        {"key": c.key, "standing": c.standing.value, "reasons": list(c.reasons), "steps": list(c.steps)}
-        for c in conclusions.values()
-    ]
+    return [picked(c, "key", "standing", "reasons", "steps") for c in conclusions.values()]
 
 
 def errata_fields(errata: Sequence[Erratum]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from ratecheck.auditing.implications import CheckedImplication, ImpliedConstant
+from ratecheck.plain import picked
 
 
 def implication_text(answer: CheckedImplication) -> str:
@@ -46,13 +47,10 @@ def implication_fields(answer: CheckedImplication) -> dict[str, Any]:
     """The answer as JSON."""
     found = answer.counterexample
     return {
-        "conclusion": answer.implication.conclusion,
-        "premises": list(answer.implication.premises),
+        **picked(answer.implication, "conclusion", "premises"),
         "facts": [fact.location for fact in answer.implication.facts],
         "location": answer.implication.location,
-        "verdict": answer.verdict.value,
-        "how": None if answer.how is None else answer.how.value,
-        "undecided": list(answer.open),
+        **picked(answer, verdict="verdict", how="how", undecided="open"),
         "constants": [
             {
                 "place": constant.place,

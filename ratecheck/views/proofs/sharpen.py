@@ -7,6 +7,7 @@ from typing import Any
 from bounds.roots import shown as formula
 from bounds.statement import Statement
 from ratecheck.auditing.sharpen import SharperConstant, SharperStatement, SharperTheorem
+from ratecheck.plain import picked
 from ratecheck.views.proofs.implications import shown
 
 
@@ -51,8 +52,7 @@ def sharpen_fields(found: SharperTheorem) -> dict[str, Any]:
             }
             for each in found.statements
         ],
-        "taken": list(found.taken),
-        "facts": list(found.facts),
+        **picked(found, "taken", "facts"),
     }
 
 
@@ -72,9 +72,7 @@ def _constant(constant: SharperConstant) -> str:
 
 def _fields(constant: SharperConstant) -> dict[str, Any]:
     return {
-        "claim": constant.claim,
-        "place": constant.place,
-        "divides_a_limit": constant.is_cap,
+        **picked(constant, claim="claim", place="place", divides_a_limit="is_cap"),
         "printed": str(constant.printed),
         "sharper": str(constant.sharper),
         "least": float(constant.least),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ratecheck.plain import picked
 from ratecheck.studies.claims import ClaimVerdict, Findings
 from ratecheck.studies.estimate import Steadiness
 from ratecheck.studies.report import fields
@@ -35,19 +36,8 @@ def report_fields(findings: Findings, left_out: Sequence[str] = ()) -> dict[str,
             "curves": len(study.curves),
             "comparisons": sum(len(result.comparisons) for result in findings.claims),
         },
-        "panels": [
-            {
-                "name": figure.name,
-                "title": figure.title,
-                "metric": figure.metric,
-                "vary": figure.vary,
-                "repeats": figure.repeats,
-            }
-            for figure in study.figures
-        ],
-        "seed": study.seed,
-        "window": study.window,
-        "tolerance": study.tolerance,
+        "panels": [picked(figure, "name", "title", "metric", "vary", "repeats") for figure in study.figures],
+        **picked(study, "seed", "window", "tolerance"),
         "code": code_version()[:_CODE],
         **{name: value for name, value in found.items() if name not in ("study", "title")},
         "not_checked": [*_not_checked(findings, left_out)],

@@ -21,6 +21,7 @@ from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.outcome import Outcome
+from ratecheck.plain import plain
 from ratecheck.stepsizes.coverage import Coverage, CoverageVerdict
 from ratecheck.views.checks.falsify import falsified_fields
 from ratecheck.views.numbers import number
@@ -175,33 +176,37 @@ def _entry(
     forms = {statement.key, *(each.key for each in reviewed.repaired)}
     told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms]
     searches = [{**_search(each), "command": _search_command(each, reviewed, asked)} for each in reviewed.searches]
-    found = {
-        "key": statement.key,
-        "title": statement.title,
-        "place": place(statement),
-        "number": statement.source.number,
-        "main": reviewed.main,
-        "statement": _blocks(statement),
-        "symbols": _symbols(statement),
-        "repaired": [{"key": each.key, "title": each.title, "statement": _blocks(each)} for each in reviewed.repaired],
-        "standing": None if conclusion is None else conclusion.standing.value,
-        "reasons": [] if conclusion is None else list(conclusion.reasons),
-        "known": _known(statement),
-        "rests_on": [
-            {"key": key, "standing": conclusions[key].standing.value} for key in _rests_on(statement, conclusions)
-        ],
-        "counts": counts(own),
-        # Where a file of one's own lies is nobody else's business, and changes from machine to machine.
-        "steps": [each | {"paper": Path(each["paper"]).name} for each in findings_fields(own, conclusions)],
-        "graphs": [graph.fields() for graph in reviewed.graphs.values()],
-        "errata": told,
-        "changed_by": [
-            each["number"] for each in wrong if statement.key in each["changes"] and each["number"] not in told
-        ],
-        "searches": searches,
-        "constants": [implication_fields(each) for each in reviewed.constants],
-        "coverage": [_coverage(key, found) for key, found in reviewed.coverage.items()],
-    }
+    found = plain(
+        {
+            "key": statement.key,
+            "title": statement.title,
+            "place": place(statement),
+            "number": statement.source.number,
+            "main": reviewed.main,
+            "statement": _blocks(statement),
+            "symbols": _symbols(statement),
+            "repaired": [
+                {"key": each.key, "title": each.title, "statement": _blocks(each)} for each in reviewed.repaired
+            ],
+            "standing": None if conclusion is None else conclusion.standing.value,
+            "reasons": [] if conclusion is None else list(conclusion.reasons),
+            "known": _known(statement),
+            "rests_on": [
+                {"key": key, "standing": conclusions[key].standing.value} for key in _rests_on(statement, conclusions)
+            ],
+            "counts": counts(own),
+            # Where a file of one's own lies is nobody else's business, and changes from machine to machine.
+            "steps": [each | {"paper": Path(each["paper"]).name} for each in findings_fields(own, conclusions)],
+            "graphs": [graph.fields() for graph in reviewed.graphs.values()],
+            "errata": told,
+            "changed_by": [
+                each["number"] for each in wrong if statement.key in each["changes"] and each["number"] not in told
+            ],
+            "searches": searches,
+            "constants": [implication_fields(each) for each in reviewed.constants],
+            "coverage": [_coverage(key, found) for key, found in reviewed.coverage.items()],
+        }
+    )
     return {
         **found,
         "not_checked": _not_checked(found, asked),

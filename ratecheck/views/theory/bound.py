@@ -8,6 +8,7 @@ from typing import Any
 from bounds.ledger.refuted import refuted_fields
 from bounds.numbers import EQUAL, apart
 from bounds.statement import Evaluation, Statement
+from ratecheck.plain import picked
 from ratecheck.verification.negative_bounds import NegativeBound
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -46,22 +47,10 @@ def evaluation_fields(
         "key": statement.key,
         "value": evaluation.value,
         "conditions": [
-            {
-                "name": check.condition.name,
-                "text": check.condition.text,
-                "holds": check.holds,
-                "left": check.left,
-                "right": check.right,
-            }
+            {**picked(check.condition, "name", "text"), **picked(check, "holds", "left", "right")}
             for check in evaluation.conditions
         ],
-        "applicable": evaluation.applicable,
-        "vacuous": evaluation.vacuous,
-        "trivial": evaluation.trivial,
-        "claims": evaluation.claims,
-        "terms": evaluation.terms,
-        "values": evaluation.values,
-        "filled_in": list(evaluation.defaulted),
-        "impossible": [each.fields() for each in negative],
+        **picked(evaluation, "applicable", "vacuous", "trivial", "claims", "terms", "values", filled_in="defaulted"),
+        "impossible": negative,
         "audit": refuted_fields(statement),
     }

@@ -12,6 +12,7 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.complexity.compare import TIE, Axis, BoundComparison
 from ratecheck.errors import InputError
+from ratecheck.plain import picked
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import fit_panels
 from ratecheck.views.numbers import number
@@ -100,12 +101,12 @@ def comparison_fields(found: BoundComparison) -> dict[str, Any]:
     return {
         "keys": [statement.key for statement in found.statements],
         "order_only": [statement.order_only for statement in found.statements],
-        "axes": [{"names": list(axis.names), "values": axis.values.tolist()} for axis in found.axes],
-        "values": {s.key: shaped(v).tolist() for s, v in zip(found.statements, found.values, strict=True)},
-        "tied": shaped(found.smallest == TIE).tolist(),
+        "axes": [picked(axis, "names", "values") for axis in found.axes],
+        "values": {s.key: shaped(v) for s, v in zip(found.statements, found.values, strict=True)},
+        "tied": shaped(found.smallest == TIE),
         "smallest": np.vectorize(lambda k: None if k < 0 else found.statements[k].key, otypes=[object])(
             shaped(found.smallest)
-        ).tolist(),
+        ),
         "changes": [
             {
                 "low": c.low,
@@ -117,7 +118,7 @@ def comparison_fields(found: BoundComparison) -> dict[str, Any]:
             for c in found.crossings
         ],
         "no_value": {found.statements[k].key: reason for k, reason in found.why.items()},
-        "notes": list(found.notes),
+        "notes": found.notes,
     }
 
 

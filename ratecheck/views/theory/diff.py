@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from ratecheck.plain import picked
 from ratecheck.versions.expressions import Change, Larger, Sameness, Tightness, text
 from ratecheck.versions.findings import FindingsChange
 from ratecheck.versions.statements import ClaimChange, ConditionChange, PartChange, StatementChange
@@ -147,11 +148,7 @@ def counts(found: Sequence[StatementChange], gone: Sequence[str], added: Sequenc
 def statement_fields(found: StatementChange) -> dict[str, Any]:
     """Changes of a statement as JSON data."""
     return {
-        "old": found.old.key,
-        "new": found.new.key,
-        "matched": found.matched,
-        "same": found.same,
-        "points": found.points.of,
+        **picked(found, old="old.key", new="new.key", matched="matched", same="same", points="points.of"),
         "claims": [
             {
                 "name": each.name,
@@ -166,8 +163,7 @@ def statement_fields(found: StatementChange) -> dict[str, Any]:
                     }
                     for term in each.terms
                 ],
-                "over": each.over,
-                "relation": each.relation,
+                **picked(each, "over", "relation"),
             }
             for each in found.claims
         ],
@@ -177,16 +173,14 @@ def statement_fields(found: StatementChange) -> dict[str, Any]:
             {
                 "old": None if each.old is None else each.old.text,
                 "new": None if each.new is None else each.new.text,
-                "change": each.tightness.value if each.old and each.new else "gone" if each.old else "new",
+                "change": each.tightness if each.old and each.new else "gone" if each.old else "new",
                 "proved": each.proved,
             }
             for each in found.conditions
         ],
         "parts": [
             {
-                "part": each.part,
-                "old": each.old,
-                "new": each.new,
+                **picked(each, "part", "old", "new"),
                 "change": None if each.change is None else change_fields(each.change),
             }
             for each in found.parts
@@ -196,27 +190,21 @@ def statement_fields(found: StatementChange) -> dict[str, Any]:
 
 def change_fields(change: Change) -> dict[str, Any]:
     """A change of a formula as JSON."""
-    different = change.same is Sameness.DIFFERENT
     return {
         "old": str(change.old),
         "new": str(change.new),
-        "same": change.same.value,
-        "points": change.points,
+        **picked(change, "same", "points"),
         "ratio": None if change.ratio is None else str(change.ratio),
         "ratio_proved": change.ratio_proved,
-        "side": change.side.value if different else None,
+        "side": change.side if change.same is Sameness.DIFFERENT else None,
         "side_proved": change.side_proved,
     }
 
 
 def ledger_fields(found: LedgerChange) -> dict[str, Any]:
     """The steps as JSON."""
-    return {
-        "same": found.same,
-        "changed": [{"name": each.name, "changes": each.changes} for each in found.changed],
-        "gone": found.gone,
-        "new": found.added,
-    }
+    changed = [picked(each, "name", "changes") for each in found.changed]
+    return {"same": found.same, "changed": changed, **picked(found, gone="gone", new="added")}
 
 
 def findings_fields(found: FindingsChange) -> dict[str, Any]:

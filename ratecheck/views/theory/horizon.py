@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ratecheck.complexity.rounds import Horizon, RunCost
+from ratecheck.plain import picked, picked_or_none
 from ratecheck.stepsizes.typable import steps_text
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -65,26 +66,12 @@ def _share(budget: RunCost) -> str:
 
 def horizon_fields(answer: Horizon) -> dict[str, Any]:
     """The answer as JSON data."""
-    point, budget = answer.point, answer.budget
+    point = answer.point
     return {
-        "key": answer.statement.key,
-        "eps": answer.eps,
-        "rounds": answer.rounds,
-        "counter": answer.counter,
+        **picked(answer, key="statement.key", eps="eps", rounds="rounds", counter="counter"),
         "bound": None if point is None else point.value,
-        "step_sizes": {} if point is None else dict(point.steps),
-        "minimised": [] if point is None else list(point.minimised),
-        "why": answer.why,
-        "vacuous_until": answer.vacuous_until,
-        "trivial": answer.trivial,
-        "cost": None
-        if budget is None
-        else {
-            "participants": budget.participants,
-            "received": dict(budget.received),
-            "sent": dict(budget.sent),
-            "sent_share": budget.sent_share,
-            "oracle": budget.oracle,
-            "calls": budget.calls,
-        },
+        "step_sizes": {} if point is None else point.steps,
+        "minimised": [] if point is None else point.minimised,
+        **picked(answer, "why", "vacuous_until", "trivial"),
+        "cost": picked_or_none(answer.budget, "participants", "received", "sent", "sent_share", "oracle", "calls"),
     }

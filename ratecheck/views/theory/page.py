@@ -7,6 +7,7 @@ from typing import Any
 from bounds.printing import markup
 from bounds.printing.page import Page
 from bounds.printing.text import drawing
+from ratecheck.plain import picked
 
 
 def latex_lines(shown: Page) -> list[str]:
@@ -21,19 +22,14 @@ def page_fields(shown: Page) -> dict[str, Any]:
     """What ``ratecheck show --json`` prints."""
     statement, code = shown.statement, drawing(shown, unicode=False, code=True).line_of
     return {
-        "key": statement.key,
-        "title": statement.title,
-        "paper": statement.source.paper,
-        "number": statement.source.number,
-        "location": statement.source.location,
-        "algorithm": statement.algorithm,
-        "order_only": statement.order_only,
+        **picked(statement, "key", "title"),
+        **picked(statement.source, "paper", "number", "location"),
+        **picked(statement, "algorithm", "order_only"),
         "claims": [
             {
                 "name": claim.name,
                 "left": str(claim.metric.expr),
-                "over": claim.metric.over.value,
-                "relation": claim.relation.value,
+                **picked(claim, over="metric.over", relation="relation"),
                 "right": str(claim.bound),
                 "terms": {label: str(expr) for label, expr in claim.terms.items()},
                 "abbreviated": {label: code(term) for label, term in inequality.terms},
@@ -41,7 +37,7 @@ def page_fields(shown: Page) -> dict[str, Any]:
             for claim, inequality in zip(statement.claims, shown.claims, strict=True)
         ],
         "abbreviations": {each.name: code(each.formula) for each in shown.abbreviations},
-        "assumptions": [assumption.value for assumption in statement.assumptions],
+        "assumptions": statement.assumptions,
         "conditions": [
             {"name": c.name, "text": c.text, "abbreviated": f"{code(line.left)} {line.operator} {code(line.right)}"}
             for c, line in zip(statement.conditions, shown.conditions, strict=True)
@@ -58,9 +54,9 @@ def page_fields(shown: Page) -> dict[str, Any]:
         ],
         "settings": {name: str(value) for name, value in statement.settings.items()},
         "parameters": {name: statement.vocabulary[name].meaning for name in statement.parameters},
-        "follows_from": list(statement.follows_from),
-        "used_in": list(shown.used_in),
-        "partner": None if shown.partner is None else {"key": shown.partner.key, "differs_in": list(shown.differences)},
+        "follows_from": statement.follows_from,
+        "used_in": shown.used_in,
+        "partner": None if shown.partner is None else {"key": shown.partner.key, "differs_in": shown.differences},
         "remark": statement.remark,
         "latex": latex_lines(shown),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bounds.ledger.refuted import refuted_fields
 from bounds.numbers import inwards
 from bounds.statement import names_in, number
+from ratecheck.plain import picked
 from ratecheck.stepsizes.interval import Interval, point
 from ratecheck.stepsizes.typable import end_text, shortest, steps_text, value_text
 from ratecheck.views.width import table
@@ -121,21 +122,14 @@ def step_sizes_fields(
     """The answer as JSON data."""
     admissible = answer.admissible if answer.feasible else {}
     return {
-        "key": answer.statement.key,
-        "feasible": answer.feasible,
-        "prescribed": answer.prescribed,
+        **picked(answer, key="statement.key", feasible="feasible", prescribed="prescribed"),
         "admissible": {name: [i.low, i.high] for name, i in admissible.items()},
-        "open": {name: list(i.open) for name, i in admissible.items()},
-        "defaults": answer.defaults,
-        "optimal": answer.optimal,
-        "optimal_bound": answer.optimal_bound,
+        "open": {name: i.open for name, i in admissible.items()},
+        **picked(answer, "defaults", "optimal", "optimal_bound"),
         "approached": list(answer.approached),
-        "limits": answer.approached,
-        "entangled": answer.entangled,
-        "conflict": list(answer.conflict),
-        "missing": list(answer.missing),
+        **picked(answer, limits="approached", entangled="entangled", conflict="conflict", missing="missing"),
         "nearest": {} if closest is None else _nearest_fields(closest),
-        "impossible": [each.fields() for each in negative],
+        "impossible": negative,
         "audit": refuted_fields(answer.statement),
     }
 
@@ -148,12 +142,8 @@ def _nearest_fields(closest: Nearest) -> dict[str, Any]:
 def region_fields(drawn: Region) -> dict[str, Any]:
     """A region as JSON data; an end without a number is null."""
     return {
-        "axes": list(drawn.axes),
-        "frame": [list(ends) for ends in drawn.frame],
-        "x": list(drawn.x),
+        **picked(drawn, "axes", "frame", "x"),
         "y": [[interval.low, interval.high] for interval in drawn.y],
-        "vertices": [list(vertex) for vertex in drawn.vertices],
-        "edges": [
-            {"because": list(edge.because), "points": [list(vertex) for vertex in edge.points]} for edge in drawn.edges
-        ],
+        "vertices": drawn.vertices,
+        "edges": [picked(edge, "because", "points") for edge in drawn.edges],
     }

@@ -6,6 +6,7 @@ from bounds.ledger.rate_table import Row
 from bounds.roots import shown
 from ratecheck.complexity.orders import Domination
 from ratecheck.complexity.tables import RowResult, TableReport
+from ratecheck.plain import picked
 from ratecheck.views.width import table_rows
 
 
@@ -49,23 +50,16 @@ def table_fields(report: TableReport) -> dict[str, object]:
     """The report as data."""
     printed = report.table
     return {
-        "name": printed.name,
-        "title": printed.title,
-        "paper": printed.source.paper,
-        "number": printed.source.number,
-        "location": printed.source.location,
-        "hidden": list(printed.hidden),
+        **picked(printed, "name", "title"),
+        **picked(printed.source, "paper", "number", "location"),
+        "hidden": printed.hidden,
         "conditions": [condition.text for condition in printed.conditions],
-        "verdict": report.outcome.value,
-        "headline": report.headline,
+        **picked(report, verdict="outcome", headline="headline"),
         "rows": [
             {
-                "label": checked.row.label,
-                "key": checked.row.key,
+                **picked(checked.row, "label", "key"),
                 "orders": {column: order_text(checked.row, column) for column in printed.headers},
-                "columns": dict(checked.row.columns),
-                "verdict": checked.outcome.value,
-                "headline": checked.headline,
+                **picked(checked, columns="row.columns", verdict="outcome", headline="headline"),
                 "checks": [_finding_fields(finding) for finding in checked.findings],
             }
             for checked in report.rows
@@ -76,11 +70,7 @@ def table_fields(report: TableReport) -> dict[str, object]:
 
 def _finding_fields(finding: RowResult) -> dict[str, object]:
     return {
-        "says": finding.says,
-        "verdict": finding.outcome.value,
-        "evidence": finding.evidence,
-        "fixed": list(finding.fixed),
-        "only": list(finding.only),
+        **picked(finding, says="says", verdict="outcome", evidence="evidence", fixed="fixed", only="only"),
         "forward": None if finding.ordering is None else _domination_fields(finding.ordering.forward),
         "backward": None if finding.ordering is None else _domination_fields(finding.ordering.backward),
     }
@@ -92,8 +82,8 @@ def _domination_fields(domination: Domination) -> dict[str, object]:
         return {"holds": True, "certificates": len(domination.certificates)}
     return {
         "holds": False,
-        "direction": dict(direction.powers),
+        "direction": direction.powers,
         "zero": sorted(direction.zero),
         "growth": str(direction.growth),
-        "ratios": list(direction.ratios),
+        "ratios": direction.ratios,
     }

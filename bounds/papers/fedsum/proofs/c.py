@@ -171,14 +171,6 @@ def _lemma_c_4(
     return left, right + first * p.N**2 * who.tau_max * p.F_0
 
 
-def _rate_to_T(draw: Draw, initial: Rational, noise: Rational, first: Rational) -> Side:
-    return common.capped_rate(draw, FEDSUM_B, initial, noise, first, 0, to_T=True)
-
-
-def _rate_played(draw: Draw, initial: Rational, noise: Rational, first: Rational) -> Side:
-    return common.capped_rate(draw, FEDSUM_B, initial, noise, first, 0, to_T=False)
-
-
 # --- Symbols ---
 
 g, x = vectors("g x")
@@ -540,13 +532,13 @@ STEPS: tuple[Step, ...] = (
         "statement",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 2 Delta_f/(eta_g eta_l K T) + 10 (eta_g eta_l/N) max{1, tau_avg} sigma^2 L"
         " + 2 tau_max F_0/T for eta_g eta_l K <= 1/(8 tau_max L)",
-        drawn(_rate_to_T, kind=StepKind.END_TO_END, count=60, initial=2, noise=10, first=2),
+        common.capped_on_runs(FEDSUM_B, to_T=True, initial=2, noise=10, first=2),
         remark=f"{TO_T}. {PLAYED}, and any step size is allowed. Checked with caps of 1/10 in place of 1/8.",
     ),
     _last(
         "not printed: the repaired lemma",
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in the cap",
-        drawn(_rate_played, kind=StepKind.END_TO_END, count=60, initial=2, noise=10, first=2),
+        common.capped_on_runs(FEDSUM_B, to_T=False, initial=2, noise=10, first=2),
     ),
     _tuned(
         "eq. (37)",
@@ -586,24 +578,12 @@ STEPS: tuple[Step, ...] = (
         "statement",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 30 sqrt(max{1, tau_avg} L sigma^2 Delta_f/(NKT)) + 20 tau_max (F_0 + L"
         " Delta_f)/T",
-        drawn(
-            lambda draw, **numbers: tuned.theorem(draw, FEDSUM_B, **numbers, to_T=True),
-            kind=StepKind.END_TO_END,
-            count=60,
-            root=30,
-            rest=20,
-        ),
+        tuned.on_runs(FEDSUM_B, to_T=True),
         remark=f"{TO_T}. {PLAYED}, and the right side without noise.",
     ),
     _tuned(
         "not printed: the repaired theorem",
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
-        drawn(
-            lambda draw, **numbers: tuned.theorem(draw, FEDSUM_B, **numbers, to_T=False),
-            kind=StepKind.END_TO_END,
-            count=60,
-            root=30,
-            rest=20,
-        ),
+        tuned.on_runs(FEDSUM_B, to_T=False),
     ),
 )

@@ -1,0 +1,48 @@
+"""Data as JSON has them, read off frozen dataclasses by the names of their fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from enum import Enum
+from operator import attrgetter
+from typing import Any
+
+
+def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
+    """A value as JSON has it: what has ``fields()`` by these, another dataclass by its fields, an enum by its value.
+
+    Tuples and arrays are lists; infinities and NaN, which JSON lacks, are None.
+    """
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if hasattr(value, "fields"):
+        return plain(value.fields())
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return value
+
+
+def picked(value: Any, /, *names: str, **renamed: str) -> dict[str, Any]:
+    """Attributes of an object by their names, then, as in ``term="row.name"``, by others or as attributes of one.
+
+    Without an object all of them are None.
+    """
+    places = {**{name: name for name in names}, **renamed}
+    return {name: None if value is None else attrgetter(place)(value) for name, place in places.items()}
+
+
+def picked_or_none(value: Any, /, *names: str, **renamed: str) -> dict[str, Any] | None:
+    """What `picked` returns; None without an object."""
+    return None if value is None else picked(value, *names, **renamed)
