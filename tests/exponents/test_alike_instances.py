@@ -8,9 +8,8 @@ import pytest
 
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
-from ratecheck.exponents.card import card
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.exponents.families import alike
-from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 

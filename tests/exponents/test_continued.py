@@ -8,9 +8,8 @@ from test_alike_instances import TIGHT, descent
 import ratecheck as rc
 from ratecheck.commands.checks.rates import command
 from ratecheck.errors import InputError
-from ratecheck.exponents.card import _hardest, card
+from ratecheck.exponents.card import CellFinding, _hardest, card
 from ratecheck.exponents.continued import continued
-from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform

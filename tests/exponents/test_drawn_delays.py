@@ -11,9 +11,8 @@ import bounds
 from bounds.statement import Assumption
 from ratecheck.exponents import card as cards
 from ratecheck.exponents import regimes
-from ratecheck.exponents.card import card
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.exponents.families import drawn_delays
-from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Cyclic, Reshuffled, Uniform

@@ -10,8 +10,7 @@ import pytest
 
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types.averages import average
-from ratecheck.exponents.card import card
-from ratecheck.exponents.finding import CellFinding
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform

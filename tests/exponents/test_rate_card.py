@@ -12,8 +12,7 @@ from bounds.statement import Assumption
 from ratecheck.errors import InputError
 from ratecheck.exponents import card as cards
 from ratecheck.exponents import regimes
-from ratecheck.exponents.card import card
-from ratecheck.exponents.finding import CellFinding
+from ratecheck.exponents.card import CellFinding, card
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import planted_rates
 

@@ -49,8 +49,12 @@ class TypeRound:
 
 @dataclass(frozen=True)
 class _Moved:
-    """What a participant of a type adds: R_g on its own and on w_g, X_g on its own and on w_g, each (modes, z, z)."""
+    """What a participant of a type adds: R_g on its own and on w_g, X_g on its own and on w_g, each (modes, z, z).
 
+    ``back`` is what it sends of the server's own variables, as rationals, which R_g leaves out.
+    """
+
+    back: Any
     mean: Long
     apart: Long
     own: Long
@@ -105,65 +109,58 @@ class TypeMoments:
 
     def given(self, clients: Mapping[int, ClientMaps]) -> TypeRound:
         """All clients of these types take part, with these maps."""
+        moved = {g: self._moved(g, maps) for g, maps in clients.items()}
         counts = {g: Fraction(int(self.modes.sizes[g])) for g in clients}
-        return self._round(clients, counts, dict.fromkeys(clients, np.longdouble(1)))
+        return self._round(moved, counts, dict.fromkeys(clients, np.longdouble(1)))
 
     def sampled(self, m: float) -> TypeRound:
         """Of n clients m take part, every subset of them with the same probability."""
-        n, sizes = self.modes.n, self.modes.sizes
-        found = self._round(*self._all(m, [1.0] * len(sizes)), dict.fromkeys(self.groups, np.longdouble(m) / n))
-        q = np.longdouble(m) * (n - np.longdouble(m)) / (n * max(n - 1, 1))
-        if not q:
-            return found
-        moved = [self._moved(g, self.maps) for g in self.groups]
-        mean = sum((size / np.longdouble(n) * each.mean for size, each in zip(sizes, moved, strict=True)), np.zeros(()))
-        for size, each in zip(sizes, moved, strict=True):
-            found.fluctuations.append((q * size, self._about(each.mean - mean)))
-            found.fluctuations.extend(
-                self._apart(each, size, q, q * (1 - 1 / np.longdouble(size) - 1 / np.longdouble(n)))
-            )
+        n, m_ = np.longdouble(self.modes.n), np.longdouble(m)
+        moved = {g: self._moved(g, self.maps) for g in self.groups}
+        found = self._round(moved, self._counts(m, [1.0] * len(moved)), dict.fromkeys(moved, m_ / n))
+        if q := m_ * (n - m_) / (n * np.longdouble(max(self.modes.n - 1, 1))):
+            mean = np.sum([self.modes.sizes[g] / n * each.mean for g, each in moved.items()], axis=0)
+            for g, each in moved.items():
+                size = np.longdouble(self.modes.sizes[g])
+                found.fluctuations.append((q * size, self._about(each.mean - mean)))
+                found.fluctuations.extend(self._apart(each, size, q, q * (1 - 1 / size - 1 / n)))
         return found
 
     def independent(self, m: float, p: Sequence[float]) -> TypeRound:
         """Clients take part on their own, those of type g with probability ``p[g]``; m of them in the mean."""
-        found = self._round(*self._all(m, p), dict(enumerate(map(np.longdouble, p))))
-        for g, size in enumerate(self.modes.sizes):
-            q = np.longdouble(p[g]) * (1 - np.longdouble(p[g]))
+        moved = {g: self._moved(g, self.maps) for g in self.groups}
+        found = self._round(moved, self._counts(m, p), dict(enumerate(map(np.longdouble, p))))
+        for g, each in moved.items():
+            size, q = np.longdouble(self.modes.sizes[g]), np.longdouble(p[g]) * (1 - np.longdouble(p[g]))
             if q:
-                each = self._moved(g, self.maps)
                 whole = each.mean.copy()
-                whole[:, : self.ds, : self.ds] += long(self._back(self.maps))
+                whole[:, : self.ds, : self.ds] += long(each.back)
                 found.fluctuations.append((q * size, self._about(whole)))
-                found.fluctuations.extend(self._apart(each, size, q, q * (1 - 1 / np.longdouble(size))))
+                found.fluctuations.extend(self._apart(each, size, q, q * (1 - 1 / size)))
         return found
 
-    def _all(self, m: float, p: Sequence[float]) -> tuple[dict[int, ClientMaps], dict[int, Fraction]]:
-        """The maps of all types, and how many of each take part in the mean: exactly m together."""
+    def _counts(self, m: float, p: Sequence[float]) -> dict[int, Fraction]:
+        """How many of each type take part in the mean: exactly m together."""
         parts = [Fraction(size) * Fraction(each) for size, each in zip(self.modes.sizes, p, strict=True)]
-        return dict.fromkeys(self.groups, self.maps), {g: Fraction(m) * parts[g] / sum(parts) for g in self.groups}
+        return {g: Fraction(m) * parts[g] / sum(parts) for g in self.groups}
 
     def _send(self, maps: ClientMaps) -> tuple[Any, Any]:
         kept, send = maps.table("aggregate", self.ds, ((self.ds, maps.maps.server.slots), (maps.dm, maps.dm)))
         return kept, send
 
-    def _back(self, maps: ClientMaps) -> Any:
-        """What a participant sends of the server's own variables, as rationals."""
-        return self._send(maps)[1].dot(maps.without_gradients()[self.dc :, : self.ds])
-
     def _round(
-        self, clients: Mapping[int, ClientMaps], counts: Mapping[int, Fraction], p: Mapping[int, np.longdouble]
+        self, moved: Mapping[int, _Moved], counts: Mapping[int, Fraction], p: Mapping[int, np.longdouble]
     ) -> TypeRound:
         """A and N, where ``counts`` of each type take part in the mean, each client with probability ``p``."""
         A = np.zeros((self.maps.count, self.size, self.size), dtype=np.longdouble)
         N = np.zeros_like(A)
         A[:, range(self.size), range(self.size)] = 1
+        # What comes back of the server's own variables is added up with rationals, where it cancels.
         server = self._send(self.maps)[0] - identity(self.ds)
-        for g, maps in clients.items():
-            moved, size = self._moved(g, maps), self.modes.sizes[g]
-            # What comes back of the server's own variables is added up with rationals, where it cancels.
-            server = server + counts[g] * self._back(maps)
-            A += p[g] * (size * moved.mean + moved.own_apart)
-            N += p[g] * moved.noise
+        for g, each in moved.items():
+            server = server + counts[g] * each.back
+            A += p[g] * (self.modes.sizes[g] * each.mean + each.own_apart)
+            N += p[g] * each.noise
         A[:, : self.ds, : self.ds] += long(server)
         A, N = self._about(A), (self._unit - self.sums) @ N @ (self._unit - self.sums).T
         A[:, self._still] = self._unit[self._still]
@@ -188,9 +185,9 @@ class TypeMoments:
             apart[:, : self.ds, spread], apart[:, here, spread] = sent[:, :, s:], change[:, :, s:] / size
             alone[:, spread, columns], alone_apart[:, spread, spread] = change, change[:, :, s:]
             noise[:, spread, spread] = single
-        return _Moved(mean, apart, alone, alone_apart, noise)
+        return _Moved(send.dot(exact[dc:, : self.ds]), mean, apart, alone, alone_apart, noise)
 
-    def _apart(self, moved: _Moved, size: float, q: Any, own: Any) -> list[tuple[Any, Long]]:
+    def _apart(self, moved: _Moved, size: Any, q: Any, own: Any) -> list[tuple[Any, Long]]:
         """Fluctuations from what clients of a type differ by, and of it, by w_g with the weight ``own``."""
         if size <= 1:
             return []
