@@ -34,6 +34,12 @@ def test_the_newest_version_is_that_of_the_package():
     assert "[Unreleased]" not in text
 
 
+def test_an_entry_can_be_read():
+    """No longer than a page or two: what is not released is in fragments, and a merge has not put lines back."""
+    entries = re.split(r"^## ", (ROOT / TOWNCRIER["filename"]).read_text(), flags=re.MULTILINE)[1:]
+    assert max(len(entry.split()) for entry in entries) < 1_300
+
+
 def test_the_next_entry_can_be_made():
     """With every fragment in it, as a list under its kind."""
     pytest.importorskip("towncrier", reason="needs the extra test")
