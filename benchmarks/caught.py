@@ -1,6 +1,6 @@
 """How many wrong statements the search for counterexamples catches, and whether it accuses a true one.
 
-    python benchmarks/caught.py [--jobs 2] [--out benchmarks/caught.json] [KEY]...
+    python benchmarks/caught.py [--jobs 2] [--out results/caught.json] [KEY]...
 
 The statements are the pairs of `bounds.papers.textbook.pairs` and, so that there are as many true ones, those of the
 self-test's textbook; each is searched with the default budget. Every finished one is kept beside the result until the
@@ -22,8 +22,9 @@ import parts
 
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.papers.textbook.statements import STATEMENTS as TEXTBOOK
+from ratecheck.falsification.falsified import Shrunk
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.shrink import Shrunk, shrunk
+from ratecheck.falsification.shrink import shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.kept import digest
 from ratecheck.views.checks.counterexample import WrittenCounterexample
@@ -77,7 +78,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("keys", nargs="*", default=[*STATEMENTS])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/caught.json"))
+    parser.add_argument("--out", type=Path, default=Path("results/caught.json"))
     given = parser.parse_args()
     tasks = [(key,) for key in given.keys]
     listed = rows(

@@ -1,6 +1,6 @@
 """How often confidence bounds are ever wrong, on distributions whose mean is known.
 
-    python benchmarks/confidence.py [--runs 5000] [--replicates 256] [--out benchmarks/confidence.json]
+    python benchmarks/confidence.py [--runs 5000] [--replicates 256] [--out FILE]
 
 The bound is asked at every number of replicates up to 32, then in steps of 10 percent ("any"), and as `decide` does, at
 32, 64, 128, ... ("decide"). Whoever stops at any of these numbers, for whatever reason, is wrong no more often than the

@@ -14,6 +14,7 @@ def done(
     work: Callable[..., dict[str, Any]], tasks: Sequence[tuple[Any, ...]], jobs: int, out: Path, code: str
 ) -> list[dict[str, Any]]:
     """The results of all tasks, which are data, in their order; those kept by a run of the same code are taken up."""
+    out.parent.mkdir(parents=True, exist_ok=True)
     kept = out.with_suffix(".parts")
     lines = kept.read_text().splitlines() if kept.exists() else []
     if lines[:1] != [code]:

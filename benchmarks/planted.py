@@ -1,6 +1,6 @@
-"""Whether the rate card finds wrong exponents (docs/rates-planted.md).
+"""Whether the rate card finds wrong exponents (docs/rates.md).
 
-    python benchmarks/planted.py [--jobs 2] [--out benchmarks/planted.json] [KEY]...
+    python benchmarks/planted.py [--jobs 2] [--out results/planted.json] [KEY]...
 
 Each term of each statement falls by x^(1/4) too fast, then too slowly, in each size of the run and each delay. The exit
 code is 1 where that is missed.
@@ -67,7 +67,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("keys", nargs="*", default=KEYS)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/planted.json"))
+    parser.add_argument("--out", type=Path, default=Path("results/planted.json"))
     given = parser.parse_args()
     tasks = [(key, name) for key in given.keys for name in parameters(bounds.get(key))]
     found = parts.done(part, tasks, given.jobs, given.out, digest([], tuple(given.keys)))

@@ -1,6 +1,6 @@
 """How a search ends best: local methods, with and without gradients, from the same points with as many evaluations.
 
-    python benchmarks/polish.py [--evaluations 500] [--seeds 2] [--jobs 1] [--out benchmarks/polish.json] [KEY]...
+    python benchmarks/polish.py [--evaluations 500] [--seeds 2] [--jobs 1] [--out results/polish.json] [KEY]...
 
 For each statement and seed the search looks around once and evolves the best shapes once; from there every way goes on
 alone. An *ideal* gradient costs one evaluation, so that a value with its gradient costs two, which is what an adjoint
@@ -34,7 +34,8 @@ import bounds
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.falsification import falsify as search
-from ratecheck.falsification.instance_families import InstanceFamily, shapes
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import shapes
 
 KEYS = (
     "pfl/theorem-3.7", "pfl/theorem-4.5", "pfl/fedavg-full", "fedsum/theorem-d.1-repaired",
@@ -56,9 +57,9 @@ class _Followed(search._Search):
 
     reached: list[tuple[int, float]] = field(default_factory=list)
 
-    def room(self, family: InstanceFamily, point: Array) -> float:
+    def room(self, cube: Cube, point: Array) -> float:
         try:
-            return super().room(family, point)
+            return super().room(cube, point)
         finally:
             if self.best is not None and (not self.reached or self.best[0] < self.reached[-1][1]):
                 self.reached.append((self.spent, self.best[0]))
@@ -83,15 +84,15 @@ def _with_gradient(method: str) -> Descend:
     def descend(room: Callable[[Array], float], point: Array, evaluations: int) -> None:
         from scipy.optimize import minimize
 
-        searching, family = room.func.__self__, room.args[0]  # type: ignore[attr-defined]
+        searching, cube = room.func.__self__, room.args[0]  # type: ignore[attr-defined]
         begun, end = point.clip(0.0, 1.0), searching.spent + evaluations
-        whole = np.array([name in ("rounds", "local_steps") for name in family.coordinates])
+        whole = np.array([name in ("rounds", "local_steps") for name in cube.coordinates])
 
         def both(at: Array) -> tuple[float, Array]:
             value = room(at)
             if searching.spent >= end:
                 raise StopIteration
-            gradient = _uncounted(searching, family, at, value, np.where(whole, _WHOLE, _STEP))
+            gradient = _uncounted(searching, cube, at, value, np.where(whole, _WHOLE, _STEP))
             searching.spent += 1
             return value, gradient
 
@@ -103,7 +104,7 @@ def _with_gradient(method: str) -> Descend:
     return descend
 
 
-def _uncounted(searching: _Followed, family: InstanceFamily, at: Array, value: float, steps: Array) -> Array:
+def _uncounted(searching: _Followed, cube: Cube, at: Array, value: float, steps: Array) -> Array:
     """The gradient by differences, inwards at the ends of the cube, without a trace in the search."""
     aside = searching.branch()
     aside.budget, aside.spent, aside.asked = search.Budget(10**9), 0, 0
@@ -113,7 +114,7 @@ def _uncounted(searching: _Followed, family: InstanceFamily, at: Array, value: f
         moved = at.copy()
         moved[k] += signed
         try:
-            other = aside.room(family, moved)
+            other = aside.room(cube, moved)
         except search._Over:
             continue
         if max(value, other) < search._NOTHING:
@@ -140,11 +141,11 @@ def statement_of(key: str) -> Statement:
 def compared(key: str, seed: int, evaluations: int) -> dict[str, Any]:
     """What each way reaches of a statement, by evaluations."""
     statement = statement_of(key)
-    families = [InstanceFamily(statement, shape, {}) for shape in shapes(statement)]
+    cubes = [Cube(statement, shape, {}) for shape in shapes(statement)]
     budget = search.Budget(evaluations)
     looked = _Followed(statement, budget, search.SEARCHED, lambda *_: None, 0.0)
     rng = np.random.default_rng(seed)
-    looked.look(families, rng)
+    looked.look(cubes, rng)
     evolved = looked.branch()
     evolved.evolve(copy.deepcopy(rng))
     found = {f"evolution, {name}": _ended(evolved, way) for name, way in WAYS.items()}
@@ -174,7 +175,7 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("polish.json"))
+    parser.add_argument("--out", type=Path, default=Path("results/polish.json"))
     given = parser.parse_args()
     tasks = [(key, seed, given.evaluations) for seed in range(given.seeds) for key in given.keys or (*KEYS, *OWN)]
     code = inspect.getsource(inspect.getmodule(main)) + inspect.getsource(search)  # type: ignore[arg-type]

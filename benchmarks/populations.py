@@ -1,6 +1,6 @@
 """Seconds of the exact engine for all clients one by one, and for a population of three types, side by side.
 
-    python benchmarks/populations.py [--rounds 100] [--repeats 3] [--out benchmarks/populations.json]
+    python benchmarks/populations.py [--rounds 100] [--repeats 3] [--out FILE]
 
 Every row is the least of some repetitions in one process with one thread for linear algebra, after a first run that is
 not counted. ``full`` is missing where it is not tried; ``apart`` is the largest relative difference of the metric.

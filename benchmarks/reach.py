@@ -1,6 +1,6 @@
 """How close to tight theorems the search comes and what that takes, beside the worst case over functions and PEPit.
 
-    python benchmarks/reach.py [--budgets 30 100 300 1000] [--seeds 3] [--out benchmarks/reach.json]
+    python benchmarks/reach.py [--budgets 30 100 300 1000] [--seeds 3] [--out FILE]
 
 Every theorem is tight: some function attains it, at any round from the second on. For each budget the search, and the
 same without functions with kinks, over some seeds: the least and the largest left side over right side found, and the
@@ -23,9 +23,9 @@ from unittest.mock import patch
 
 from bounds.statement import Statement
 from bounds.theorem import theorem
-from ratecheck.falsification import instance_families
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.performance_estimation.worst_case import worst_case
+from ratecheck.families import piecewise
 
 SMOOTH = ["smoothness", "full_participation", "no_personal"]
 CONVEX = [*SMOOTH, "convexity"]
@@ -101,7 +101,7 @@ def rows(budgets: list[int], seeds: int) -> list[dict[str, Any]]:
         falsify(statement, Budget(5, by_term=False, functions=False))
         worst_case(statement, given)
         searches = [_searched(statement, budget, seeds) for budget in budgets]
-        with patch.object(instance_families, "has_pieces", return_value=False):
+        with patch.object(piecewise, "has_pieces", return_value=False):
             quadratics = [_searched(statement, budget, seeds) for budget in budgets]
         seconds, enclosed = _timed(lambda: worst_case(statement, given))  # noqa: B023
         last = enclosed.enclosures[-1]

@@ -1,6 +1,6 @@
 """The project's engines beside batched NumPy and JAX, all in one run.
 
-    python benchmarks/run.py --cores 1 [--repeats 5] [--only noisy] [--clients 10] [--out benchmarks/one-core.json]
+    python benchmarks/run.py --cores 1 [--repeats 5] [--only noisy] [--clients 10] [--out FILE]
 
 Prints one row per setting: median times per local step in nanoseconds, and the ratios. JAX comes with the extra
 ``benchmark``. Compilation is not timed.

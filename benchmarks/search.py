@@ -1,6 +1,6 @@
 """How many instances a search asks about per second, and what a run on a known problem costs, beside another version.
 
-    python benchmarks/search.py --old TREE [--evaluations 60] [--times 2] [--out benchmarks/search.json]
+    python benchmarks/search.py --old TREE [--evaluations 60] [--times 2] [--out FILE]
 
 Both versions are measured by turns, each time in a process of its own and in seconds of the processor: what else the
 machine does counts little. Both have to find the same instance with the same sides, to the last bit.

@@ -1,4 +1,4 @@
-"""What a cell of a study costs beside its simulation (docs/benchmarks.md).
+"""What a cell of a study costs beside its simulation (docs/design.md).
 
     python benchmarks/store.py [--cells 200] [--folder FOLDER]
 

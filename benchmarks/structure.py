@@ -163,18 +163,52 @@ def reach(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> d
 def asked_for(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) -> Counter[str]:
     """Calls of isinstance with a concrete kind outside of the folder that defines it, by file."""
     found: Counter[str] = Counter()
-    for sort, each in kinds(root, known, trees).items():
-        for name, path in known.items():
-            place = str(path.relative_to(root))
-            if place.startswith(KINDS[sort][0]):
-                continue
-            for node in ast.walk(trees[name]):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-                    inside = [*ast.walk(node.args[1])]
-                    words = {n.id for n in inside if isinstance(n, ast.Name)}
-                    words |= {n.attr for n in inside if isinstance(n, ast.Attribute)}
-                    found[place] += bool(words & {*each})
+    sorts = kinds(root, known, trees)
+    for name, path in known.items():
+        place = str(path.relative_to(root))
+        elsewhere = {kind for sort, each in sorts.items() if not place.startswith(KINDS[sort][0]) for kind in each}
+        for node in ast.walk(trees[name]):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+                inside = [*ast.walk(node.args[1])]
+                words = {n.id for n in inside if isinstance(n, ast.Name)}
+                words |= {n.attr for n in inside if isinstance(n, ast.Attribute)}
+                found[place] += bool(words & elsewhere)
     return +found
+
+
+def named_outside(root: Path) -> list[tuple[str, int, str]]:
+    """Where a problem, a pattern or a noise law is asked for its class outside of the folder that defines it.
+
+    File, line and class of every ``isinstance``, ``issubclass``, comparison with ``type(...)`` and class pattern of a
+    ``match``; the abstract bases count as well.
+    """
+    known = modules(root)
+    trees = {name: ast.parse(path.read_text()) for name, path in known.items()}
+    found = kinds(root, known, trees)
+    asked = []
+    for name, tree in trees.items():
+        place = str(known[name].relative_to(root))
+        sorts = [sort for sort in ("problem", "pattern", "noise law") if not place.startswith(KINDS[sort][0])]
+        wanted = {word for sort in sorts for word in (*found[sort], *KINDS[sort][1])}
+        asked += [(place, node.lineno, word) for node in ast.walk(tree) for word in _compared(node) & wanted]
+    return sorted(asked)
+
+
+def _compared(node: ast.AST) -> set[str]:
+    """The names of the classes with which a piece of code compares the class of something."""
+    inside: list[ast.AST] = []
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+        inside = [node.args[1]]
+    elif isinstance(node, ast.MatchClass):
+        inside = [node.cls]
+    elif isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        if any(isinstance(side, ast.Call) and getattr(side.func, "id", "") == "type" for side in sides):
+            inside = [side for side in sides if not isinstance(side, ast.Call)]
+    parts = [part for each in inside for part in ast.walk(each)]
+    return {part.id for part in parts if isinstance(part, ast.Name)} | {
+        part.attr for part in parts if isinstance(part, ast.Attribute)
+    }
 
 
 def json_lines(root: Path) -> int:

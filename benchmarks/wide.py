@@ -1,6 +1,6 @@
 """How often true statements are accused, or left undecided, on valid instances far apart (docs/verdicts.md).
 
-    python benchmarks/wide.py [--instances 10000] [--seed 0] [--jobs 2] [--out benchmarks/wide.json]
+    python benchmarks/wide.py [--instances 10000] [--seed 0] [--jobs 2] [--out results/wide.json]
 
 Up to 300 clients, 10^6 local steps and rounds, units from 10^-8 to 10^8. Every finished part is kept beside the result
 until the end, and taken up by the next run of the same code; the exit code is 1 where anything is accused.
@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument("--instances", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/wide.json"))
+    parser.add_argument("--out", type=Path, default=Path("results/wide.json"))
     given = parser.parse_args()
     code = digest(statements(), (given.seed, PART))
     ranges = [(first, min(first + PART, given.instances)) for first in range(0, given.instances, PART)]

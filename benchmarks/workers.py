@@ -1,4 +1,4 @@
-"""How much faster two workers are than one (docs/benchmarks.md).
+"""How much faster two workers are than one (docs/design.md).
 
     python benchmarks/workers.py [--cells 12] [--rounds 20000] [--times 3]
 

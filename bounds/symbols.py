@@ -239,12 +239,7 @@ COMMON = Vocabulary()
 _define = COMMON.define
 
 
-_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
-    Domain.POSITIVE_INTEGER,
-    Domain.POSITIVE,
-    Domain.NONNEGATIVE,
-    Domain.REAL,
-)
+_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = Domain.POSITIVE_INTEGER, Domain.POSITIVE, Domain.NONNEGATIVE, Domain.REAL
 _SETTING, _CONSTANT, _STEP, _MEASURED = Role.SETTING, Role.CONSTANT, Role.STEP_SIZE, Role.MEASURED
 
 # Settings of a run.

@@ -1,4 +1,4 @@
-"""The rate cards that the pages show: ``docs/rates.json``, and the figures ``docs/_static/rates-*.png``.
+"""The rate cards that the pages show: ``docs/kept/rates.json``, and the figures ``docs/_static/rates-*.png``.
 
     python docs/cards.py [PAPER]...
 
@@ -7,12 +7,13 @@ makes those of the papers anew, by default of all; it takes minutes. What is kep
 
 from __future__ import annotations
 
-import json
-import math
-import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import kept
+from kept import short
 
 import bounds
 import ratecheck as rc
@@ -21,7 +22,7 @@ from ratecheck.views.drawing import style
 from ratecheck.views.drawing.rates import local_steps_figure
 
 HERE = Path(__file__).parent
-KEPT, FIGURES = HERE / "rates.json", HERE / "_static"
+FIGURES = HERE / "_static"
 # The statements of each paper that have a card, in printed order; then the rows of its tables that quote other work.
 KEYS = {
     "pfl": (
@@ -81,59 +82,71 @@ LOCAL_STEPS = {
 
 
 def summary(card: dict[str, Any]) -> dict[str, Any]:
-    """What the pages show of a card's JSON, with four digits; the reason only where a cell is not ATTAINED."""
-    cells = [
-        {
-            **{name: cell[name] for name in ("row", "parameter", "verdict")},
-            "reason": None if cell["verdict"] == "ATTAINED" else cell["reason"],
-            "loose": _short(cell["loose"]),
-            "constant": _short(cell["constant"]),
-            "term": None if cell["predicted"] is None else _power(cell["predicted"]["exponent"]),
-            "worst": None if cell["measured"] is None else _power(cell["measured"]["exponent"]),
-            "range": None if not cell.get("values") else [_short(cell["values"][k]) for k in (0, -1)],
-            "hardest": _hardest(cell),
-            "check": None if cell["check"] is None else cell["check"]["verdict"],
-        }
-        for cell in card["cells"]
-    ]
-    return {**{name: card[name] for name in ("key", "card", "seed", "rows", "parameters")}, "cells": cells}
-
-
-def _hardest(cell: dict[str, Any]) -> str | None:
-    """The instance in words; that of a statement known only up to a constant is in the reason."""
-    if cell["hardest"] is not None:
-        return str(cell["hardest"]["text"])
-    return str(cell["reason"]) if cell["measured"] is not None and cell["verdict"] == "ATTAINED" else None
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else float(f"{value:.4g}") + 0.0
-
-
-def _power(value: float | None) -> float | None:
-    """An exponent that is zero up to rounding is zero."""
-    return None if value is None or math.isnan(value) else round(value, 4) + 0.0
-
-
-def _written(kept: dict[str, dict[str, Any]]) -> str:
-    """JSON in the order of the lists, a line per cell."""
-    ordered = {
-        paper: {key: kept[paper][key] for key in keys if key in kept[paper]}
-        for paper, keys in KEYS.items()
-        if paper in kept
+    """What the pages show of a card's JSON, with four digits."""
+    checks = Counter(
+        each["check"]["verdict"] for each in card["cells"] if each["check"] and each["constant"] is not None
+    )
+    numbers = sum(each["constant"] is not None for each in card["cells"])
+    return {
+        **{name: card[name] for name in ("key", "card", "seed", "parameters")},
+        "checks": dict(checks),
+        "numbers": numbers,
+        "rows": [_row(name, [each for each in card["cells"] if each["row"] == name]) for name in card["rows"]],
     }
-    text = json.dumps(ordered, indent=1)
-    return re.sub(r"\n(?: {5,}| {4}(?=\}))", " ", text) + "\n"
+
+
+def _row(name: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """A term: both exponents and the verdict by parameter, what is not attained and why, the constants, the hardest."""
+    constants = [each["constant"] for each in cells if each["constant"] is not None]
+    return {
+        "row": name,
+        "cells": {each["parameter"]: [*map(_exponent, _exponents(each)), each["verdict"]] for each in cells},
+        "open": [
+            [each["parameter"], short(each["loose"]), each["reason"]] for each in cells if each["verdict"] != "ATTAINED"
+        ],
+        "constants": [short(end(constants)) for end in (min, max)] if constants else [],
+        "hardest": _hardest(cells),
+    }
+
+
+def _exponents(cell: dict[str, Any]) -> tuple[float | None, ...]:
+    return tuple(cell[name] and cell[name]["exponent"] for name in ("predicted", "measured"))
+
+
+def _exponent(value: float | None) -> float | None:
+    """An exponent that is zero up to rounding is zero."""
+    return None if short(value) is None else round(value, 4) + 0.0
+
+
+def _hardest(cells: list[dict[str, Any]]) -> list[Any]:
+    """The instance where the constant is largest, in words, the parameter that runs there, and its range.
+
+    That of a statement known only up to a constant is in the reason.
+    """
+    texts = [
+        each["hardest"]["text"]
+        if each["hardest"] is not None
+        else each["reason"]
+        if each["measured"] is not None and each["verdict"] == "ATTAINED"
+        else None
+        for each in cells
+    ]
+    seen = [(each, text) for each, text in zip(cells, texts, strict=True) if text is not None]
+    if not seen:
+        return []
+    worst, text = max(seen, key=lambda pair: pair[0]["constant"] or 0.0)
+    return [text, worst["parameter"], *(short(worst["values"][k]) for k in (0, -1))]
 
 
 def main(papers: list[str]) -> None:
     """Write the file and the figures."""
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    found = kept.load("rates")
     FIGURES.mkdir(exist_ok=True)
     for paper in papers or KEYS:
         for key in KEYS[paper]:
-            kept.setdefault(paper, {})[key] = summary(rc.rates(key).to_dict())
-            KEPT.write_text(_written(kept))
+            found.setdefault(paper, {})[key] = summary(rc.rates(key).to_dict())
+        found[paper] = {key: found[paper][key] for key in KEYS[paper]}
+        kept.save("rates", found)
         if paper in DRAWN:
             rc.plot(DRAWN[paper], rates=True, out=FIGURES / f"rates-{paper}.png")
         if paper in LOCAL_STEPS:

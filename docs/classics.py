@@ -1,4 +1,4 @@
-"""What this program says of the classics, kept: ``docs/classics.json``, from which `docs/classics.md` has its table.
+"""What this program says of the classics, ``docs/kept/classics.json``, from which the catalogue has its table.
 
     python docs/classics.py [KEY]...
 
@@ -12,17 +12,15 @@ makes the rows named anew, by default all; it takes minutes. A row has three ans
 Each is an error message instead where the command refuses.
 """
 
-# ruff: noqa: INP001  # a script beside the pages
-
 from __future__ import annotations
 
 import dataclasses
-import json
+import functools
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+import kept
 import sympy as sp
 
 import ratecheck as rc
@@ -35,13 +33,12 @@ from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.performance_estimation.worst_case import EnclosedRounds, WorstCase, worst_case
 from ratecheck.outcome import Outcome
 
-KEPT = Path(__file__).parent / "classics.json"
 # Instances of a search, and rounds on the default problem: after many more both sides are rounding.
 EVALUATIONS, ROUNDS = 60, 30
 # Step sizes that nothing in a statement sets or limits.
 _OPEN = ("lambda_",)
 # Digits that are kept: beyond them are the solver's.
-_DIGITS = 7
+short = functools.partial(kept.short, digits=7)
 # How far a worst case may be from a known value that is called tight.
 AGREEMENT = 1e-3
 
@@ -54,8 +51,8 @@ def comparable(row: Mapping[str, Any]) -> bool:
 def agrees(row: Mapping[str, Any]) -> bool:
     """Whether both ends of the worst case are the known value, up to `AGREEMENT` of it, of the sides where it is 0."""
     worst = row["worst"]
-    room = AGREEMENT * (abs(worst["known"]) or worst["scale"])
-    return all(abs(worst[end] - worst["known"]) <= room for end in ("lower", "upper"))
+    slack = AGREEMENT * (abs(worst["known"]) or worst["scale"])
+    return all(abs(worst[end] - worst["known"]) <= slack for end in ("lower", "upper"))
 
 
 def scaled(statement: Statement, factor: sp.Rational) -> Statement:
@@ -77,16 +74,15 @@ def enclosed(classic: Classic) -> dict[str, Any]:
     here = last(found)
     value = known.at_numbers(found.case.values)
     row: dict[str, Any] = {
-        "at": dict(known.at),
         "round": here.comparison.round,
-        "lower": _short(here.lower.left),
-        "upper": _short(here.upper.left),
+        "lower": short(here.lower.left),
+        "upper": short(here.upper.left),
         "safe": here.upper.safe,
-        "right": _short(here.lower.right),
-        "scale": _short(max(here.size, here.scale)),
+        "right": short(here.lower.right),
+        "scale": short(max(here.size, here.scale)),
         "tight": here.tight,
         "outcome": found.outcome,
-        "known": None if value is None else _short(value),
+        "known": None if value is None else short(value),
     }
     factor = stronger(here)
     false = worst_case(scaled(statement, factor), known.at)
@@ -111,7 +107,7 @@ def verified(classic: Classic) -> dict[str, Any]:
     return {
         "outcome": found.outcome.name,
         "engine": found.verdict.engine,
-        "slack": None if found.slack is None else _short(found.slack),
+        "slack": None if found.slack is None else short(found.slack),
         **({"reasons": reasons} if reasons else {}),
     }
 
@@ -122,25 +118,44 @@ def searched(statement: Statement) -> dict[str, Any]:
     tightness = found.tightness
     return {
         "outcome": "VIOLATED" if found.outcome is Outcome.VIOLATED else found.outcome.name,
-        "tightness": None if tightness is None else _short(tightness),
+        "tightness": None if tightness is None else short(tightness),
     }
 
 
-def row(chapter: str, classic: Classic) -> dict[str, Any]:
-    """All that is kept of a classic."""
-    statement, known = classic.statement, classic.known
+def row(classic: Classic) -> dict[str, Any]:
+    """All that is kept of a classic: three answers, and a mark of what they are about."""
     return {
-        "key": statement.key,
-        "chapter": chapter,
-        "title": statement.title,
-        "source": f"{statement.source.paper}, {statement.source.number}",
-        "value": known.value,
-        "standing": known.standing.value,
-        "known_from": known.source,
+        "key": classic.statement.key,
+        "about": about(classic),
         "verify": _asked(verified, classic),
-        "search": _asked(searched, statement),
+        "search": _asked(searched, classic.statement),
         "worst": _asked(enclosed, classic),
     }
+
+
+def about(classic: Classic) -> str:
+    """A mark of the known value, its standing, and the numbers at which it is known."""
+    known = classic.known
+    return kept.mark([known.value, known.standing.value, dict(known.at)])
+
+
+def rows() -> list[dict[str, Any]]:
+    """What is kept of every classic, with what the catalogue says of it."""
+    answers = {each["key"]: each for each in kept.load("classics")}
+    return [
+        {
+            **answers[classic.statement.key],
+            "chapter": chapter,
+            "title": classic.statement.title,
+            "source": f"{classic.statement.source.paper}, {classic.statement.source.number}",
+            "value": classic.known.value,
+            "standing": classic.known.standing.value,
+            "known_from": classic.known.source,
+            "at": dict(classic.known.at),
+        }
+        for chapter, classics in CHAPTERS.items()
+        for classic in classics
+    ]
 
 
 def _asked(ask: Any, about: Any) -> dict[str, Any]:
@@ -151,23 +166,18 @@ def _asked(ask: Any, about: Any) -> dict[str, Any]:
     return found
 
 
-def _short(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
-
-
 def main(keys: list[str]) -> None:
-    """Make the rows; what is not asked for is kept."""
-    kept: Mapping[str, Any] = {each["key"]: each for each in json.loads(KEPT.read_text())} if KEPT.exists() else {}
-    rows = []
-    for chapter, classics in CHAPTERS.items():
-        for classic in classics:
-            key = classic.statement.key
-            if (not keys and key) or key in keys:
-                rows.append(row(chapter, classic))
-                sys.stderr.write(f"{key}\n")
-            elif key in kept:
-                rows.append(kept[key])
-    KEPT.write_text(json.dumps(rows, indent=1) + "\n")
+    """Make the rows; what is not named is kept."""
+    before: Mapping[str, Any] = {each["key"]: each for each in kept.load("classics")}
+    found = []
+    for classic in (each for classics in CHAPTERS.values() for each in classics):
+        key = classic.statement.key
+        if not keys or key in keys:
+            found.append(row(classic))
+            sys.stderr.write(f"{key}\n")
+        elif key in before:
+            found.append(before[key])
+    kept.save("classics", found)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import generate  # noqa: E402  # it lies beside this file
+import examples  # noqa: E402  # it lies beside this file
+import generate  # noqa: E402
 
 project = "ratecheck"
 author = "the ratecheck developers"
@@ -20,9 +21,9 @@ copyright = author
 version = release = installed_version("ratecheck")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_click", "formulas", "folding"]
-exclude_patterns = ["_build", "_generated", "_extra"]
+exclude_patterns = ["_build", "_generated", "_extra", "house.md"]
 myst_enable_extensions = ["deflist", "dollarmath"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 suppress_warnings = ["config.cache"]
 
 html_math_renderer = "mathml"
@@ -55,6 +56,6 @@ def setup(app: Sphinx) -> None:
     """Connect the generators."""
     app.connect("sphinx-click-process-usage", _typed)
     # A change of the sources outdates every page that shows an output.
-    app.add_config_value("sources_digest", generate.sources_digest(), "env")
-    app.add_directive("output", generate.Output)
+    app.add_config_value("sources_digest", examples.sources_digest(), "env")
+    app.add_directive("output", examples.Output)
     app.connect("builder-inited", generate.everything)

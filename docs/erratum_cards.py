@@ -1,7 +1,5 @@
 """An erratum as a card: what is printed, what is wrong with it, by which numbers, what would do, and what follows."""
 
-# ruff: noqa: INP001  # a script beside the pages
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 The style sheet folds what has the class ``many``.
 """
 
-# ruff: noqa: INP001  # a script beside the pages
-
 from __future__ import annotations
 
 from html import escape

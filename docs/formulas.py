@@ -3,8 +3,6 @@
 A formula that is not read is a warning, which fails the build.
 """
 
-# ruff: noqa: INP001  # a script beside the pages
-
 from __future__ import annotations
 
 from typing import Any

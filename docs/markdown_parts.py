@@ -1,7 +1,5 @@
 """Parts of the pages that are computed, as Markdown: text that is safe, links to statements, tables."""
 
-# ruff: noqa: INP001  # a script beside the pages
-
 from __future__ import annotations
 
 import re

@@ -1,68 +1,69 @@
-"""The reviews of the papers, ``docs/reviews/PAPER.json``, and the graphs of main theorems in them as figures.
+"""What is kept of the reviews of the papers, ``docs/kept/reviews.json``, and graphs of main theorems as figures.
 
     python docs/reviews.py [PAPER]...
 
-makes those of the papers named anew, by default of all; it takes minutes. A review is what ``ratecheck review PAPER
---json`` prints: every step of the paper's ledger with its verdict, what these mean for every statement, the errata and
-the proof graphs. The pages on the audits are made from it.
+makes those of the papers named anew, by default of all; it takes minutes. Of what ``ratecheck review PAPER --json``
+prints, every step with its evidence, a digest is kept: what the steps mean for every statement, the errata, and what
+the graphs say. The pages of the papers are made from it.
 """
-
-# ruff: noqa: INP001  # a script beside the pages
 
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
+import kept
+from kept import DRAWN
+
 import bounds
 import ratecheck as rc
+from bounds.ledger import steps
+from bounds.ledger.fault import faults
 from ratecheck.auditing.graph import ProofGraph
 from ratecheck.auditing.ledger import has_ledger
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.graph import graph_figure
 
-HERE = Path(__file__).parent
-KEPT, FIGURES = HERE / "reviews", HERE / "_static"
+FIGURES = Path(__file__).parent / "_static"
 PAPERS = tuple(paper for paper in bounds.PAPERS if has_ledger(paper))
-# The main theorems whose graphs are drawn; one that is false as printed in its repaired form.
-DRAWN = (
-    "pfl/theorem-3.7",
-    "pfl/theorem-3.11",
-    "pfl/theorem-4.5",
-    "fedsum/theorem-c.1-repaired",
-    "fedsum/theorem-d.1-repaired",
-    "fedsum/theorem-e.1-repaired",
-    "fedsum/theorem-4.1-repaired",
-    "flame/theorem-2-unbiased-repaired",
-    "flame/theorem-2-biased-repaired",
-    "simfbo/theorem-1-repaired",
-    "simfbo/theorem-2-repaired",
-)
-
-
-def kept_in(paper: str) -> Path:
-    """Where the review of a paper is kept."""
-    return KEPT / f"{paper}.json"
 
 
 @functools.cache
-def kept(paper: str) -> dict[str, Any]:
-    """The review of a paper, as kept."""
-    found: dict[str, Any] = json.loads(kept_in(paper).read_text())
+def of_paper(paper: str) -> dict[str, Any]:
+    """What is kept of the review of a paper."""
+    found: dict[str, Any] = kept.load("reviews")[paper]
     return found
 
 
-def steps(paper: str) -> list[dict[str, Any]]:
-    """The steps of a paper's ledger with their verdicts, statement by statement."""
-    return [step for entry in kept(paper)["statements"] for step in entry["steps"]]
+def graphs(paper: str) -> dict[str, dict[str, Any]]:
+    """What is kept of the proof graphs in the review of a paper, by what they are of."""
+    return {each["root"]: each for each in of_paper(paper)["graphs"]}
 
 
-def graphs(paper: str) -> dict[str, ProofGraph]:
-    """The proof graphs in the review of a paper, by what they are of."""
-    return {each["root"]: ProofGraph.read(each) for entry in kept(paper)["statements"] for each in entry["graphs"]}
+def errata(paper: str) -> list[dict[str, Any]]:
+    """The errata of a paper, what matters most first: what was found, with what the ledger and its readers say."""
+    by_id, filed = {step.id: step for step in steps(paper)}, {fault.id: fault for fault in faults(paper)}
+    found = []
+    for number, each in enumerate(of_paper(paper)["errata"], 1):
+        step, fault = by_id[each["step"]], filed[each["step"]]
+        found.append(
+            {
+                **each,
+                "number": number,
+                "kind": fault.kind.text,
+                "place": step.location,
+                "printed": step.claim,
+                "repair": step.repair,
+                "wrong": fault.wrong,
+                "meant": fault.meant,
+                "changes": fault.changes,
+                "steps": fault.steps,
+                "command": f"ratecheck audit --step {step.id}",
+            }
+        )
+    return found
 
 
 def figure(key: str) -> Path:
@@ -71,15 +72,14 @@ def figure(key: str) -> Path:
 
 
 def main(papers: list[str]) -> None:
-    """Make the reviews and the figures; those of other papers are kept."""
+    """Make the digests and the figures; those of other papers are kept."""
+    every = kept.load("reviews")
     for paper in papers or PAPERS:
         found = rc.review(paper).to_dict()
-        kept_in(paper).write_text(json.dumps(found, indent=1) + "\n")
-        kept.cache_clear()
-        made = graphs(paper)
-        for key in DRAWN:
-            if key in made:
-                style.save(graph_figure(made[key]), figure(key))
+        every[paper] = kept.review(found)
+        kept.save("reviews", every)
+        for graph in (each for entry in found["statements"] for each in entry["graphs"] if each["root"] in DRAWN):
+            style.save(graph_figure(ProofGraph.read(graph)), figure(graph["root"]))
 
 
 if __name__ == "__main__":

@@ -4,21 +4,20 @@
 each with a link to the page that has the evidence.
 """
 
-# ruff: noqa: INP001  # a script beside the pages
-
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import kept
 import reviews
 from erratum_cards import card
 from markdown_parts import code, link, linked, plain, statement_label, table
 
 import bounds
+from bounds.ledger.implications import PAPERS as IMPLYING
+from bounds.ledger.implications import implications
 from bounds.ledger.refuted import refuted
 from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page, place
@@ -28,6 +27,8 @@ from ratecheck.settings.applicability import foreign
 HERE = Path(__file__).parent
 PAGES = HERE / "statements"
 
+# In the order of the kept answers.
+_IMPLICATIONS = tuple(one for paper in IMPLYING for one in implications(paper))
 _NO_STEPS = "no step of its proof is examined here"
 # What the review of a paper says of a statement, and an erratum in it.
 Entry = Mapping[str, Any]
@@ -38,11 +39,12 @@ def write(put: Callable[[Path, str], None]) -> None:
     """Write all pages by ``put``, and remove those of statements that are no more."""
     made: dict[Path, str] = {}
     for paper in bounds.PAPERS:
-        review = reviews.kept(paper) if paper in reviews.PAPERS else {"statements": (), "errata": ()}
-        entries = {entry["key"]: entry for entry in review["statements"] if entry["steps"]}
+        audited = paper in reviews.PAPERS
+        entries = {entry["key"]: entry for entry in reviews.of_paper(paper)["statements"]} if audited else {}
+        errata = reviews.errata(paper) if audited else ()
         made[PAGES / paper / "index.md"] = _listed(paper, entries)
         for statement in bounds.statements(paper):
-            made[PAGES / f"{statement.key}.md"] = _page(statement, entries.get(statement.key), review["errata"])
+            made[PAGES / f"{statement.key}.md"] = _page(statement, entries.get(statement.key), errata)
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, text)
@@ -69,12 +71,8 @@ def _documents(paper: str) -> Sequence[str]:
     """Links to what is known of a paper as a whole."""
     if paper not in reviews.PAPERS:
         return ()
-    links = [
-        f'<a href="../../review-{paper}.html">the review in one document</a>',
-        f"[every step and the errata](/audit-{paper}.md)",
-        f"[the rate cards](/rates-{paper}.md)",
-    ]
-    return (f"As a whole: {', '.join(links)}.", "")
+    said = f"[the audit of the proofs, the errata and the rate cards](/{paper}.md)"
+    return (f"As a whole: {said}; `ratecheck review {paper} --out {paper}.html` writes all of it as one document.", "")
 
 
 def _page(statement: Statement, entry: Entry | None, errata: Sequence[Erratum]) -> str:
@@ -121,7 +119,7 @@ def _page(statement: Statement, entry: Entry | None, errata: Sequence[Erratum]) 
 
 def _wrong(statement: Statement, errata: Sequence[Erratum]) -> list[str]:
     """The errata that make the statement false as printed or change it, as cards."""
-    mine = [e for e in errata if statement.key in {*e["changes"], *(each["key"] for each in e["refutes"])}]
+    mine = [e for e in errata if statement.key in {*e["changes"], *e["refutes"]}]
     lines = [line for each in mine for line in card(each, numbered=False)]
     return ["## What is wrong as printed", "", *lines] if mine else []
 
@@ -147,44 +145,45 @@ def _proof(statement: Statement, entry: Entry | None) -> str:
         parts.append(f"{plain(against.what)}: step {code(against.step)}")
         parts += [f"repaired: {link(against.repaired)}"] if against.repaired else []
     if entry is not None:
-        counts = entry["counts"]
-        certified = f" (algebra of {counts['certified']} of {counts['steps']} steps certified)"
+        steps = len(entry["marks"].split())
+        certified = f" (algebra of {entry['certified']} of {steps} steps certified)"
         parts.append(f"**{entry['standing']}**{certified}" + "".join(f"; {linked(why)}" for why in entry["reasons"]))
     return "; ".join(parts) or _NO_STEPS
 
 
 def _ledger_page(statement: Statement) -> str:
     paper = statement.key.partition("/")[0]
-    return f"/audit-{paper}.md" if paper in reviews.PAPERS else "/audit.md"
+    return f"/{paper}.md#audit" if paper in reviews.PAPERS else "/audit.md"
 
 
 def _implied(statement: Statement) -> tuple[str, str] | None:
-    mine = [each for each in _kept("implications.json") if each["conclusion"] == statement.key]
-    if not mine:
-        return None
-    said = [f"from {', '.join(map(link, e['premises'])) or 'nothing else'}: {e['verdict']}" for e in mine]
-    return "[follows from others](/implications.md)", "; ".join(said)
+    mine = [
+        f"from {', '.join(map(link, one.premises)) or 'nothing else'}: {answer['verdict']}"
+        for one, answer in zip(_IMPLICATIONS, kept.load("implications"), strict=True)
+        if one.conclusion == statement.key
+    ]
+    return ("[follows from others](/audit.md#implications)", "; ".join(mine)) if mine else None
 
 
 def _tightness(statement: Statement) -> tuple[str, str] | None:
-    found = next((e for e in _kept("tightness.json")["searches"] if e["key"] == statement.key), None)
+    found = next((e for e in kept.load("tightness")["searches"] if e["key"] == statement.key), None)
     if found is None or found["tightness"] is None:
         return None
     said = f"{found['tightness']:.3g} is the largest left side over right side of {found['evaluations']} instances"
-    return "[tightness](/tightness.md)", said
+    return "[tightness](/falsify.md#tightness)", said
 
 
 def _card(statement: Statement) -> tuple[str, str] | None:
     paper = statement.key.partition("/")[0]
-    card = _kept("rates.json").get(paper, {}).get(statement.key)
-    return None if card is None else (f"[rates](/rates-{paper}.md)", f"cells of the rate card: {plain(card['card'])}")
+    card = kept.load("rates").get(paper, {}).get(statement.key)
+    return None if card is None else (f"[rates](/{paper}.md#rates)", f"cells of the rate card: {plain(card['card'])}")
 
 
 def _selftest(statement: Statement) -> tuple[str, str] | None:
-    row = next((e for e in _kept("selftest.json")["statements"] if e["key"] == statement.key), None)
+    row = next((e for e in kept.load("selftest")["statements"] if e["key"] == statement.key), None)
     if row is None:
         return None
-    valid = sum(row["instances"].values())
+    valid = sum(count for count, _ in row["instances"])
     return (
         "[self-test](/selftest.md)",
         f"{row['any']} of {row['mutants']} changed forms caught; {row['alarms']} of {valid} valid instances accused",
@@ -196,11 +195,6 @@ _CHECKS = (_implied, _tightness, _card, _selftest)
 
 def _graph(statement: Statement) -> Sequence[str]:
     """The graph of the proof where one is kept."""
-    if statement.key not in reviews.DRAWN:
+    if statement.key not in kept.DRAWN:
         return ()
     return (f"![What {statement.key} follows from](/_static/{reviews.figure(statement.key).name})", "")
-
-
-@functools.cache
-def _kept(name: str) -> Any:
-    return json.loads((HERE / name).read_text())

@@ -1,4 +1,4 @@
-"""Every study of this folder in its quick form, beside what is kept of the whole ones (docs/claims.json).
+"""Every study of this folder in its quick form, beside what is kept of the whole ones (docs/kept/claims.json).
 
     python experiments/quick.py [--jobs 2] [--out FOLDER]
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-KEPT = HERE.parent / "docs" / "claims.json"
+KEPT = HERE.parent / "docs" / "kept" / "claims.json"
 OPPOSITE = {"CONFIRMED": "REFUTED", "REFUTED": "CONFIRMED"}
 # All claims are confirmed, or some are not.
 RAN = (0, 1)

@@ -49,6 +49,22 @@ def classes(package: str, group: str, base: type[T]) -> list[type[T]]:
     return found
 
 
+def named(package: str, attribute: str, group: str, base: type[T]) -> list[T]:
+    """The objects of a kind in the tuples of that name in the modules of a package, and those of entry points.
+
+    An entry point names one object or several; raises `InputError` for one that names another kind.
+    """
+    # Modules that import a registry may have it under that name.
+    tuples = (vars(module).get(attribute, ()) for module in modules(package))
+    found = [each for own in tuples if isinstance(own, tuple) for each in own]
+    for name, each in plugins(group):
+        several = [each] if isinstance(each, base) else [*each]
+        if not all(isinstance(one, base) for one in several):
+            raise InputError(f"the entry point {name!r} of {group} names no {base.__name__}")
+        found += several
+    return found
+
+
 class Registry(MutableMapping[str, T], Generic[T]):
     """Objects by name, found by ``find`` when first needed and then kept; `forget` has them looked for again.
 

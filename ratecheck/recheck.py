@@ -1,6 +1,6 @@
 """Check certificates without ratecheck: ``python recheck.py FILE.json [AUDIT.json] [--claims]``.
 
-``ratecheck audit PAPER --certificates FILE.json`` writes the file, whose schema is in docs/certificates.md. Exit code
+``ratecheck audit PAPER --certificates FILE.json`` writes the file, whose schema is in docs/audit.md. Exit code
 0: all is accepted, 1: a certificate is rejected, 2: unreadable. ``--claims`` prints each claim as the data of the file
 have it; with AUDIT.json, from ``ratecheck audit PAPER --json``, each has to be a claim of that audit.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import seconds
 
 from ratecheck.cli import _run
 
@@ -17,6 +18,8 @@ hypothesis.settings.register_profile("busy", deadline=None)
 hypothesis.settings.load_profile("busy")
 # Processes that run tests beside each other inherit a width, which would break the lines of what commands print.
 os.environ.pop("COLUMNS", None)
+# Nor is this meant for tests that a test starts.
+WRITTEN = os.environ.pop("RATECHECK_SECONDS", None)
 
 HERE = Path(__file__).parent
 # `pytest -m quick`: some of every folder whose tests say much in little time, less than a minute together on one core.
@@ -39,8 +42,12 @@ QUICK = {
 }
 # Tests of these files that cost as much as all others of theirs.
 COSTLY = ("test_verdicts_err_no_more_often_than_the_level", "test_a_terminal_s_own_width_counts")
-# Files with a test that takes minutes. With several processes they come first, so that none is left over at the end.
-FIRST = ("project/test_docs.py", "falsification/test_pep.py")
+
+
+def pytest_configure(config):
+    """The process that starts the others hears how long their tests take."""
+    if WRITTEN is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(seconds.Seconds(WRITTEN))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -59,7 +66,8 @@ def pytest_ignore_collect(collection_path, config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """What takes long comes first; mark what is quick, and as long what is left to the full-length checks."""
-    items.sort(key=lambda item: item.path.relative_to(HERE).as_posix() not in FIRST)
+    kept = seconds.kept()
+    items.sort(key=lambda item: -kept.get(item.nodeid.partition("::")[0], 0))
     met = Counter()
     for item in items:
         if every := item.get_closest_marker("every"):

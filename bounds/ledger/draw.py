@@ -55,10 +55,6 @@ class Draw:
         """A vector of such numbers."""
         return tuple(self.rational(low, high) for _ in range(dimension))
 
-    def one_of(self, options: Sequence[object]) -> object:
-        """One of the options."""
-        return self._random.choice(options)
-
 
 def dot(one: Sequence[Rational], other: Sequence[Rational]) -> Fraction:
     """The inner product of two vectors of numbers."""

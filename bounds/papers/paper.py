@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import sympy as sp
 
 from bounds.parsing import read
 from bounds.statement import Assumption, Claim, Over, Relation, Source, Statement, StepProduct, StepRule
 from bounds.symbols import Vocabulary
-from bounds.theorem import ConditionLike, Fields, Formula
+from bounds.theorem import Fields, Formula
 
 
 class _Printed(Fields):
@@ -69,7 +70,7 @@ class Paper:
         *claims: Claim,
         algorithm: str | None,
         assumptions: tuple[Assumption, ...],
-        conditions: Mapping[str, ConditionLike] | Iterable[ConditionLike] = (),
+        conditions: Mapping[str, Any] | None = None,
         step_rules: Mapping[str, Formula] | Iterable[StepRule] = (),
         step_products: tuple[StepProduct, ...] = (),
         settings: Mapping[str, Formula] | None = None,
@@ -86,7 +87,7 @@ class Paper:
             algorithm=algorithm,
             assumptions=assumptions,
             claims=claims,
-            conditions=self._fields.conditions(conditions),
+            conditions=self._fields.conditions(conditions or {}),
             step_rules=self._fields.step_rules(step_rules),
             step_products=step_products,
             settings=self._fields.settings(settings or {}),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import sympy as sp
@@ -83,7 +84,7 @@ class Notation:
         """Words in the place of a formula."""
         return rf"\text{{{text}}}" if self.tex else text
 
-    def number(self, value: float, digits: int = DIGITS) -> str:
+    def number(self, value: float | Decimal, digits: int = DIGITS) -> str:
         """A number rounded to some digits."""
         mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if self.tex and exponent else f"{value:.{digits}g}"
@@ -102,6 +103,14 @@ class Notation:
 def is_short(value: Fraction) -> bool:
     """Whether a rational has few digits, so that it is written as p/q."""
     return len(f"{value.numerator}{value.denominator}") <= _LONGEST
+
+
+def decimal(value: Fraction) -> float | Decimal:
+    """A rational as a number that `Notation.number` rounds: the nearest float, or beyond their range a decimal."""
+    try:
+        return float(value)
+    except OverflowError:
+        return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def counted(count: int) -> str:

@@ -1,8 +1,12 @@
-"""The simplest rational in an interval."""
+"""Simple numbers: the simplest rational in an interval, and floats of fewer binary digits in the place of one."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+
+# Binary digits to which numbers are rounded.
+_DIGITS = (1, 2, 3, 4, 6, 8, 12)
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
@@ -18,3 +22,28 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
         return Fraction(whole)
     part = whole - 1
     return part + 1 / simplest_between(1 / (high - part), 1 / (low - part))
+
+
+def bits(value: float) -> int:
+    """Binary digits of numerator and denominator, less one, and one for a minus sign; 0 for 0."""
+    numerator, denominator = float(value).as_integer_ratio()
+    return numerator.bit_length() + denominator.bit_length() - 1 + (numerator < 0) if numerator else 0
+
+
+def simpler_numbers(value: float, limit: int) -> list[float]:
+    """Numbers of fewer than ``limit`` binary digits in the place of one, simplest first.
+
+    0, 1, -1 and 2, the number without its sign, powers of 2 between 1 and the number, and the number to a few binary
+    digits. All of them are floats as they are: what is printed is what is meant.
+    """
+    if value == 0.0 or not math.isfinite(value):
+        return [0.0, 1.0][: limit > 1 and value == 0.0]
+    mantissa, exponent = math.frexp(abs(value))
+    sign = math.copysign(1.0, value)
+    near = {0.0, 1.0, -1.0, 2.0, 0.5, abs(value)}
+    near |= {sign * math.ldexp(0.5, 1 + round((exponent - 1) * share)) for share in (0.25, 0.5, 0.75, 0.9, 1.0)}
+    for digits in _DIGITS:
+        scaled = math.ldexp(mantissa, digits)
+        roundings = {math.floor(scaled), math.ceil(scaled)} if digits <= 3 else {round(scaled)}
+        near |= {sign * math.ldexp(each, exponent - digits) for each in roundings}
+    return sorted((x for x in near if bits(x) < limit), key=lambda x: (bits(x), abs(x - value)))

@@ -12,23 +12,15 @@ from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.algorithms.model.averaged import PREFIX, averaged
 from ratecheck.algorithms.model.method import Method
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.extensions import Registry, modules, plugins
+from ratecheck.extensions import Registry, named
 
 GROUP = "ratecheck.algorithms"
 
 
 def _methods() -> dict[str, Method]:
     found: dict[str, Method] = {}
-    for module in modules(__name__):
-        own = vars(module).get("METHODS", ())
-        # Modules that import the registry have that one.
-        for each in own if isinstance(own, tuple) else ():
-            found.setdefault(each.name, each)
-    for name, named in plugins(GROUP):
-        for each in (named,) if isinstance(named, Method) else named:
-            if not isinstance(each, Method):
-                raise InputError(f"the entry point {name!r} of {GROUP} names no Method")
-            found.setdefault(each.name, each)
+    for each in named(__name__, "METHODS", GROUP, Method):
+        found.setdefault(each.name, each)
     return found
 
 

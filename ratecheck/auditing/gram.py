@@ -392,7 +392,7 @@ class _GramForm:
         return Decision(
             answer=Answer.TRUE,
             certified="certificate",
-            evidence="a sum of products of hypotheses, conditions and squares with coefficients >= 0",
+            evidence="nonnegative combination of products of hypotheses, conditions and squares",
         )
 
 

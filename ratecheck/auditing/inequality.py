@@ -447,7 +447,8 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
     if sums:
         terms = sum(len(part.summands) for part in sums)
         after = f" after {put}" if put and len(sums) == len(proof.parts) else ""
-        texts.append(f"a sum of {terms} products of hypotheses with coefficients >= 0{after}")
+        products = "a product" if terms == 1 else f"{terms} products"
+        texts.append(f"nonnegative combination of {products} of hypotheses{after}")
     return f"{' and '.join(texts)} ({len(proof.parts)} certificate{'s' if len(proof.parts) > 1 else ''})"
 
 

@@ -34,8 +34,7 @@ class Attempts:
 
     def __init__(self, problem: SingleLevel, start: Mapping[str, Array]) -> None:
         self._problem = problem
-        parts = [np.asarray(start.get(name, np.zeros(shape)), dtype=float) for name, shape in problem.starts.items()]
-        self.start = np.concatenate([part.ravel() for part in parts])
+        self.start = np.concatenate([part.ravel() for part in problem.start(start)])
         self.first = self.value(self.start)
 
     def value(self, point: Array) -> float:

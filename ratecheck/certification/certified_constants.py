@@ -9,24 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ratecheck.algebra.linear_algebra import rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
 from ratecheck.certification.declared import check_declared
 from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.certification.local_work import Work
-from ratecheck.engines.records import solution_error
+from ratecheck.certification.minimum_facts import OF_MINIMUM, MinimumFacts
 from ratecheck.inputs import floats
-from ratecheck.participation import Graph, Participation, delays
-from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
+from ratecheck.participation import Participation, delays
+from ratecheck.problems import Certificate, Constant, Moreau, Problem
 from ratecheck.problems.constants import CANNOT_TELL
-from ratecheck.problems.matrices import is_diagonal
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
@@ -40,6 +37,12 @@ LOWER = work.LOWER | {
     "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "delta",
     "selection_skew", "joint_minimum",
 }  # fmt: skip
+# Whole numbers that are known of every problem, and why.
+STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
+    "relative_noise": (lambda _: 0, "only additive noise is run, which has none"),
+    "dimension": (lambda problem: problem.d, "variables of a client"),
+    "inner_error": (lambda _: 0, "inner problems are solved exactly"),
+}
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,8 @@ class CertifiedCase:
         """The constant of that name; None where problems of this kind know no such thing."""
         if name in _FACTS:
             return _FACTS[name](self)
-        if name in self._of_problem:
-            return self._of_problem[name]
+        if name in self.known:
+            return self.known[name]
         return None if self.work is None else self.work.fact(name)
 
     def draws(self, name: str) -> bool:
@@ -82,13 +85,19 @@ class CertifiedCase:
         return None if self.work is None else self.work.weights
 
     @cached_property
-    def _pair(self) -> tuple[float, float] | str:
+    def minimum(self) -> MinimumFacts | None:
+        """The facts of the minimum where f is quadratic."""
         problem = self.problem.objective
-        assert problem is not None
-        return GradientFacts.of(problem).pair
+        return None if problem is None else MinimumFacts(problem, problem.start(self.start), self.known["L"].value)
 
     @cached_property
-    def _of_problem(self) -> Mapping[str, Constant]:
+    def gradients(self) -> GradientFacts | None:
+        """The facts of gradients where f is quadratic."""
+        return None if self.problem.objective is None else GradientFacts(self.problem.objective.forms)
+
+    @cached_property
+    def known(self) -> Mapping[str, Constant]:
+        """What the problem itself certifies, with what is declared tried at some points."""
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
         found = self.problem.certified(start, self.noise, self.weights)
         check_declared(self.problem, found, start)
@@ -104,13 +113,13 @@ def _total_noise(case: CertifiedCase) -> Constant | None:
     problem = case.problem.single
     if problem.d_u and problem.d_v:
         return None
-    found = case._of_problem["sigma_u" if problem.d_u else "sigma_v"]  # noqa: SLF001  # part of this file
+    found = case.known["sigma_u" if problem.d_u else "sigma_v"]
     return _renamed("sigma", found, found.value)
 
 
 def _mean_gradients(case: CertifiedCase) -> Constant:
     """(1/n) sum_i ||grad f_i||^2 at the start."""
-    total = case._of_problem["B_0"]  # noqa: SLF001  # part of this file
+    total = case.known["B_0"]
     return _renamed("mean_B_0", total, total.value / case.problem.n)
 
 
@@ -129,7 +138,7 @@ def _of_samples(name: str) -> Callable[[CertifiedCase], Constant | None]:
     """A constant of the clients' functions, or that of every sample where bounds have to hold for what is sampled."""
 
     def find(case: CertifiedCase) -> Constant | None:
-        known = case._of_problem  # noqa: SLF001  # part of this file
+        known = case.known
         sampled = known.get(f"{name}_samples") if case.samples else None
         return known.get(name) if sampled is None else sampled
 
@@ -200,11 +209,6 @@ def _inner_convexity(case: CertifiedCase) -> Constant | None:
     return Constant("inner_convexity", least, kind, "smallest alpha_i times lambda minus the modulus of weak convexity")
 
 
-def _inner_error(case: CertifiedCase) -> Constant:
-    del case  # the run solves them so, whatever the problem
-    return Constant("inner_error", 0.0, Certificate.EXACT, "inner problems are solved exactly")
-
-
 def _skew(case: CertifiedCase) -> Constant | None:
     """The least relative skew: 1 where the selected clients are those with the largest gradients, or all."""
     pattern = case.participation
@@ -218,19 +222,18 @@ def _skew(case: CertifiedCase) -> Constant | None:
 
 def _mixing_rate(case: CertifiedCase) -> Constant | None:
     """||W - 11'/n||_2 of the graph, with a margin for the rounding of its singular values."""
-    if not isinstance(case.participation, Graph):
+    pattern = case.participation
+    if pattern is None or (found := pattern.mixing_rate) is None:
         return None
-    found = case.participation.mixing_rate
-    rounded = found * (1 + _ROUNDING) + _ROUNDING if case.participation.n > 1 else 0.0
+    rounded = found * (1 + _ROUNDING) + _ROUNDING if pattern.n > 1 else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
 def _mixing_change(case: CertifiedCase) -> Constant | None:
     """||I - W||_2 of the graph, with a margin for its rounding, where W is symmetric."""
-    if not isinstance(case.participation, Graph):
+    if case.participation is None or (found := case.participation.mixing_change) is None:
         return None
-    found = case.participation.mixing_change
     if math.isinf(found):
         return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
@@ -239,9 +242,10 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
 
 def _mixing_share(case: CertifiedCase) -> Constant | None:
     """The probability with which a round mixes clients on a graph."""
-    if not isinstance(case.participation, Graph):
+    pattern = case.participation
+    if pattern is None or pattern.mixing is None:
         return None
-    return Constant("mixing_share", case.participation.mixes, Certificate.EXACT, "the probability that a round mixes")
+    return Constant("mixing_share", pattern.mixes, Certificate.EXACT, "the probability that a round mixes")
 
 
 def _weights(case: CertifiedCase) -> Array:
@@ -284,197 +288,28 @@ def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
 Fact = Callable[[CertifiedCase], Constant | None]
 
 
-def _of_minimum(name: str, find: Fact) -> Fact:
+def _of_minimum(name: str) -> Fact:
     """A constant of the minimum: by linear algebra on quadratics, else what the problem itself certifies."""
 
     def found(case: CertifiedCase) -> Constant | None:
-        if case.problem.objective is None:
-            return case._of_problem.get(name)  # noqa: SLF001  # part of this file
-        return find(case)
+        if case.minimum is None:
+            return case.known.get(name)
+        constant: Constant | None = getattr(case.minimum, name)
+        return constant
 
     return found
-
-
-def _distance_at_start(case: CertifiedCase) -> Constant | None:
-    """||u^0 - u*||^2 + (1/n) sum_i ||v_i^0 - v_i*||^2, to the minimiser of least norm, as ``distance2`` records it."""
-    problem = case.problem.objective
-    assert problem is not None
-    found = problem.minimizer()
-    if found is None:
-        return Constant("distance2_0", math.inf, Certificate.ABSENT, problem.no_minimum)
-    starts = (case.start.get(name, np.zeros(shape)) for name, shape in problem.starts.items())
-    away = [np.asarray(start, dtype=float) - point for start, point in zip(starts, found, strict=True)]
-    square = float(np.sum(away[0] ** 2))
-    if away[1].size:
-        counts = np.ones(problem.distinct) if problem.multiplicities is None else problem.multiplicities
-        square += float(counts @ np.sum(away[1] ** 2, axis=1)) / problem.n
-    # The point solves a system of equations to within the rounding of it.
-    matrix, right = problem.joint()
-    off = solution_error(matrix, right, problem.joint_point(*found))[0] * float(np.finfo(float).eps)
-    # What is an accusation by less than that is none.
-    bound = (math.sqrt(square) + off) ** 2
-    if off <= _ROUNDING * math.sqrt(square):
-        return Constant("distance2_0", bound, Certificate.EXACT, "distance to the minimiser by linear algebra")
-    if not math.isfinite(off):
-        return Constant("distance2_0", math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
-    why = "distance to the minimiser, with what the solution of the linear system may be off"
-    return Constant("distance2_0", bound, Certificate.UPPER_BOUND, why)
-
-
-def _strong_convexity(case: CertifiedCase) -> Constant | None:
-    """The least eigenvalue of the Hessian of f, a function of shared variables alone."""
-    problem = case.problem.objective
-    if problem is None or problem.d_v:
-        return None
-    values, off = _spectrum(problem)
-    if float(values[0]) <= off[0]:
-        reason = f"the Hessian of f has the eigenvalue {values[0]:.6g}"
-        if abs(values[0]) > 0 and abs(values[0]) <= off[0]:
-            reason = _cannot_tell(values, 0)
-        return Constant("strong_convexity", math.inf, Certificate.ABSENT, reason)
-    return _below(case, "strong_convexity", float(values[0]), float(off[0]), "least eigenvalue of the Hessian of f")
-
-
-def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
-    """The least eigenvalue of the clients' Hessians, functions of shared variables alone."""
-    name, problem = "clients_strong_convexity", case.problem.objective
-    if problem is None or problem.d_v:
-        return None
-    H = _rows(problem)[0].H
-    if is_diagonal(H):
-        # An entry is the eigenvalue that it is.
-        least, off = float(np.diagonal(H, axis1=1, axis2=2).min()), 0.0
-    else:
-        values = np.linalg.eigvalsh(H)
-        off = 8 * H.shape[1] * float(np.finfo(float).eps) * float(np.abs(values).max())
-        least = float(values.min())
-    if least <= off:
-        why = f"a client's Hessian has the eigenvalue {least:.6g}"
-        if abs(least) <= off > 0:
-            why = f"{CANNOT_TELL} the eigenvalue {least:.3g} of a client's Hessian from 0"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
-    return _below(case, name, least, off, "least eigenvalue of the clients' Hessians")
-
-
-def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
-    """The eigenvalues of the Hessian of f from the least one on, and what each of them may be off.
-
-    Those of a diagonal matrix are its entries, each known to a share of itself.
-    """
-    rows, counts = _rows(problem)
-    eps, matrix = float(np.finfo(float).eps), problem.mean()[0]
-    if is_diagonal(rows.H):
-        entries = np.diagonal(matrix)
-        off = 0.0 if problem.n == 1 else (len(counts) + 4) * eps
-        order = np.argsort(entries)
-        sizes = np.tensordot(counts, np.abs(rows.H), axes=1).diagonal() / problem.n
-        return np.asarray(entries[order], dtype=float), np.asarray(off * sizes[order], dtype=float)
-    values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
-    return values, np.full(len(values), 8 * len(values) * eps * float(np.abs(values).max()))
-
-
-def _cannot_tell(values: Array, place: int) -> str:
-    largest = float(np.abs(values).max())
-    return f"{CANNOT_TELL} the eigenvalue {values[place]:.3g} of the Hessian of f from 0 beside {largest:.3g}"
-
-
-def _below(case: CertifiedCase, name: str, value: float, off: float, what: str) -> Constant:
-    """An eigenvalue, rounded down by what it may be off."""
-    # Where f is a multiple of ||x||^2 it may exceed L all the same.
-    least = min(value - off, case._of_problem["L"].value)  # noqa: SLF001  # part of this file
-    if off <= _ROUNDING * value:
-        return Constant(name, least, Certificate.EXACT, what)
-    return Constant(name, least, Certificate.LOWER_BOUND, f"{what}, rounded down by what it may be off")
-
-
-def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
-    """The least positive eigenvalue of the Hessian of f, a function of shared variables alone.
-
-    Of a quadratic that is bounded below, ||grad f||^2 >= 2 mu (f - inf f) holds up to that eigenvalue.
-    """
-    name, problem = "polyak_lojasiewicz", case.problem.objective
-    if problem is None or problem.d_v:
-        return None
-    values, off = _spectrum(problem)
-    if (values < -off).any() or problem.minimizer() is None:
-        return Constant(name, math.inf, Certificate.ABSENT, problem.no_minimum)
-    kept = np.flatnonzero(values > off)
-    if not kept.size:
-        return Constant(name, math.inf, Certificate.ABSENT, "f has no curvature")
-    found = _below(
-        case, name, float(values[kept[0]]), float(off[kept[0]]), "least positive eigenvalue of the Hessian of f"
-    )
-    # What is stored as 0 in a diagonal matrix is 0.
-    sure = not values[: kept[0]].any() and not off[: kept[0]].any()
-    if found.value <= 0 or not (sure or _no_smaller(problem, found.value)):
-        why = f"{CANNOT_TELL} the least positive curvature of f from 0"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
-    return found
-
-
-# Variables for which a matrix is decided in rational arithmetic while a search waits.
-_RATIONAL = 24
-
-
-def _rows(problem: Quadratic | Population) -> tuple[Quadratic, Array]:
-    """The functions that clients have, and how many clients have each."""
-    if isinstance(problem, Population):
-        return problem.types, np.asarray(problem.counts, dtype=float)
-    return problem, np.ones(problem.n)
-
-
-def _no_smaller(problem: Quadratic | Population, least: float) -> bool:
-    """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
-    if problem.d > _RATIONAL:
-        return False
-    rows, counts = _rows(problem)
-    zero = rationals(np.zeros((problem.d, problem.d)))
-    whole = sum((int(count) * rationals(H) for count, H in zip(counts, rows.H, strict=True)), zero)
-    return semidefinite(whole) and semidefinite(whole.dot(whole) - Fraction(least) * int(counts.sum()) * whole)
-
-
-def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
-    """((1/n) sum_i ||grad f_i(x*)||^2)^(1/2), of functions of shared variables alone."""
-    name, problem = "minimiser_heterogeneity", case.problem.objective
-    if problem is None or problem.d_v:
-        return None
-    curved = _strong_convexity(case)
-    if curved is None or curved.certificate is Certificate.ABSENT:
-        unsure = curved is not None and curved.reason.startswith(CANNOT_TELL)
-        why = f"{CANNOT_TELL} whether f has one minimiser" if unsure else "f has no minimiser, or several"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
-    found = problem.minimizer()
-    assert found is not None
-    point = found[0]
-    matrix, right = problem.joint()
-    eps = float(np.finfo(float).eps)
-    off = solution_error(matrix, right, problem.joint_point(*found))[0] * eps
-    rows, counts = _rows(problem)
-    H, g = rows.H, rows.g
-    gradients = H @ point - g
-    # What each gradient may be off: where the minimiser is, and the rounding of products and sums.
-    sizes = np.linalg.norm(H, 2, axis=(1, 2))
-    terms = sizes * float(np.linalg.norm(point)) + np.linalg.norm(g, axis=1)
-    errors = sizes * off + 4 * (problem.d + 2) ** 1.5 * eps * terms
-    norms = np.linalg.norm(gradients, axis=1) + errors
-    value = math.sqrt(float(counts @ norms**2) / problem.n) * (1 + 8 * eps)
-    if not math.isfinite(value):
-        return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
-    exact = float(errors.max()) <= _ROUNDING * value
-    kind = Certificate.EXACT if exact else Certificate.UPPER_BOUND
-    return Constant(name, value, kind, "gradients at the minimiser, by linear algebra")
 
 
 def _lipschitz(case: CertifiedCase) -> Constant | None:
     """L; of an operator that is no gradient the constant of cocoercivity is another one."""
-    known = case._of_problem  # noqa: SLF001  # part of this file
+    known = case.known
     found = known.get("cocoercivity") if case.cocoercive else None
     return known.get("L") if found is None else _renamed("L", found, found.value)
 
 
 def _convexity(case: CertifiedCase) -> Constant | None:
     """The least eigenvalue of a client's Hessian anywhere, or a lower bound, where that is not negative."""
-    if (own := case._of_problem.get("convexity")) is not None:  # noqa: SLF001  # part of this file
+    if (own := case.known.get("convexity")) is not None:
         return own
     least = case.problem.least_curvature
     if least is None:
@@ -488,12 +323,11 @@ def _of_gradients(name: str) -> Fact:
     """What bounds gradients at every point, of functions of shared variables alone."""
 
     def found(case: CertifiedCase) -> Constant | None:
-        problem = case.problem.objective
-        if problem is None:
+        if case.gradients is None:
             return case.problem.of_gradients(name)
         if name == "gradient_bound":
-            return GradientFacts.of(problem).bound
-        return None if problem.d_v else GradientFacts.of(problem).interpolation
+            return case.gradients.bound
+        return None if case.problem.single.d_v else case.gradients.interpolation
 
     return found
 
@@ -502,17 +336,16 @@ def _dissimilarity_pair(name: str) -> Fact:
     """G or B of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2, which hold together; (b, 1) where b exists."""
 
     def found(case: CertifiedCase) -> Constant | None:
-        known = case._of_problem.get("b")  # noqa: SLF001  # part of this file
-        problem = case.problem.objective
+        known = case.known.get("b")
         if known is not None and known.certificate is not Certificate.ABSENT:
             if name == "dissimilarity_G":
                 return _renamed(name, known, known.value, f"b, with B = 1: {known.reason}")
             return Constant(name, 1.0, Certificate.EXACT, "b bounds the dissimilarity")
-        if problem is None:
+        if case.gradients is None:
             return case.problem.of_gradients(name)
-        if problem.d_v:
+        if case.problem.single.d_v:
             return None
-        pair = case._pair  # noqa: SLF001  # part of this file
+        pair = case.gradients.pair
         if isinstance(pair, str):
             return Constant(name, math.inf, Certificate.ABSENT, pair)
         value = pair[name == "dissimilarity_B"]
@@ -521,13 +354,9 @@ def _dissimilarity_pair(name: str) -> Fact:
     return found
 
 
-def _relative_noise(case: CertifiedCase) -> Constant:
-    del case  # whatever the problem
-    return Constant("relative_noise", 0.0, Certificate.EXACT, "only additive noise is run, which has none")
-
-
-def _dimension(case: CertifiedCase) -> Constant:
-    return Constant("dimension", float(case.problem.d), Certificate.EXACT, "variables of a client")
+def _stated(name: str) -> Fact:
+    value, why = STATED[name]
+    return lambda case: Constant(name, float(value(case.problem)), Certificate.EXACT, why)
 
 
 def _visited(name: str) -> Fact:
@@ -550,7 +379,6 @@ _FACTS: dict[str, Fact] = {
     **{name: _delay(name, position) for names in (DELAYS, MEAN_DELAYS) for position, name in enumerate(names)},
     "delta": _least_probability,
     "inner_convexity": _inner_convexity,
-    "inner_error": _inner_error,
     "selection_skew": _skew,
     "mixing_rate": _mixing_rate,
     "mixing_change": _mixing_change,
@@ -559,17 +387,12 @@ _FACTS: dict[str, Fact] = {
     "lagrangian_gap": _lagrangian_gap,
     "L": _lipschitz,
     "convexity": _convexity,
-    "distance2_0": _of_minimum("distance2_0", _distance_at_start),
-    "strong_convexity": _of_minimum("strong_convexity", _strong_convexity),
-    "clients_strong_convexity": _of_minimum("clients_strong_convexity", _clients_strong_convexity),
-    "polyak_lojasiewicz": _of_minimum("polyak_lojasiewicz", _polyak_lojasiewicz),
-    "minimiser_heterogeneity": _of_minimum("minimiser_heterogeneity", _minimiser_heterogeneity),
+    **{name: _of_minimum(name) for name in OF_MINIMUM},
     "gradient_bound": _of_gradients("gradient_bound"),
     "interpolation": _of_gradients("interpolation"),
     "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),
     "dissimilarity_B": _dissimilarity_pair("dissimilarity_B"),
-    "relative_noise": _relative_noise,
-    "dimension": _dimension,
+    **{name: _stated(name) for name in STATED},
     "visited_gradient": _visited("visited_gradient"),
     "visited_distance": _visited("visited_distance"),
 }

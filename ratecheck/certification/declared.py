@@ -33,10 +33,14 @@ def check_declared(problem: Problem, constants: Mapping[str, Constant], start: M
     """
     outside = type(problem).__module__.partition(".")[0] != __name__.partition(".")[0]
     declared = any(each.certificate is Certificate.DECLARED for each in constants.values())
-    if not ((outside or declared) and isinstance(problem, SingleLevel)):
+    if not (outside or declared):
         return
-    _check_start(problem, start)
-    tried = Attempts(problem, start)
+    try:
+        single = problem.single
+    except InputError:
+        return
+    _check_start(single, start)
+    tried = Attempts(single, start)
     for name, least, seen in _contradictions(tried, constants):
         if name in constants and constants[name].value < least:
             declares = f"{type(problem).__name__} declares {name}={constants[name].value:.6g}"
@@ -46,8 +50,7 @@ def check_declared(problem: Problem, constants: Mapping[str, Constant], start: M
 
 
 def _check_start(problem: SingleLevel, start: Mapping[str, Array]) -> None:
-    points = [np.asarray(start.get(name, np.zeros(shape)), dtype=float) for name, shape in problem.starts.items()]
-    kind = type(problem).__name__
+    points, kind = problem.start(start), type(problem).__name__
     for function, shapes in (("value", [()]), ("gradients", [(problem.n, problem.d_u), (problem.n, problem.d_v)])):
         try:
             found = getattr(problem, function)(*points)

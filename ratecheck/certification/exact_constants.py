@@ -13,27 +13,46 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, definite, identity, inverse, minimum, rationals, semidefinite
-from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS
-from ratecheck.certification.gradient_facts import GradientFacts
+from ratecheck.algebra.linear_algebra import (
+    Entries,
+    definite,
+    identity,
+    inverse,
+    minimum,
+    rationals,
+    semidefinite,
+    zero_of,
+)
+from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, STATED
+from ratecheck.certification.gradient_facts import GradientFacts, dominates
+from ratecheck.certification.minimum_facts import spectrum
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
-from ratecheck.problems.matrices import is_diagonal
+from ratecheck.problems.forms import Forms
+from ratecheck.problems.matrices import largest_norm
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
 # An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
 _FIRST, _MOVES = Fraction(1, 2**50), 48
-# Eigenvalues that floating point does not tell from 0, as a share of the largest.
-_FLAT = 1e-14
+
+# Constants by what they are about: the run, affine operators, functions.
+OF_RUN = frozenset({
+    "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
+})  # fmt: skip
+OF_OPERATORS = frozenset({"distance2_0", "B_0", "mean_B_0"})
+_OF_FUNCTIONS = frozenset({
+    "F_0", "minimiser_heterogeneity", "b", "joint_minimum", "lagrangian_gap", "gradient_bound", "dissimilarity_G",
+    "dissimilarity_B", "inner_error",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,6 +70,9 @@ class Proved:
     weights: Sequence[Fraction]
     start: Mapping[str, Any]
 
+    # What is known beside the constants that a test decides.
+    _known: ClassVar[frozenset[str]] = OF_RUN | OF_OPERATORS | _OF_FUNCTIONS
+
     def fact(self, name: str) -> Number | None:
         """The constant of that name; None where nothing is known about it here.
 
@@ -58,8 +80,10 @@ class Proved:
         """
         if name in self._predicates:
             return self._moved(name, *self._predicates[name])
-        find = getattr(self, f"_{name}", None) if name in _KNOWN else None
-        return None if find is None else Enclosure.of(find()).plain
+        if name not in self._known:
+            return None
+        found = STATED[name][0](self.problem) if name in STATED else getattr(self, f"_{name}")()
+        return Enclosure.of(found).plain
 
     def admits(self, name: str, value: Fraction) -> bool:
         """Whether a claimed value is proved to be as weak as the constant itself."""
@@ -73,29 +97,19 @@ class Proved:
     # --- Eigenvalues ---
 
     @cached_property
-    def _H(self) -> Entries:
-        return rationals(self.problem.H)
-
-    @cached_property
-    def _g(self) -> Entries:
-        return rationals(self.problem.g)
-
-    @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
         """Constants that a test decides: what floating point says, and the test."""
         H_uu, H_uv, H_vv = self.problem.blocks()
         found = {
-            name: (max(_norm(block) for block in blocks), self._bounds_norms(blocks))
+            name: (max(map(largest_norm, blocks)), self._bounds_norms(blocks))
             for name, blocks in {
                 "L": (H_uu, H_uv, H_vv), "L_u": (H_uu,), "L_v": (H_vv,), "L_uv": (H_uv,), "L_vu": (H_uv,),
             }.items()
         }  # fmt: skip
         if not self.problem.d_v:
-            values = np.linalg.eigvalsh(self.problem.mean()[0])
+            values, off = spectrum(self.problem)
             found["strong_convexity"] = float(values[0]), self._bounds_curvature
-            # Those of a diagonal matrix are its entries.
-            flat = 0.0 if is_diagonal(self.problem.H) else _FLAT * abs(values).max()
-            if (positive := values[values > flat]).size:
+            if (positive := values[values > off]).size:
                 found["polyak_lojasiewicz"] = float(positive[0]), self._bounds_dominance
         if self.lambda_ is not None:
             lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
@@ -114,24 +128,19 @@ class Proved:
         return bounds
 
     def _bounds_curvature(self, value: Fraction) -> bool:
-        whole = sum(self._H, _zeros(self.problem.d, self.problem.d))
-        return value > 0 and semidefinite(whole - value * self.problem.n * identity(self.problem.d))
+        """Whether the symmetric part of the mean of the matrices is at least the value."""
+        mean = self._forms.mean(self._forms.H)
+        return value > 0 and semidefinite((mean + mean.T) / 2 - value * identity(len(mean)))
 
     def _bounds_dominance(self, value: Fraction) -> bool:
         """Whether a minimum exists and no eigenvalue of the Hessian of f lies between 0 and the value."""
-        whole = sum(self._H, _zeros(self.problem.d, self.problem.d))
-        return (
-            value > 0
-            and semidefinite(whole)
-            and minimum(*self._joint) is not None
-            and semidefinite(whole.dot(whole) - value * self.problem.n * whole)
-        )
+        return value > 0 and minimum(*self._joint) is not None and dominates(self._forms, value)
 
     def _bounds_convexity(self, value: Fraction) -> bool:
         assert self.lambda_ is not None
         return all(
             semidefinite(H + (self.lambda_ - value / weight) * identity(len(H)))
-            for H, weight in zip(self._H, self.weights, strict=True)
+            for H, weight in zip(self._forms.H, self.weights, strict=True)
         )
 
     def _moved(self, name: str, near: float, holds: Callable[[Fraction], bool]) -> Fraction:
@@ -146,106 +155,90 @@ class Proved:
     # --- Gradients and minima ---
 
     @cached_property
+    def _forms(self) -> Forms:
+        return self.problem.forms.exactly
+
+    @cached_property
+    def _start(self) -> tuple[Entries, Entries]:
+        """The start u (d_u,), v (n, d_v); zeros where none is given."""
+        u, v = self.problem.start(self.start)
+        return rationals(u), rationals(v)
+
+    @cached_property
     def _points(self) -> Entries:
         """The start of every client, (n, d)."""
-        n, d_u, d_v = self.problem.n, self.problem.d_u, self.problem.d_v
-        u = np.asarray(self.start.get("x0", np.zeros(d_u)), dtype=float)
-        v = np.asarray(self.start.get("v0", np.zeros((n, d_v))), dtype=float)
-        return rationals(np.concatenate([np.broadcast_to(u, (n, d_u)), v], axis=1))
-
-    def _values(self) -> list[Fraction]:
-        """f_i at the start."""
-        return [x.dot(H.dot(x)) / 2 - g.dot(x) for H, g, x in zip(self._H, self._g, self._points, strict=True)]
+        return self._forms.points(*self._start)
 
     @cached_property
     def _joint(self) -> tuple[Entries, Entries]:
         """The form x'Ax/2 - b'x of x = (u, v_1, ..., v_n) that is n f."""
-        n, d_u, d_v = self.problem.n, self.problem.d_u, self.problem.d_v
-        joint, slope = _zeros(d_u + n * d_v, d_u + n * d_v), _zeros(1, d_u + n * d_v)[0]
-        for i in range(n):
-            at = [*range(d_u), *range(d_u + i * d_v, d_u + (i + 1) * d_v)]
-            joint[np.ix_(at, at)] += self._H[i]
-            slope[at] += self._g[i]
-        return joint, slope
+        return self._forms.joint()
+
+    @cached_property
+    def _solution(self) -> tuple[Entries, Entries] | None:
+        """The only minimiser, or zero of an operator, u (d_u,) and v (n, d_v); None where there is none, or several."""
+        (joint, slope), (u, v) = self._joint, self._start
+        point = zero_of(joint, slope) if definite(joint) or not self.problem.potential else None
+        return None if point is None else (point[: u.size], point[u.size :].reshape(v.shape))
 
     def _distance2_0(self) -> Fraction:
-        n, d_u, (joint, slope) = self.problem.n, self.problem.d_u, self._joint
-        if not definite(joint):
-            raise UndecidedError("the distance to one of several minimisers")
-        start = np.concatenate([self._points[0, :d_u], self._points[:, d_u:].ravel()])
-        away = start - inverse(joint).dot(slope)
-        return Fraction(away[:d_u].dot(away[:d_u]) + away[d_u:].dot(away[d_u:]) / Fraction(n))
+        if self._solution is None:
+            several = "minimisers" if self.problem.potential else "zeros"
+            raise UndecidedError(f"the distance to one of several {several}")
+        return Fraction(self._forms.distance2(*(x - y for x, y in zip(self._start, self._solution, strict=True))))
 
     def _minimiser_heterogeneity(self) -> Number:
-        joint, slope = self._joint
-        if self.problem.d_v or not definite(joint):
+        if self.problem.d_v or self._solution is None:
             raise UndecidedError("gradients at one of several minimisers")
-        point = inverse(joint).dot(slope)
-        gradients = [H.dot(point) - g for H, g in zip(self._H, self._g, strict=True)]
-        square = sum((gradient.dot(gradient) for gradient in gradients), Fraction(0))
-        return Enclosure.of(square / self.problem.n).sqrt()
+        gradients = self._forms.gradients(self._forms.points(*self._solution))
+        return Enclosure.of(np.sum(gradients**2) / Fraction(self.problem.n)).sqrt()
 
     def _F_0(self) -> Fraction:
         lowest = minimum(*self._joint)
         if lowest is None:
             raise UndecidedError("f is unbounded below, in exact arithmetic")
-        gap = (sum(self._values()) - lowest) / self.problem.n
+        gap = (sum(self._forms.values(self._points)) - lowest) / self.problem.n
         if gap <= 0:
             raise UndecidedError("the start is a minimiser")
         return gap
 
     def _B_0(self) -> Fraction:
-        d_u = self.problem.d_u
-        gradients = [(H.dot(x) - g)[:d_u] for H, g, x in zip(self._H, self._g, self._points, strict=True)]
-        return sum((gradient.dot(gradient) for gradient in gradients), Fraction(0))
+        return Fraction(np.sum(self._forms.gradients(self._points)[:, : self.problem.d_u] ** 2))
 
     def _mean_B_0(self) -> Fraction:
         return self._B_0() / self.problem.n
 
+    @cached_property
+    def _b2(self) -> Fraction | str:
+        """b^2, or in words why there is none."""
+        found: Fraction | str = self._forms.dissimilarity2(lambda matrices: not matrices.any())
+        return found
+
     def _b(self) -> Number:
-        n, d_u = self.problem.n, self.problem.d_u
-        if n > 1 and (self._H[:, :d_u] != np.concatenate([self._H[:1, :d_u]] * n)).any():
-            raise UndecidedError("clients' Hessians differ: b holds along the trajectory at best")
-        if n > 1 and any(entry != 0 for entry in self._H[0, :d_u, d_u:].ravel()):
-            raise UndecidedError("shared and personal variables are coupled: b holds along the trajectory at best")
-        slopes = self._g[:, :d_u]
-        apart = slopes - slopes.sum(axis=0) / Fraction(n)
-        return Enclosure.of(sum((row.dot(row) for row in apart), Fraction(0)) / n).sqrt()
+        if isinstance(self._b2, str):
+            raise UndecidedError(f"{self._b2}: b holds along the trajectory at best")
+        return Enclosure.of(self._b2).sqrt()
 
     def _gradient_bound(self) -> Number:
         if self.problem.H.any():
             raise UndecidedError("gradients of a curved quadratic have no bound")
-        return Enclosure.of(max(row.dot(row) for row in self._g)).sqrt()
+        return Enclosure.of(max(row.dot(row) for row in self._forms.g)).sqrt()
 
     def _dissimilarity_G(self) -> Number:
-        return self._b() if self._has_b else self._pair[0]
+        return self._pair[0] if isinstance(self._b2, str) else self._b()
 
     def _dissimilarity_B(self) -> Number:
-        return Fraction(1) if self._has_b else self._pair[1]
-
-    @property
-    def _has_b(self) -> bool:
-        try:
-            self._b()
-        except UndecidedError:
-            return False
-        return True
+        return self._pair[1] if isinstance(self._b2, str) else Fraction(1)
 
     @cached_property
     def _pair(self) -> tuple[Fraction, Fraction]:
         """A pair (G, B) that is proved, as a float of each says it."""
-        facts = GradientFacts.of(self.problem)
+        facts = GradientFacts(self.problem.forms)
         if self.problem.d_v or isinstance(facts.pair, str) or not facts.in_rationals:
             raise UndecidedError("a pair (G, B) that is not proved in rationals")
         return Fraction(facts.pair[0]), Fraction(facts.pair[1])
 
     # --- Noise, inner problems ---
-
-    def _relative_noise(self) -> Fraction:
-        return Fraction(0)
-
-    def _dimension(self) -> Fraction:
-        return Fraction(self.problem.d)
 
     def _sigma_u(self) -> Fraction:
         return self.noise.get("sigma_u", Fraction(0)) if self.problem.d_u else Fraction(0)
@@ -258,31 +251,23 @@ class Proved:
             raise UndecidedError("one sigma for two blocks of variables")
         return self.noise.get("sigma", self._sigma_u() + self._sigma_v())
 
-    def _inner_error(self) -> Fraction:
-        return Fraction(0)
-
     def _joint_minimum(self) -> Fraction:
-        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), w being the last variable."""
-        n, d = self._g.shape
-        if self.lambda_ is None or not all(definite(H + self.lambda_ * identity(d)) for H in self._H):
+        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), as in `Moreau.joint_minimum`."""
+        (H, g), lambda_, weights = (self._forms.H, self._forms.g), self.lambda_, np.array(self.weights, dtype=object)
+        shifted = [] if lambda_ is None else [each + lambda_ * identity(len(each)) for each in H]
+        if lambda_ is None or not all(map(definite, shifted)):
             raise UndecidedError("an inner problem that is not strongly convex")
-        joint, slope = _zeros((n + 1) * d, (n + 1) * d), _zeros(1, (n + 1) * d)[0]
-        last = slice(n * d, (n + 1) * d)
-        for i, weight in enumerate(self.weights):
-            own, pull = slice(i * d, (i + 1) * d), weight * self.lambda_ * identity(d)
-            joint[own, own] += weight * self._H[i] + pull
-            joint[last, last] += pull
-            joint[own, last] -= pull
-            joint[last, own] -= pull
-            slope[own] += weight * self._g[i]
-        lowest = minimum(joint, slope)
+        resolvents = np.stack([inverse(each) for each in shifted])
+        shrunk = lambda_ * np.einsum("iab,ib->ia", resolvents, g)
+        envelopes = lambda_ * (identity(self.problem.d) - lambda_ * resolvents)
+        lowest = minimum(np.tensordot(weights, envelopes, axes=1), weights @ shrunk)
         if lowest is None:
             raise UndecidedError("the joint objective is unbounded below, in exact arithmetic")
-        return lowest
+        return Fraction(lowest - weights @ np.sum(g * shrunk, axis=1) / (2 * lambda_))
 
     def _lagrangian_gap(self) -> Fraction:
-        values = zip(self.weights, self._values(), strict=True)
-        return sum((weight * value for weight, value in values), Fraction(0)) - self._joint_minimum()
+        values = self._forms.values(self._points)
+        return Fraction(np.array(self.weights, dtype=object) @ values - self._joint_minimum())
 
     # --- Participation ---
 
@@ -324,30 +309,6 @@ class Proved:
         return sum(found, Fraction(0))
 
 
-_KNOWN = frozenset(
-    {
-        "F_0",
-        "distance2_0",
-        "minimiser_heterogeneity",
-        "B_0",
-        "mean_B_0",
-        "b",
-        "sigma",
-        "sigma_u",
-        "sigma_v",
-        "inner_error",
-        "joint_minimum",
-        "lagrangian_gap",
-        "gradient_bound",
-        "dissimilarity_G",
-        "dissimilarity_B",
-        "relative_noise",
-        "dimension",
-    }
-    | {"selection_skew", "delta", *DELAYS, *MEAN_DELAYS}
-)
-
-
 def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArray[np.bool_]]]:
     """Every matrix (T, n) that a pattern may draw, with its probability; `UndecidedError` where there are too many."""
     fixed = pattern.fixed(T)
@@ -379,11 +340,3 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
             matrix[t, list(members)] = True
         found.append((math.prod((q for q, _ in rounds), start=Fraction(1)), matrix))
     return found
-
-
-def _norm(block: NDArray[np.float64]) -> float:
-    return float(np.linalg.norm(block, 2, axis=(1, 2)).max()) if block.size else 0.0
-
-
-def _zeros(rows: int, columns: int) -> Entries:
-    return np.full((rows, columns), Fraction(0), dtype=object)

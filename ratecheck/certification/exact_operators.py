@@ -6,23 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
-import numpy as np
-
-from ratecheck.algebra.enclosure import Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, identity, rationals, semidefinite, zero_of
-from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
-from ratecheck.certification.exact_constants import Proved
+from ratecheck.certification.exact_constants import OF_OPERATORS, OF_RUN, Proved
 from ratecheck.problems import Certificate, MinMax
 from ratecheck.problems.minmax import cocoercive
-
-# What is known here beside the constants that are tested; the others speak of functions.
-_KNOWN = frozenset(
-    {
-        "distance2_0", "B_0", "mean_B_0", "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS,
-        *MEAN_DELAYS, "relative_noise", "dimension",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,17 +20,7 @@ class ProvedOperator(Proved):
     problem: MinMax  # type: ignore[assignment]  # in place of a quadratic
     cocoercive: bool = False
 
-    def fact(self, name: str) -> Number | None:
-        """See `Proved.fact`."""
-        return super().fact(name) if name in self._predicates or name in _KNOWN else None
-
-    @cached_property
-    def _H(self) -> Entries:
-        return rationals(self.problem.operator()[0])
-
-    @cached_property
-    def _g(self) -> Entries:
-        return rationals(self.problem.operator()[1])
+    _known: ClassVar[frozenset[str]] = OF_RUN | OF_OPERATORS
 
     @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
@@ -54,19 +32,8 @@ class ProvedOperator(Proved):
         elif (near := self.problem.nearly_cocoercive) is not None:
             found["L"] = near, self._bounds_cocoercivity
         if constants["strong_convexity"].certificate is not Certificate.ABSENT:
-            found["strong_convexity"] = self.problem.least_eigenvalue[0], self._bounds_monotonicity
+            found["strong_convexity"] = self.problem.least_eigenvalue[0], self._bounds_curvature
         return found
 
     def _bounds_cocoercivity(self, value: Fraction) -> bool:
-        return value > 0 and all(cocoercive(M, value) for M in self._H)
-
-    def _bounds_monotonicity(self, value: Fraction) -> bool:
-        whole = sum(self._H, np.full((self.problem.d, self.problem.d), Fraction(0), dtype=object))
-        return value > 0 and semidefinite((whole + whole.T) / 2 - value * self.problem.n * identity(self.problem.d))
-
-    def _distance2_0(self) -> Fraction:
-        found = zero_of(sum(self._H[1:], self._H[0]), sum(self._g[1:], self._g[0]))
-        if found is None:
-            raise UndecidedError("the distance to one of several zeros")
-        away = self._points[0] - found
-        return Fraction(away.dot(away))
+        return value > 0 and all(cocoercive(M, value) for M in self._forms.H)

@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite, solve
 from ratecheck.aliases import Array
-from ratecheck.problems import Certificate, Constant, Population, Quadratic
+from ratecheck.problems import Certificate, Constant
 from ratecheck.problems.constants import CANNOT_TELL
+from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import is_diagonal
 
 # Operations on rationals, n d^3, that are made while a search waits, and entries of diagonal matrices.
@@ -31,26 +34,17 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class GradientFacts:
-    """The facts of quadratics, ``H`` (k, d, d) and ``g`` (k, d), of which there are ``counts`` (k,) clients each."""
+    """The facts of quadratics, of which a client's variables count as one vector."""
 
-    H: Array
-    g: Array
-    counts: Array
-
-    @classmethod
-    def of(cls, problem: Quadratic | Population) -> GradientFacts:
-        """Those of a problem; a client's variables count as one vector."""
-        if isinstance(problem, Population):
-            return cls(problem.types.H, problem.types.g, np.asarray(problem.counts, dtype=float))
-        return cls(problem.H, problem.g, np.ones(problem.n))
+    forms: Forms
 
     @property
     def bound(self) -> Constant:
         """G with ||grad f_i|| <= G everywhere, which linear functions have alone."""
-        if self.H.any():
+        if self.forms.H.any():
             why = "gradients of a curved quadratic have no bound; visited_gradients bounds those of a run"
             return Constant("gradient_bound", math.inf, Certificate.ABSENT, why)
-        largest = float(np.linalg.norm(self.g, axis=1).max()) * (1 + 8 * _EPS)
+        largest = float(np.linalg.norm(self.forms.g, axis=1).max()) * (1 + 8 * _EPS)
         return Constant("gradient_bound", largest, Certificate.EXACT, "linear functions")
 
     # --- A common minimiser ---
@@ -59,11 +53,11 @@ class GradientFacts:
     def interpolation(self) -> Constant:
         """0 where one point minimises every f_i, decided in rationals."""
         name = "interpolation"
-        if float(np.linalg.eigvalsh(self.H)[:, 0].min()) < -_APART * float(np.abs(self.H).max(initial=0.0)):
+        if float(np.linalg.eigvalsh(self.forms.H)[:, 0].min()) < -_APART * float(np.abs(self.forms.H).max(initial=0.0)):
             return Constant(name, math.inf, Certificate.ABSENT, "a client is not convex: it has no minimiser")
-        x = np.linalg.lstsq(self.H.reshape(-1, self.H.shape[2]), self.g.ravel(), rcond=None)[0]
-        left = np.linalg.norm(self.H @ x - self.g, axis=1)
-        size = float(np.abs(self.H).max(initial=0.0) * np.linalg.norm(x) + np.abs(self.g).max(initial=0.0))
+        x = np.linalg.lstsq(self.forms.H.reshape(-1, self.forms.H.shape[2]), self.forms.g.ravel(), rcond=None)[0]
+        left = np.linalg.norm(self.forms.H @ x - self.forms.g, axis=1)
+        size = float(np.abs(self.forms.H).max(initial=0.0) * np.linalg.norm(x) + np.abs(self.forms.g).max(initial=0.0))
         if (worst := float(left.max())) > _APART * size:
             why = f"at the point where they are smallest together a client has a gradient of {worst:.3g}"
             return Constant(name, math.inf, Certificate.ABSENT, why)
@@ -78,15 +72,15 @@ class GradientFacts:
 
     def _shared_minimiser(self) -> bool | None:
         """Whether a point solves H_i x = g_i for all i, and no H_i is indefinite; None where that costs too much."""
-        k, d = self.g.shape
-        if is_diagonal(self.H):
+        k, d = self.forms.g.shape
+        if is_diagonal(self.forms.H):
             if k * d > _ENTRIES:
                 return None
-            diagonals = rationals(np.diagonal(self.H, axis1=1, axis2=2))
-            return all(_meet(h, g) for h, g in zip(diagonals.T, rationals(self.g).T, strict=True))
+            diagonals = rationals(np.diagonal(self.forms.H, axis1=1, axis2=2))
+            return all(_meet(h, g) for h, g in zip(diagonals.T, rationals(self.forms.g).T, strict=True))
         if k * d**3 > _RATIONAL:
             return None
-        H, g = rationals(self.H), rationals(self.g)
+        H, g = self.forms.exactly.H, self.forms.exactly.g
         if not all(semidefinite(each) for each in H):
             return False
         rows = ({**dict(enumerate(row)), d: right} for own, slope in zip(H, g, strict=True)
@@ -113,14 +107,14 @@ class GradientFacts:
     @property
     def in_rationals(self) -> bool:
         """Whether `pair` is decided in rationals."""
-        k, d = self.g.shape
+        k, d = self.forms.g.shape
         return bool(k * d**3 <= _RATIONAL)
 
     def _mean(self, values: Array) -> Array:
-        return np.asarray(np.tensordot(self.counts, values, axes=1) / self.counts.sum())
+        return np.asarray(np.tensordot(self.forms.each, values, axes=1) / self.forms.n)
 
     def _candidates(self) -> Iterator[tuple[float, float]]:
-        A, S = self._mean(self.H), self._mean(self.H @ self.H)
+        A, S = self._mean(self.forms.H), self._mean(self.forms.H @ self.forms.H)
         values, vectors = np.linalg.eigh(A)
         kept = np.abs(values) > _APART * float(np.abs(values).max(initial=0.0))
         across = vectors[:, ~kept]
@@ -128,14 +122,14 @@ class GradientFacts:
             return
         inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
         least = float(np.linalg.eigvalsh(inverse @ S @ inverse).max(initial=1.0))
-        e = self.H @ (inverse @ self._mean(self.g)) - self.g
+        e = self.forms.H @ (inverse @ self._mean(self.forms.g)) - self.forms.g
         apart = self._mean(np.sum(e**2, axis=1)) - float(np.sum(self._mean(e) ** 2))
         tight = math.sqrt(least) * (1 + _MARGIN)
         # Where all share a minimiser, or what is left at it is orthogonal to the curvatures.
         yield 0.0, tight
         yield math.sqrt(max(float(apart), 0.0)) * (1 + _MARGIN), tight
         B2 = 2 * least
-        c = self._mean(np.einsum("kab,kb->ka", self.H, e))
+        c = self._mean(np.einsum("kab,kb->ka", self.forms.H, e))
         more = float(c @ np.linalg.pinv(B2 * A @ A - S, rcond=_APART, hermitian=True) @ c)
         mean2 = float(np.sum(self._mean(e) ** 2))
         G2 = self._mean(np.sum(e**2, axis=1)) - B2 * mean2 + more
@@ -144,26 +138,29 @@ class GradientFacts:
 
     def _dominates(self, G: float, B: float) -> bool:
         """Whether G^2 + B^2 ||grad f||^2 - (1/n) sum_i ||grad f_i||^2 is nonnegative everywhere, for certain."""
-        rows = np.concatenate([self.H, -self.g[:, :, None]], axis=2)
         if self.in_rationals:
-            counts = [Fraction(float(n)) for n in self.counts]
-            return semidefinite(_form(rationals(rows), counts, Fraction(G), Fraction(B)))
+            return semidefinite(self._form(self.forms.exactly, Fraction(G), Fraction(B)))
+        size = G**2 + (B**2 + 1) * float(
+            self._mean(np.sum(self.forms.H**2, axis=(1, 2)) + np.sum(self.forms.g**2, axis=1))
+        )
+        return bool(np.linalg.eigvalsh(self._form(self.forms, G, B))[0] > 16 * sum(self.forms.g.shape) * _EPS * size)
+
+    def _form(self, forms: Forms, G: Any, B: Any) -> NDArray[Any]:
+        """The same as a matrix in (x, 1)."""
+        rows = np.concatenate([forms.H, -forms.g[:, :, None]], axis=2)
         mean = self._mean(rows)
         form = B**2 * mean.T @ mean - self._mean(np.swapaxes(rows, 1, 2) @ rows)
         form[-1, -1] += G**2
-        size = G**2 + (B**2 + 1) * float(self._mean(np.sum(rows**2, axis=(1, 2))))
-        return bool(np.linalg.eigvalsh(form)[0] > 16 * sum(self.g.shape) * _EPS * size)
+        return np.asarray(form)
 
 
-def _form(rows: Entries, counts: list[Fraction], G: Fraction, B: Fraction) -> Entries:
-    """The same form as a matrix in (x, 1), ``rows`` (k, d, d + 1) being [H_i, -g_i]."""
-    n = sum(counts, Fraction(0))
-    weighted = [count * each for count, each in zip(counts, rows, strict=True)]
-    mean = sum(weighted[1:], weighted[0]) / n
-    squares = [one.T.dot(each) for one, each in zip(weighted, rows, strict=True)]
-    form = B**2 * mean.T.dot(mean) - sum(squares[1:], squares[0]) / n
-    form[-1, -1] += G**2
-    return np.asarray(form)
+def dominates(forms: Forms, value: Fraction) -> bool:
+    """Whether f is convex and no eigenvalue of its Hessian lies between 0 and the value, of forms over the rationals.
+
+    Where f has a minimum, ||grad f||^2 >= 2 value (f - inf f) then.
+    """
+    whole = np.tensordot(forms.each, forms.H, axes=1)
+    return semidefinite(whole) and semidefinite(whole.dot(whole) - value * forms.n * whole)
 
 
 def _meet(h: Entries, g: Entries) -> bool:

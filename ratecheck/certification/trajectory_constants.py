@@ -8,7 +8,7 @@ that problem's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import BilevelSamples, Certificate, Constant, Quadratic
+from ratecheck.problems import Bilevel, Certificate, Constant, Quadratic
 from ratecheck.problems.quadratic import UNBOUNDED
 
 
@@ -111,8 +111,7 @@ def _gap_at_start(case: CertifiedCase) -> float:
     """||grad f||^2/(2L) at the start, which every f bounded below exceeds."""
     problem = case.problem.quadratic
     assert problem is not None
-    u, v = (np.asarray(case.start.get(name, np.zeros(shape)), dtype=float) for name, shape in problem.starts.items())
-    on_u, on_v = problem.gradients(u, v)
+    on_u, on_v = problem.gradients(*problem.start(case.start))
     with np.errstate(all="ignore"):
         square = float(np.sum(on_u.mean(axis=0) ** 2) + np.sum(on_v**2) / problem.n)
         found = square / (2 * float(np.abs(problem.H).max()))
@@ -122,32 +121,28 @@ def _gap_at_start(case: CertifiedCase) -> float:
 
 def _steepest(trail: Trajectory) -> Constant:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
-    problem = trail.setup.problem.bilevel
+    problem, largest = trail.setup.problem.bilevel, 0.0
     assert problem is not None
-    if isinstance(problem, BilevelSamples):
-        return _steepest_of_all(trail, problem)
-    xy = problem.d_x + problem.d_y
-    largest = 0.0
-    for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates)):
-        gradients = problem.Q @ visit.points[:, :xy] - problem.q[..., None]
-        if trail.samples:
-            # The directions of x and v have grad_x f_i and -grad_y f_i, and so has their noise.
-            gradients[:, : problem.d_x] += visit.noise[:, : problem.d_x]
-            gradients[:, problem.d_x :] -= visit.noise[:, xy:]
-        square = np.sum(gradients**2, axis=1)
-        largest = max(largest, float(square.max()) if np.isfinite(square).all() else math.inf)
-    return _along("L_f", math.sqrt(largest))
-
-
-def _steepest_of_all(trail: Trajectory, problem: BilevelSamples) -> Constant:
-    """The same over all outcomes of the samples; where every sample is meant, with either sign at every point."""
-    largest = 0.0
-    for visit in enumerated.visits(trail.setup):
-        gradients = problem.Q @ visit.points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
-        for sign in (1.0, -1.0) if trail.samples else (0.0,):
-            square = np.sum((gradients + sign * problem.noise_f[..., None]) ** 2, axis=1)
+    for points, noise in _answers(trail, problem):
+        gradients = problem.Q @ points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
+        for added in noise:
+            square = np.sum((gradients + added) ** 2, axis=1)
             largest = max(largest, float(square.max()) if np.isfinite(square).all() else math.inf)
     return _along("L_f", math.sqrt(largest))
+
+
+def _answers(trail: Trajectory, problem: Bilevel) -> Iterator[tuple[Array, Sequence[Array | float]]]:
+    """The points of the local steps, and what noise adds to the gradients: that of the run, or every outcome of it."""
+    if problem.samples is not None:
+        either = problem.samples.noise_f[..., None]
+        for outcome in enumerated.visits(trail.setup):
+            yield outcome.points, (either, -either) if trail.samples else (0.0,)
+        return
+    xy = problem.d_x + problem.d_y
+    for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates)):
+        # The directions of x and v have grad_x f_i and -grad_y f_i, and so has their noise.
+        drawn = (np.concatenate([visit.noise[:, : problem.d_x], -visit.noise[:, xy:]], axis=1),)
+        yield visit.points, drawn if trail.samples else (0.0,)
 
 
 def _steepest_at_start(case: CertifiedCase) -> float:
@@ -192,15 +187,12 @@ def _largest_visited(name: str, size: Callable[[Quadratic, Array], Array]) -> Ca
 
 
 def _gradient_sizes(problem: Quadratic, points: Array) -> Array:
-    return np.linalg.norm(np.einsum("iab,ib->ia", problem.H, points) - problem.g, axis=1)
+    return np.linalg.norm(problem.forms.gradients(points), axis=1)
 
 
 def _distances(problem: Quadratic, points: Array) -> Array:
     found = problem.minimizer()
-    if found is None:
-        return np.array([math.inf])
-    shared = np.broadcast_to(found[0], (problem.n, problem.d_u))
-    return np.linalg.norm(points - np.concatenate([shared, found[1]], axis=1), axis=1)
+    return np.array([math.inf]) if found is None else np.linalg.norm(points - problem.forms.points(*found), axis=1)
 
 
 def _at_start(size: Callable[[Quadratic, Array], Array]) -> Callable[[CertifiedCase], float]:
@@ -209,10 +201,7 @@ def _at_start(size: Callable[[Quadratic, Array], Array]) -> Callable[[CertifiedC
     def find(case: CertifiedCase) -> float:
         problem = case.problem.quadratic
         assert problem is not None
-        starts = problem.starts.items()
-        u, v = (np.asarray(case.start.get(name, np.zeros(shape)), dtype=float) for name, shape in starts)
-        points = np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
-        found = float(size(problem, points).max())
+        found = float(size(problem, problem.forms.points(*problem.start(case.start))).max())
         return found if 0 < found < math.inf else 1.0
 
     return find

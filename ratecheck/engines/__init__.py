@@ -12,6 +12,7 @@ from ratecheck.engines.request import RunRequest, takes_runs
 from ratecheck.engines.types import averages, long_runs, populations
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
+from ratecheck.noise import NoiseLaw
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 
@@ -24,6 +25,7 @@ def simulate(
     problem: Problem,
     trace: Participation,
     *,
+    noise: str | NoiseLaw | None = None,
     seed: int = 0,
     replicates: int = 1,
     engine: str = "step",
@@ -34,9 +36,10 @@ def simulate(
     """Simulate T rounds of K local steps; `Run.metric` is (replicates, T).
 
     ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default; on bilevel problems ``x0`` (d_x,), ``y0`` (d_y,)
-    and ``v0`` (d_y,). ``K`` is one number or one per client. Noise is additive and Gaussian, a sigma being its total,
+    and ``v0`` (d_y,). ``K`` is one number or one per client. Noise is added to gradients, a sigma being its total,
     E||noise||^2 = sigma^2: ``sigma_u`` and ``sigma_v`` by block, ``sigma`` where the problem has one block only,
-    ``sigma_f`` and ``sigma_g`` of the gradients of f_i and g_i on bilevel problems. ``weights`` are the coefficients
+    ``sigma_f`` and ``sigma_g`` of the gradients of f_i and g_i on bilevel problems. ``noise`` is its law or the name of
+    one, Gaussian by default, see `ratecheck.noise`. ``weights`` are the coefficients
     a_i^(k) of the methods that weigh their local steps, (n,), (K,) or (n, K). ``records`` names what to record: by
     default what the method's theorems are about; also f, gap (f - inf f) and distance2 (to the minimiser).
 
@@ -48,7 +51,7 @@ def simulate(
         raise InputError(f"no engine {engine!r} for simulation; {did_you_mean(engine, ENGINES)}")
     replicates, seed = whole("replicates", replicates, 1), whole("seed", seed, 0)
     threads = None if threads is None else whole("threads", threads, 1)
-    ready = setup.ready(RunRequest.of(algorithm, problem, trace, given))
+    ready = setup.with_law(setup.ready(RunRequest.of(algorithm, problem, trace, given)), noise)
     kernel = leap.leaps(ready) if engine == "leap" else None
     return step.simulate(ready, kernel=kernel, seed=seed, replicates=replicates, threads=threads, progress=progress)
 

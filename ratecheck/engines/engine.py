@@ -17,7 +17,7 @@ from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 from ratecheck.extensions import Registry, classes
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 GROUP = "ratecheck.engines"
 

@@ -18,9 +18,8 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, MinMax, Piecewise, Population, Quadratic, Symbolic
-from ratecheck.problems.matrices import flat_share, is_diagonal, least_solution
-from ratecheck.problems.minmax import NO_ZERO
+from ratecheck.problems import Bilevel, Population, Quadratic
+from ratecheck.problems.matrices import least_solution, solution_error
 
 _EPS = float(np.finfo(float).eps)
 
@@ -131,55 +130,8 @@ def _anchor(setup: Setup) -> tuple[Array, Array]:
     nothing = np.zeros((setup.problem.distinct, setup.problem.d))
     if "distance2" not in setup.records:
         return nothing, nothing
-    if isinstance(setup.problem, Piecewise):
-        if setup.problem.minimiser is None:
-            raise InputError("there is no distance to a minimiser: f has none, or several")
-        return nothing + np.array([float(x) for x in setup.problem.minimiser]), nothing
-    if isinstance(setup.problem, Symbolic):
-        return nothing + np.asarray(setup.problem.minimiser), nothing
-    if isinstance(setup.problem, MinMax):
-        zero = setup.problem.zero
-        if zero is None:
-            raise InputError(f"there is no distance to a zero: {NO_ZERO}")
-        return nothing + zero[0], nothing + zero[1] / _EPS
-    problem = setup.problem.objective
-    if problem is None:
-        return nothing, nothing
-    found = problem.minimizer()
-    if found is None:
-        raise InputError(f"there is no distance to a minimiser: {problem.no_minimum}")
-    u, v = found
-    anchor = np.concatenate([np.broadcast_to(u, (problem.distinct, problem.d_u)), v], axis=1)
-    joint, slope = problem.joint()
-    point = problem.joint_point(u, v)
-    return anchor, np.full_like(anchor, solution_error(joint, slope, point)[0])
-
-
-def solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
-    """How far a solution may be from the exact one of least norm, and in the matrix's own norm; units of rounding.
-
-    The error is the pseudo-inverse of what is left over, which is as large as its own rounding at least.
-    """
-    if not len(matrix):
-        return 0.0, 0.0
-    if is_diagonal(matrix):
-        # Every coordinate is an equation of its own, and its curvature is as it is stored.
-        entries = np.diagonal(matrix)
-        kept = np.where(entries > 0, entries, math.inf)
-        off = np.abs(matrix @ point - right) / _EPS + 4 * (np.abs(entries * point) + np.abs(right))
-        return float(np.linalg.norm(off / kept)), float(np.linalg.norm(off / np.sqrt(kept)))
-    values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
-    top, terms = float(values[-1]), len(values) + 4
-    # As in `least_solution`, smaller ones count as the zeros that they are without rounding.
-    cut = flat_share(len(values)) * top
-    least = float(values[values > cut].min(initial=top)) - terms * _EPS * top
-    if not least > 0:
-        return (math.inf, math.inf) if top > 0 else (0.0, 0.0)
-    left_over = np.abs(matrix @ point - right)
-    rest = float(np.linalg.norm(left_over + terms * _EPS * (np.abs(matrix) @ np.abs(point) + np.abs(right)))) / _EPS
-    flat = bool((values <= cut).any())
-    tilted = terms * top / least * float(np.linalg.norm(point)) if flat else 0.0
-    return rest / least + tilted, rest / math.sqrt(least) + tilted * math.sqrt(_EPS * top)
+    point, off = setup.problem.centre()
+    return nothing + point, nothing + off
 
 
 def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
@@ -193,15 +145,8 @@ def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
         return found
     if setup.algorithm.record_oracle != "gradient":
         return {}
-    distance: dict[str, Callable[[], Record]] = {"distance2": lambda: _distance(setup)}
-    if isinstance(problem, MinMax):
-        return distance
-    if isinstance(problem, Piecewise):
-        return {"gap": lambda: _known_gap(setup, problem), **distance}
-    if isinstance(problem, Symbolic):
-        return {"gap": lambda: _value_above(setup, problem.lowest), **distance} if problem.minimum_known else {}
-    objective = problem.objective
-    return {} if objective is None else {"gap": lambda: _function_gap(setup, objective), **distance}
+    own: dict[str, Callable[[], Record]] = {"gap": lambda: _gap(setup), "distance2": lambda: _distance(setup)}
+    return {name: own[name] for name in problem.of_minimum}
 
 
 def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callable[[], Record]]:
@@ -282,11 +227,13 @@ def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
     return _value_above(setup, infimum, doubt)
 
 
-def _known_gap(setup: Setup, problem: Piecewise) -> Record:
-    """The gap f - inf f of functions whose infimum is known in rationals."""
-    if problem.lowest is None:
+def _gap(setup: Setup) -> Record:
+    """The gap f - inf f, where the infimum is known by linear algebra or is the problem's own."""
+    if (objective := setup.problem.objective) is not None:
+        return _function_gap(setup, objective)
+    if (lowest := setup.problem.lowest) is None:
         raise InputError("there is no gap: f is unbounded below")
-    return _value_above(setup, float(problem.lowest))
+    return _value_above(setup, float(lowest))
 
 
 def _value_above(setup: Setup, lowest: float, doubt: float = 0.0) -> Record:

@@ -19,6 +19,8 @@ from ratecheck.aliases import Array
 from ratecheck.engines.request import RunRequest
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
+from ratecheck.noise import NoiseLaw
+from ratecheck.noise.build import build
 from ratecheck.participation import Participation
 from ratecheck.problems import Moreau, Problem
 
@@ -39,8 +41,8 @@ class Setup:
 
     ``local_steps`` (n,) counts the local steps of each client and ``weights`` (n, 1) or (n, K) weighs them. ``sizes``
     maps a block to its number of coordinates, ``point`` (n, d) holds the start per client and ``noise`` (d,) the
-    standard deviation per coordinate. ``records`` names what is recorded. ``round`` is the one whose coefficients are
-    meant, None where they have to be the same in all of them; see `at`.
+    standard deviation per coordinate of noise that has the ``law``. ``records`` names what is recorded. ``round`` is
+    the one whose coefficients are meant, None where they have to be the same in all of them; see `at`.
     """
 
     method: Method
@@ -53,6 +55,7 @@ class Setup:
     point: Array
     noise: Array
     records: tuple[str, ...]
+    law: NoiseLaw
     round: int | None = None
 
     @property
@@ -295,6 +298,7 @@ def ready(request: RunRequest) -> Setup:
         point=starting_point(problem, {"x0": request.x0, "y0": request.y0, "v0": request.v0}),
         noise=_noise(problem, sigmas),
         records=chosen.algorithm.recorded if request.records is None else _names(request.records),
+        law=problem.law,
     )
     _check_compression(found)
     if is_own(type(chosen.algorithm)):
@@ -350,6 +354,10 @@ def check_linear(ready: Setup, engine: str) -> None:
     """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was asked."""
     if not ready.algorithm.linear:
         raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
+    if not ready.law.additive:
+        raise InputError(
+            f"{ready.law.kind} noise depends on the point, which {engine} does not follow: use engine=step"
+        )
 
 
 def check_tabled(ready: Setup, engine: str) -> None:
@@ -370,7 +378,7 @@ def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     affine = ready.algorithm.linear and ready.problem.affine and not projects
-    return affine and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
+    return affine and ready.law.normal and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:
@@ -433,6 +441,21 @@ def _noise(problem: Problem, sigmas: Mapping[str, float | None]) -> Array:
         if name not in known:
             raise InputError(f"a {problem.kind} problem has no noise {name!r}; {did_you_mean(name, known)}")
     return problem.noise({name: nonnegative(name, sigmas.get(name) or 0.0) for name in known})
+
+
+def with_law(ready: Setup, law: str | NoiseLaw | None) -> Setup:
+    """The run with another law of its noise, or the name of one; with the problem's for None.
+
+    Raises `InputError` for a problem whose samples have a law of their own, and for noise of a law that has none.
+    """
+    if law is None:
+        return ready
+    if ready.law.outcomes:
+        raise InputError(f"the samples of a {ready.problem.kind} problem have a law of their own: leave out noise")
+    found = build(law) if isinstance(law, str) else law
+    if ready.noise.any() and not found.variance:
+        raise InputError(f"the noise is said to be {found.kind}, and a sigma is above 0")
+    return replace(ready, law=found)
 
 
 def starting_point(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:

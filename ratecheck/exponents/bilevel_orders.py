@@ -25,7 +25,7 @@ from bounds.statement import Statement, number
 from ratecheck.engines.setup import LARGEST_RUN, prepare
 from ratecheck.engines.types.averages import average
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.exponents.bilevel_family import CONSTANTS, BilevelCase, Cause, family
+from ratecheck.exponents.families.bilevel import CONSTANTS, BilevelCase, Cause, family
 from ratecheck.exponents.order_exponent import OrderExponent, compare, not_reached
 from ratecheck.participation import Uniform
 

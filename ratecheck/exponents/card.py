@@ -28,8 +28,9 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import Executor, share
 from ratecheck.exponents import bilevel_orders, regimes, table_orders
 from ratecheck.exponents.continued import check_continued, continued
+from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.finding import CellFinding
-from ratecheck.exponents.hard_instances import Hard, check_covered, unknown, worst
+from ratecheck.exponents.hard_instances import check_covered, unknown, worst
 from ratecheck.exponents.order_exponent import OrderExponent
 from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, TermRow
 from ratecheck.outcome import Outcome

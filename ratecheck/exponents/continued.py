@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.exponents.hard_instances import Hard, given_of
+from ratecheck.exponents.families.hard import Hard, given_of
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Periodic
-from ratecheck.problems import Certificate, Constant, Piecewise, Problem, Quadratic
+from ratecheck.problems import Certificate, Constant, Quadratic
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 
@@ -43,10 +43,7 @@ _DEGREES = {
 
 def check_continued(found: Instance) -> None:
     """Raise `InputError` for an instance that has no continuation: of another kind, or of clients that are drawn."""
-    if not isinstance(found.problem, (Quadratic, Piecewise)):
-        raise InputError(
-            f"a {found.problem.kind} problem is not continued: needed are quadratics, or functions with kinks"
-        )
+    found.problem.scaled(np.arange(found.problem.n), 1.0, 1.0)
     if found.participation is not None and found.participation.matrix is None:
         raise InputError("an instance with clients that are drawn is not continued: needed is a trace")
 
@@ -55,15 +52,14 @@ def continued(statement: Statement, values: Mapping[str, float], found: Instance
     """The instance at a setting with its worst share of L; None where it has no such form, or is not admitted there."""
     full, _ = statement.complete(values)
     run, problem = statement.vocabulary.run, found.problem
-    assert isinstance(problem, (Quadratic, Piecewise))
     n0 = problem.n
     n = int(full.get(run.get("clients", ""), n0))
     K, T = (int(full.get(run.get(role, ""), 1.0)) for role in ("local_steps", "rounds"))
-    if n < n0 or K * T > _MOST_STEPS or n * (problem.d_u + problem.d_v) > _MOST_COORDINATES:
+    if n < n0 or K * T > _MOST_STEPS or n * problem.d > _MOST_COORDINATES:
         return None
     rows = np.arange(n) * n0 // n
     copied = replace(
-        found, statement=statement, problem=_scaled(problem, rows, 1.0, 1.0), participation=_repeated(found, rows),
+        found, statement=statement, problem=problem.scaled(rows, 1.0, 1.0), participation=_repeated(found, rows),
         given=given_of(statement, full), start={k: _start(k, x, rows) for k, x in found.start.items()},
     )  # fmt: skip
     shares = np.logspace(-_DECADES, 0, _DECADES * _PER_DECADE + 1)
@@ -94,7 +90,7 @@ def _asked(
     a, w = factors
     rows = np.arange(base.problem.n)
     start = {name: np.asarray(x) * w for name, x in base.start.items()}
-    instance = replace(base, problem=_scaled(base.problem, rows, a, w), start=start)
+    instance = replace(base, problem=base.problem.scaled(rows, a, w), start=start)
     try:
         verdict = instance.verdict(_ASKED)
     except InputError:
@@ -110,10 +106,9 @@ def _factors(
 ) -> tuple[float, float] | None:
     """The factors a and w, as large as the constants allow; None where one does not exist, or leaves nothing."""
     start: dict[str, Any] = {f"{k[0].replace('x', 'u')}0": np.asarray(x, dtype=float) for k, x in base.start.items()}
-    assert isinstance(base.problem, (Quadratic, Piecewise))
-    constants = dict(base.problem.constants(**start))
-    if isinstance(base.problem, Quadratic):
-        constants |= _of_minimiser(base.problem, base.start)
+    constants = dict(base.problem.single.constants(**start))
+    if (quadratic := base.problem.quadratic) is not None:
+        constants |= _of_minimiser(quadratic, base.start)
     facts = {fact: values[s] for s, fact in statement.vocabulary.facts.items()
              if s in statement.parameters and s in values}  # fmt: skip
     own = constants["L"].value
@@ -144,14 +139,6 @@ def _of_minimiser(problem: Quadratic, start: Mapping[str, Any]) -> dict[str, Con
     apart = np.mean(np.sum((problem.H @ point - problem.g) ** 2, axis=1))
     found = {"distance2_0": float(away @ away), "minimiser_heterogeneity": math.sqrt(float(apart))}
     return {name: Constant(name, x, Certificate.EXACT, "in floats") for name, x in found.items()}
-
-
-def _scaled(problem: Problem, rows: NDArray[np.intp], a: float, w: float) -> Problem:
-    """These clients' functions as a f_i(x/w)."""
-    if isinstance(problem, Piecewise):
-        return Piecewise(problem.kinks[rows] * w, problem.curvatures[rows] * a / w**2, problem.slopes[rows] * a / w)
-    assert isinstance(problem, Quadratic)
-    return Quadratic(problem.H[rows] * a / w**2, problem.g[rows] * a / w, problem.d_u)
 
 
 def _start(name: str, x: Any, rows: NDArray[np.intp]) -> Array:

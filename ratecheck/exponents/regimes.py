@@ -22,8 +22,8 @@ from bounds.symbols import Domain, Role
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, NOISE
 from ratecheck.complexity.closed_form import closed
-from ratecheck.exponents.drawn_delays import in_blocks
-from ratecheck.exponents.flame_instances import SKEWABLE
+from ratecheck.exponents.families.drawn_delays import in_blocks
+from ratecheck.exponents.families.flame import SKEWABLE
 from ratecheck.settings.applicability import free_sizes
 
 # The least share of the bound that a term has in its regime.

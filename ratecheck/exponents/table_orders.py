@@ -27,7 +27,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types.averages import average
 from ratecheck.errors import InputError
-from ratecheck.exponents.bilevel_family import Cause
+from ratecheck.exponents.families.bilevel import Cause
 from ratecheck.exponents.order_exponent import OrderExponent, compare
 from ratecheck.participation import Uniform
 from ratecheck.problems import Quadratic

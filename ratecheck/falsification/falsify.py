@@ -1,6 +1,6 @@
 """Search for an instance on which a statement fails, or comes closest to failing.
 
-Inside the assumptions and conditions of the statement (`ratecheck.falsification.instance_families`), on the exact
+Inside the assumptions and conditions of the statement (`ratecheck.families`), on the exact
 engine, the room between the two sides is minimised: first on the corners and at random points of every shape, then by
 differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
 function of its seed and its number of evaluations alone. What it does not find on quadratics is looked for, last, in
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,16 @@ from ratecheck import ending
 from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.edges import edges
+from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
-from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, noisy_shapes, shapes
-from ratecheck.falsification.performance_estimation.worst_functions import WorstFunctions, worst_functions
+from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import later_shapes, shapes
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import has_delays
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
@@ -38,17 +41,10 @@ from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
 
-if TYPE_CHECKING:
-    from ratecheck.falsification.shrink import Shrunk
-
-Report = Callable[[float, str], None]
-
 # What of the evaluations goes to the first look and to differential evolution; the rest polishes.
 _LOOK, _EVOLVE = 0.4, 0.4
 # How many shapes are evolved and how many points polished; members of a population.
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
-# How an instance is asked about.
-SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
 # A search that asks only for instances it knows ends after so many points for every evaluation that it may spend.
 _ASKED = 4
 # Room before the first round at which a bound counts as reached there.
@@ -83,107 +79,6 @@ class Budget:
             positive("seconds", self.seconds)
 
 
-@dataclass(frozen=True)
-class Falsified:
-    """The end of a search: the instance with the least room, its verdict, and what was spent.
-
-    ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``unconfirmed`` is what
-    exceeds the bound by one way of asking and is confirmed by none. ``tightness`` is left
-    side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
-    ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
-    both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
-    asked for; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
-    ``functions`` are the worst convex functions of small runs, where those were asked for. ``independent`` are left /
-    right of the best instances of searches that did not share one, each on a shape of its own; ``searched`` says in
-    which families. ``not_convex`` violates a statement on a function that is not convex, where it speaks of a minimum
-    and does not say whether it means such functions; that is no violation.
-    """
-
-    statement: Statement
-    instance: Instance | None
-    verdict: Verdict | None
-    shape: InstanceShape | None
-    evaluations: int
-    applicable: int
-    seconds: float
-    stopped: str = ""
-    reasons: tuple[str, ...] = ()
-    terms: ByTerm | None = None
-    shrunk: Shrunk | None = None
-    functions: WorstFunctions | None = None
-    independent: tuple[float, ...] = ()
-    searched: Searched | None = None
-    zero: int = 0
-    not_convex: Shrunk | None = None
-    unconfirmed: Unconfirmed | None = None
-
-    @property
-    def only_zero(self) -> bool:
-        """Whether instances met every condition, and both sides were 0 on all of them."""
-        return 0 < self.applicable == self.zero
-
-    @property
-    def by_instance(self) -> bool:
-        """Whether ``instance`` violates the statement."""
-        return self.verdict is not None and self.verdict.outcome is Outcome.VIOLATED
-
-    @property
-    def by_function(self) -> bool:
-        """Whether a function that is given by its values and gradients does."""
-        return self.functions is not None and self.functions.violated
-
-    @property
-    def outcome(self) -> Outcome:
-        """VIOLATED, INCONCLUSIVE or, where nothing could be asked, NOT_APPLICABLE."""
-        if self.by_instance or self.by_function:
-            return Outcome.VIOLATED
-        asked = (
-            self.applicable
-            or self.verdict is not None
-            or self.unconfirmed
-            or (self.functions is not None and self.functions.cases)
-        )
-        asked = asked or (self.terms is not None and self.terms.hardest is not None)
-        return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
-
-    @property
-    def stop(self) -> KeyboardInterrupt | None:
-        """The interrupt or the termination that ended the search or the shrinking; None where none did."""
-        return ending.named(self.stopped) or ending.named("" if self.shrunk is None else self.shrunk.stopped)
-
-    @property
-    def clocked(self) -> bool:
-        """Whether a clock ended it, so that another machine would give another answer."""
-        return bool(self.stopped) and ending.named(self.stopped) is None
-
-    @property
-    def tightness(self) -> float | None:
-        """Left side / right side; infinite where the right side is not positive and the statement fails."""
-        found = [self.of_instance, None if self.functions is None else self.functions.tightness]
-        if self.by_function and found[1] is None:
-            return math.inf
-        return max((each for each in found if each is not None), default=None)
-
-    @property
-    def edges(self) -> tuple[str, ...]:
-        """What is at its edge where left and right agree best: see `ratecheck.falsification.edges`."""
-        functions = None if self.functions is None else self.functions.tightness
-        if functions is not None and functions > (self.of_instance or 0.0) and self.functions is not None:
-            worst = self.functions.worst
-            return () if worst is None else edges(self.statement, worst.case.values)
-        return () if self.verdict is None else edges(self.verdict.statement, self.verdict.values)
-
-    @property
-    def of_instance(self) -> float | None:
-        """Left side / right side of the worst instance, without what is known of worst functions."""
-        worst = None if self.verdict is None else self.verdict.worst
-        if worst is None:
-            return None
-        if worst.right <= 0 or not worst.significant:
-            return math.inf if self.by_instance else None
-        return worst.tightness
-
-
 def _as_run(shape: InstanceShape, verdict: Verdict) -> InstanceShape:
     """The shape with the participants of the run, which the statement may fix."""
     size = verdict.values.get(verdict.statement.vocabulary.run.get("participants", ""))
@@ -198,7 +93,7 @@ class _Point(NamedTuple):
     """A point of a family's cube with its room, and whether that is the room before the first round."""
 
     room: float
-    family: InstanceFamily
+    cube: Cube
     point: Array
     at_start: bool
 
@@ -220,7 +115,7 @@ class _Search:
     points: list[_Point] = field(default_factory=list)
     start_reached: bool = False
     longer: bool = True
-    evolved: list[InstanceFamily] = field(default_factory=list)
+    evolved: list[Cube] = field(default_factory=list)
     unconfirmed: Unconfirmed | None = None
 
     @property
@@ -228,7 +123,7 @@ class _Search:
         """Whether the time that the user set is over."""
         return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
 
-    def room(self, family: InstanceFamily, point: Array) -> float:
+    def room(self, cube: Cube, point: Array) -> float:
         """(right - left)/(|right| + |left|) of the claim with the least room: negative where it fails; 2 for nothing.
 
         Points of a cube that are the same instance, as where a coordinate is beyond its edge, are one evaluation.
@@ -238,7 +133,7 @@ class _Search:
             raise _Over
         self.asked += 1
         try:
-            instance = family.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
+            instance = cube.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
         except MethodError:
             # No other instance mends the method.
             raise
@@ -247,13 +142,13 @@ class _Search:
             self._note(str(error))
             return _NOTHING
         # Shapes share nothing: whether they agree is said of each.
-        name = f"{family.shape} {self.start_reached} {instance.fields()}"
+        name = f"{cube.shape} {self.start_reached} {instance.fields()}"
         if name not in self.known:
             self.spent += 1
-            self.known[name] = self._room(family, point, instance)
+            self.known[name] = self._room(cube, point, instance)
         return self.known[name]
 
-    def _room(self, family: InstanceFamily, point: Array, instance: Instance) -> float:
+    def _room(self, cube: Cube, point: Array, instance: Instance) -> float:
         """The same of an instance that is new."""
         try:
             verdict = self._later(instance, self._verdict(instance))
@@ -278,9 +173,9 @@ class _Search:
             self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
             return _NOTHING
         if self.best is None or violated or room < self.best[0]:
-            self.best = room, instance, verdict, _as_run(family.shape, verdict)
+            self.best = room, instance, verdict, _as_run(cube.shape, verdict)
             self.report(self.spent / self.budget.evaluations, _best_text(room))
-        self.points.append(_Point(room, family, point, self._at_start(instance, verdict)))
+        self.points.append(_Point(room, cube, point, self._at_start(instance, verdict)))
         if violated:
             raise _Over
         if self.spent % 16 == 0:
@@ -348,7 +243,7 @@ class _Search:
     @property
     def independent(self) -> tuple[float, ...]:
         """Left / right of the best instance of each shape that was evolved by itself, largest first."""
-        by_shape = ([each.room for each in self.points if each.family is family] for family in self.evolved)
+        by_shape = ([each.room for each in self.points if each.cube is cube] for cube in self.evolved)
         rooms = [min(each) for each in by_shape if each]
         return tuple(sorted(((1 - room) / (1 + room) for room in rooms if room > -1), reverse=True))
 
@@ -360,35 +255,35 @@ class _Search:
         """Whether the best instance violates the statement."""
         return self.best is not None and self.best[2].outcome is Outcome.VIOLATED
 
-    def all(self, families: list[InstanceFamily], rng: np.random.Generator) -> None:
+    def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
         """One stage after the other, until `_Over` is raised."""
-        self.look(families, rng)
+        self.look(cubes, rng)
         self.evolve(rng)
         self.polish()
 
-    def look(self, families: list[InstanceFamily], rng: np.random.Generator) -> None:
+    def look(self, cubes: list[Cube], rng: np.random.Generator) -> None:
         """Corners and random points of all shapes in turn, until something is known."""
         end = self.spent + _LOOK * self.budget.evaluations
-        streams = [_points(family, np.random.default_rng(rng.integers(2**63))) for family in families]
+        streams = [_points(cube, np.random.default_rng(rng.integers(2**63))) for cube in cubes]
         while self.spent < end or not self.points:
-            for family, stream in zip(families, streams, strict=True):
-                self.room(family, next(stream))
+            for cube, stream in zip(cubes, streams, strict=True):
+                self.room(cube, next(stream))
 
     def evolve(self, rng: np.random.Generator) -> None:
         """Differential evolution on the best shapes, begun at the best points known of them."""
         from scipy.optimize import differential_evolution
 
         ranked = sorted(self.points, key=lambda each: each.room)
-        chosen = self._evolvable([*{id(each.family): each.family for each in ranked}.values()])
+        chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
         self.evolved = chosen
-        for k, family in enumerate(chosen):
+        for k, cube in enumerate(chosen):
             end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
-            known = [each.point for each in ranked if each.family is family][:_POPULATION]
-            fill = [rng.random(family.size) for _ in range(max(_POPULATION - len(known), 0))]
+            known = [each.point for each in ranked if each.cube is cube][:_POPULATION]
+            fill = [rng.random(cube.size) for _ in range(max(_POPULATION - len(known), 0))]
             rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
             differential_evolution(
-                lambda point, family=family: self.room(family, point),
-                [(0.0, 1.0)] * family.size,
+                lambda point, cube=cube: self.room(cube, point),
+                [(0.0, 1.0)] * cube.size,
                 init=np.array(known + fill),
                 maxiter=rounds,
                 polish=False,
@@ -396,14 +291,14 @@ class _Search:
                 rng=np.random.default_rng([k, int(rng.integers(2**31))]),
             )
 
-    def _evolvable(self, ranked: list[InstanceFamily]) -> list[InstanceFamily]:
+    def _evolvable(self, ranked: list[Cube]) -> list[Cube]:
         """The best shapes; where delays matter, one with clients that stay away is among them.
 
         With everybody there a bound may be tight in its other terms, whatever it says of delays.
         """
         chosen = ranked[:_SHAPES]
-        late = [family for family in ranked if family.shape.trace]
-        if has_delays(self.statement) and late and not any(family.shape.trace for family in chosen):
+        late = [cube for cube in ranked if cube.shape.trace]
+        if has_delays(self.statement) and late and not any(cube.shape.trace for cube in chosen):
             chosen = [*chosen[: _SHAPES - 1], late[0]]
         return chosen
 
@@ -411,8 +306,8 @@ class _Search:
         """Where delays matter, the best point of each evolved shape with clients that stay away."""
         if not has_delays(self.statement):
             return []
-        away = [family for family in self.evolved if family.shape.trace]
-        best = (next((each for each in ranked if each.family is family), None) for family in away)
+        away = [cube for cube in self.evolved if cube.shape.trace]
+        best = (next((each for each in ranked if each.cube is cube), None) for cube in away)
         return [each for each in best if each is not None]
 
     def polish(self) -> None:
@@ -424,7 +319,7 @@ class _Search:
             before = self.spent
             for each in ranked:
                 share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
-                descend(partial(self.room, each.family), each.point, share)
+                descend(partial(self.room, each.cube), each.point, share)
             if self.spent == before:
                 return
 
@@ -450,7 +345,7 @@ def falsify(
         return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
     whole("seed", seed, 0)
     numbers = checked(statement, fixed or {})
-    families = [InstanceFamily(statement, shape, numbers) for shape in shapes(statement, numbers)]
+    cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
     search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
@@ -458,7 +353,7 @@ def falsify(
     rng = np.random.default_rng(seed)
     try:
         with ending.as_told():
-            search.all(families, rng)
+            search.all(cubes, rng)
     except _Over:
         if search.late and search.spent < budget.evaluations and not search.violated:
             stopped = _by_clock(budget, search.spent)
@@ -475,7 +370,7 @@ def falsify(
     found = replace(
         found,
         independent=search.independent,
-        searched=Searched.of(statement, families),
+        searched=Searched.of(statement, cubes),
         unconfirmed=search.unconfirmed,
     )
     if numbers:
@@ -483,7 +378,7 @@ def falsify(
     if budget.by_term and not stopped and not found.by_instance:
         found = _with_terms(found, seed, search)
     if budget.noise and not (found.stopped or found.by_instance):
-        found = _with_noise(found, seed, search, families)
+        found = _with_noise(found, seed, search, cubes)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search)
     # One violation that is confirmed decides, whatever else is open.
@@ -518,21 +413,21 @@ def _unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -
     )
 
 
-def _with_noise(found: Falsified, seed: int, before: _Search, others: list[InstanceFamily]) -> Falsified:
+def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]) -> Falsified:
     """With a violating instance of noise on functions with a kink, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
     """
     statement, budget = before.statement, before.budget
-    families = [InstanceFamily(statement, shape) for shape in noisy_shapes(statement)]
-    if not families:
+    cubes = [Cube(statement, shape) for shape in later_shapes(statement)]
+    if not cubes:
         return found
     before.report(1.0, "with noise on functions with a kink")
     most = min(budget.noise, budget.evaluations)
     search = _Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     try:
         with ending.as_told():
-            search.all(families, np.random.default_rng([seed, len(others)]))
+            search.all(cubes, np.random.default_rng([seed, len(others)]))
     except _Over:
         if search.late and search.spent < most and not search.violated:
             return replace(found, stopped=_by_clock(budget, found.evaluations))
@@ -541,7 +436,7 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Insta
         return replace(found, stopped=ending.word(stop))
     found = replace(
         found,
-        searched=Searched.of(statement, [*others, *families]),
+        searched=Searched.of(statement, [*others, *cubes]),
         seconds=time.monotonic() - search.begun,
         unconfirmed=larger(found.unconfirmed, search.unconfirmed),
     )
@@ -628,19 +523,19 @@ def _best_text(room: float) -> str:
 _HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "probability", "parameter"})
 
 
-def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]:
+def _points(cube: Cube, rng: np.random.Generator) -> Iterator[Array]:
     """What a family knows to be hard, corners of the cube, and points with coordinates at its ends, in turn."""
-    kinds = [coordinate.partition(" ")[0] for coordinate in family.coordinates]
+    kinds = [coordinate.partition(" ")[0] for coordinate in cube.coordinates]
     high = np.array([kind in _HIGH for kind in kinds])
     lengths = iter((0.3, 0.6, 1.0, 0.0))
-    yield from family.hard()
+    yield from cube.hard()
     while True:
         if (length := next(lengths, None)) is not None:
             point = np.where(high, 1.0, 0.0)
             point[kinds.index("spread")] = 0.5
             point[:2] = length
             yield point
-        yield family.drawn(rng)
+        yield cube.drawn(rng)
 
 
 def descend(room: Callable[[Array], float], point: Array, evaluations: int) -> None:

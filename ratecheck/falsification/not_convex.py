@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Falsified
-from ratecheck.falsification.instance_families import InstanceFamily, shapes
+from ratecheck.falsification.falsified import SEARCHED, Falsified
 from ratecheck.falsification.shrink import shrink
+from ratecheck.families.cube import Cube
+from ratecheck.families.piecewise import PIECEWISE, PiecewiseQuadratics
+from ratecheck.families.registry import shapes
+from ratecheck.families.shape import InstanceShape
 from ratecheck.outcome import Outcome
-from ratecheck.problems import Piecewise
 from ratecheck.settings.convexity import OF_F, any_sign, says_convex
 from ratecheck.verification.instance import Instance
 
@@ -26,17 +28,28 @@ from ratecheck.verification.instance import Instance
 _DRAWN, _FEWEST, _REACH = 80, 2, (4.0, 24.0)
 
 
-class _Bent(InstanceFamily):
+@dataclass(frozen=True)
+class _Bent(PiecewiseQuadratics):
     """Functions with kinks that are concave between them, and convex beyond, so that f has a minimum."""
 
-    bent_both_ways = True
-    _own_reach = _REACH
+    def bent_both_ways(self, statement: Statement) -> bool:
+        """Whatever the statement says."""
+        return True
 
-    def hard(self) -> Iterator[Array]:
+    def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
+        """Short runs."""
+        return _REACH
+
+    def hard(self, cube: Cube) -> Iterator[Array]:
         """Also a hill on which steps grow until a bowl comes."""
-        yield from super().hard()
-        if self.shape.n == 1:
-            yield from (self._one_client(rounds, (0.01, 10.0), (1.0, 0.0, 1.0)) for rounds in (0.35, 0.45, 0.52))
+        yield from super().hard(cube)
+        if cube.shape.n == 1:
+            yield from (self.one_client(cube, rounds, (0.01, 10.0), (1.0, 0.0, 1.0)) for rounds in (0.35, 0.45, 0.52))
+
+
+_BENT = _Bent(
+    "functions with kinks that are not convex", "statements that mean convex functions", quiet=True, noise=False
+)
 
 
 def may_mean_convex(statement: Statement) -> bool:
@@ -55,19 +68,20 @@ def with_not_convex(found: Falsified, seed: int) -> Falsified:
 
 def _hardest(statement: Statement, seed: int) -> Instance | None:
     """An instance on a function that is not convex and violates the statement; None where none of some is one."""
-    families = [_Bent(statement, shape) for shape in shapes(statement) if shape.kinks and shape.n < 3]
-    for number, family in enumerate(families):
+    found = (shape for shape in shapes(statement) if shape.family == PIECEWISE and shape.n < 3)
+    for number, shape in enumerate(found):
+        cube = Cube(statement, replace(shape, family=_BENT))
         rng = np.random.default_rng([seed, number])
-        for point in itertools.chain(family.hard(), (family.drawn(rng) for _ in range(_DRAWN))):
-            instance = _violating(family, point)
+        for point in itertools.chain(cube.hard(), (cube.drawn(rng) for _ in range(_DRAWN))):
+            instance = _violating(cube, point)
             if instance is not None and _concave_somewhere(instance):
                 return instance
     return None
 
 
-def _violating(family: InstanceFamily, point: Array) -> Instance | None:
+def _violating(cube: Cube, point: Array) -> Instance | None:
     try:
-        instance = family.decode(point, _FEWEST)
+        instance = cube.decode(point, _FEWEST)
         if instance.verdict(SEARCHED).outcome is not Outcome.VIOLATED:
             return None
         verdict = instance.verdict(replace(SEARCHED, rigorous=True))
@@ -77,4 +91,5 @@ def _violating(family: InstanceFamily, point: Array) -> Instance | None:
 
 
 def _concave_somewhere(instance: Instance) -> bool:
-    return isinstance(instance.problem, Piecewise) and bool((instance.problem.curvatures < 0).any())
+    least = instance.problem.least_curvature
+    return least is not None and least < 0

@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ratecheck import ending
+from ratecheck.engines.kinds.mean_field import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.falsification import simpler
-from ratecheck.falsification.falsify import SEARCHED, Falsified, Report
+from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
 from ratecheck.falsification.simpler import Numbers
 from ratecheck.outcome import Outcome
-from ratecheck.problems import PiecewiseSamples
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
@@ -31,22 +30,6 @@ from ratecheck.verification.verdict import Verdict
 EVALUATIONS = 600
 # Why shrinking ended before nothing simpler was left to try.
 SPENT = "no evaluations left"
-
-
-@dataclass(frozen=True)
-class Shrunk:
-    """The simplest violating instance that was reached, its verdict, and what was spent on it.
-
-    ``before`` and ``after`` are the `simplicity` of the two instances: clients, variables, rounds, local steps and
-    binary digits of all numbers. ``stopped`` says why it ended early.
-    """
-
-    instance: Instance
-    verdict: Verdict
-    evaluations: int
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    stopped: str = ""
 
 
 class _Spent(Exception):  # noqa: N818  # not an error: ends the passes
@@ -145,8 +128,8 @@ def asked(instance: Instance) -> Verdict | None:
         with np.errstate(all="ignore"):
             verdict = instance.verdict(SEARCHED)
             if verdict.outcome is Outcome.VIOLATED and not verdict.impossible:
-                proof = rigorous.prove(instance)
-                if isinstance(instance.problem, PiecewiseSamples) and not proof.proved:
+                proof = instance.proof()
+                if MeanFieldEngine.needs <= instance.problem.knows and not proof.proved:
                     return None
                 verdict = proof.decides(verdict)
     except (InputError, ArithmeticError, np.linalg.LinAlgError):

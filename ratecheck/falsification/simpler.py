@@ -13,10 +13,14 @@ import numpy as np
 
 from bounds.statement import Statement
 from bounds.symbols import Quantity, Role
+from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
+from ratecheck.engines.kinds.mean_field import MeanFieldEngine
 from ratecheck.errors import InputError
-from ratecheck.participation import Bernoulli, Graph, Participation, Trace, Uniform
-from ratecheck.problems import MinMax, Piecewise, PiecewiseSamples, Quadratic
+from ratecheck.participation import Participation, Trace, Uniform
+from ratecheck.participation.model.pattern import Matrix
+from ratecheck.problems import Problem
+from ratecheck.problems.problem import Known
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
 from ratecheck.stepsizes.choose import INDEPENDENT
@@ -33,19 +37,6 @@ _LONG = 100
 _BEND = 8
 # Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
 _UNNAMED, _LONGEST_TRACE = 10**6, 400
-# Problems with kinks.
-_BENT = (Piecewise, PiecewiseSamples)
-# Arrays of a problem that are no free numbers: clients' weights add up to 1.
-_WEIGHTS = "p"
-# Graphs with a name in the place of a mixing matrix; from which ||W - 11'/n||_2 on clients do not come together.
-_NAMED = ("complete", "path", "ring", "star")
-_APART = 0.9999
-# Of what couples two kinds of variables, with any entries.
-_COUPLING = "B"
-# The matrices and the linear terms of problems whose units may be changed.
-_IN_UNITS = {Quadratic: (("H",), ("g",)), MinMax: (("A", "B", "C"), ("a", "c"))}
-# Binary digits to which numbers are rounded.
-_DIGITS = (1, 2, 3, 4, 6, 8, 12)
 
 # What simplicity is compared by, in this order.
 SIZES = ("clients", "variables", "rounds", "local_steps", "digits")
@@ -60,12 +51,6 @@ class ShrinkingState(Protocol):
 
     def offer(self, make: Callable[[Instance], Instance]) -> bool:
         """Whether what ``make`` makes of the instance takes its place."""
-
-
-def bits(value: float) -> int:
-    """Binary digits of numerator and denominator, less one, and one for a minus sign; 0 for 0."""
-    numerator, denominator = float(value).as_integer_ratio()
-    return numerator.bit_length() + denominator.bit_length() - 1 + (numerator < 0) if numerator else 0
 
 
 @dataclass(frozen=True)
@@ -111,50 +96,21 @@ class Numbers:
         problem, given = instance.problem, instance.given
         sizes = [self.size("rounds"), self.steps_in(given)]
         run = [int(np.max(given[name])) if name in given else 0 for name in sizes]
-        total = sum(bits(x) for array in arrays(instance).values() for x in np.ravel(array))
-        total += _BEND * int(np.count_nonzero(np.diff(problem.curvatures))) if isinstance(problem, _BENT) else 0
+        total = sum(bits(x) for array in problem.arrays().values() for x in np.ravel(array))
+        total += _BEND * problem.bends
         total += sum(bits(x) for array in instance.start.values() for x in np.ravel(np.asarray(array, dtype=float)))
         for name, value in given.items():
             if name not in sizes:
                 total += sum(bits(x) for x in np.ravel(value)) + self.is_claim(name)
         total += _CHOSEN * sum(name not in given for name in self.steps)
-        unnamed = self.traces and problem.n > 1 and not isinstance(instance.participation, Trace)
-        return problem.n, problem.d, *run, total + _pattern_bits(instance.participation) + _UNNAMED * unnamed
+        pattern = instance.participation
+        unnamed = self.traces and problem.n > 1 and (pattern is None or pattern.matrix is None)
+        return problem.n, problem.d, *run, total + (pattern.digits if pattern else 0) + _UNNAMED * unnamed
 
 
 def _quantity(statement: Statement, name: str) -> Quantity | None:
     """What a name stands for; None for an alias such as alpha, which stands for several symbols."""
     return next((each for each in statement.vocabulary if each.name == name), None)
-
-
-def _pattern_bits(pattern: Participation | None) -> int:
-    if isinstance(pattern, Trace):
-        # Clients that are away are what there is to say.
-        return int((~pattern.matrix).sum())
-    if isinstance(pattern, Graph):
-        shares = {*np.ravel(pattern.edges).tolist()}
-        return bits(pattern.mixes) + (0 if pattern.name else sum(map(bits, shares)))
-    return sum(bits(x) for x in np.ravel(pattern.p)) if isinstance(pattern, Bernoulli) else 0
-
-
-def arrays(instance: Instance) -> dict[str, Array]:
-    """The arrays of numbers of the problem, the first axis being clients; none where it has no form as data."""
-    try:
-        found = instance.problem.fields()
-    except InputError:
-        return {}
-    return {
-        name: np.asarray(value, dtype=float)
-        for name, value in found.items()
-        if isinstance(value, list) and name != _WEIGHTS
-    }
-
-
-def with_arrays(instance: Instance, changed: Mapping[str, Array], **others: Any) -> Instance:
-    """The instance with other arrays in its problem."""
-    problem = instance.problem
-    data = {**problem.fields(), **{name: array.tolist() for name, array in changed.items()}, **others}
-    return replace(instance, problem=type(problem).read(data))
 
 
 def with_given(instance: Instance, **values: float) -> Instance:
@@ -175,7 +131,7 @@ def consistent(instance: Instance) -> Instance:
     pattern, statement = instance.participation, instance.statement
     name = statement.vocabulary.run.get("participants", "")
     given = dict(instance.given)
-    if isinstance(pattern, Trace) and name in given:
+    if pattern is not None and pattern.matrix is not None and name in given:
         given[name] = float(pattern.matrix.sum(axis=1).max())
     if pattern is not None and pattern.delta is not None and "delta" in given:
         given["delta"] = pattern.delta
@@ -206,11 +162,9 @@ def fewer(state: ShrinkingState) -> None:
             break
     # Long runs first: each of what follows would take as long.
     _shorten(state, both, least=_LONG)
-    equal, counted = (
-        isinstance(state.instance.problem, PiecewiseSamples),
-        state.instance.problem.multiplicities is not None,
-    )
-    if equal or counted:
+    knows = state.instance.problem.knows
+    everybody, counted = MeanFieldEngine.needs <= knows, Known.TYPES in knows
+    if counted:
         any(state.offer(_at(_of_clients, k)) for k in _sizes(state.instance.problem.n))
     else:
         _drop(state, lambda instance: range(instance.problem.n), _without_client)
@@ -220,8 +174,7 @@ def fewer(state: ShrinkingState) -> None:
     _drop(state, _rows, partial(_without_round, rounds=rounds))
     most = state.numbers.size("participants")
     now = int(np.max(state.instance.given.get(most, 1)))
-    # Equal clients take part all of them.
-    for k in () if equal else _sizes(now) if counted else range(1, now):
+    for k in () if everybody else _sizes(now) if counted else range(1, now):
         if state.offer(partial(_given, new=float(k), name=most)):
             break
 
@@ -274,136 +227,85 @@ def _resized(instance: Instance, numbers: Numbers, sizes: Mapping[str, int]) -> 
     for name, size in sizes.items():
         given[name] = np.minimum(given[name], float(size)).tolist()
     pattern, T = instance.participation, int(given.get(numbers.size("rounds"), 1))
-    if isinstance(pattern, Trace):
+    if pattern is not None and pattern.matrix is not None:
         pattern = Trace(pattern.matrix[:T])
     return replace(instance, given=given, participation=pattern)
 
 
 def _rows(instance: Instance) -> Sequence[int]:
-    pattern = instance.participation
-    return range(len(pattern.matrix)) if isinstance(pattern, Trace) and len(pattern.matrix) > 1 else ()
+    matrix = _matrix(instance)
+    return range(len(matrix)) if matrix is not None and len(matrix) > 1 else ()
+
+
+def _matrix(instance: Instance) -> Matrix | None:
+    """The given participation, round by round, where it is one."""
+    return None if instance.participation is None else instance.participation.matrix
 
 
 def _without_round(instance: Instance, t: int, rounds: str) -> Instance:
     """Without round t of a given participation."""
-    assert isinstance(instance.participation, Trace)
-    matrix = np.delete(instance.participation.matrix, t, axis=0)
+    matrix = _matrix(instance)
+    assert matrix is not None
+    matrix = np.delete(matrix, t, axis=0)
     return replace(with_given(instance, **{rounds: float(len(matrix))}), participation=Trace(matrix))
 
 
 def _of_clients(instance: Instance, n: int) -> Instance:
-    """With fewer equal clients, all of which take part; of several types as many of each in proportion."""
+    """With fewer clients that are counted by type, all of which take part where a pattern is given."""
+    problem, pattern = instance.problem.with_clients(n), instance.participation
     sizes = {instance.statement.vocabulary.run.get(role, "") for role in ("participants", "clients")}
-    counts = arrays(instance).get("counts")
-    if counts is not None:
-        fewer = np.maximum(np.round(counts * (n / counts.sum())), 1)
-        n = int(fewer.sum())
-        given = {name: min(value, float(n)) if name in sizes else value for name, value in instance.given.items()}
-        return replace(with_arrays(instance, {"counts": fewer}), given=given)
-    given = {name: float(n) if name in sizes else value for name, value in instance.given.items()}
-    pattern = None if instance.participation is None else Uniform(n, n)
-    return replace(with_arrays(instance, {}, clients=n), given=given, participation=pattern)
+    given = {k: min(value, float(problem.n)) if k in sizes else value for k, value in instance.given.items()}
+    if pattern is not None and pattern.rate < 1:
+        raise InputError("not known for fewer clients")
+    return replace(
+        instance,
+        problem=problem,
+        given=given,
+        participation=None if pattern is None else Uniform(problem.n, problem.n),
+    )
 
 
 def _without_client(instance: Instance, i: int) -> Instance:
     """Without client i; of everybody still everybody takes part, else as many as before where there are so many."""
-    problem, pattern = instance.problem, instance.participation
-    n = problem.n
-    changed = {name: np.delete(array, i, axis=0) for name, array in arrays(instance).items()}
-    if n == 1 or not changed:
-        raise InputError("no client to leave out")
-    weights = problem.fields().get(_WEIGHTS)
-    left = np.delete(np.asarray(weights), i) if weights else None
-    found = with_arrays(instance, changed, **({} if left is None else {_WEIGHTS: (left / left.sum()).tolist()}))
+    n, pattern = instance.problem.n, instance.participation
+    problem = instance.problem.without_client(i)
     given = {k: np.delete(v, i).tolist() if np.shape(v) == (n,) else v for k, v in instance.given.items()}
     for name in (instance.statement.vocabulary.run.get(role, "") for role in ("participants", "clients")):
         if name in given:
             given[name] = min(float(np.max(given[name])), n - 1.0)
-    if isinstance(pattern, Trace):
-        left_over = np.delete(pattern.matrix, i, axis=1)
-        if (pattern.matrix.any(axis=1) & ~left_over.any(axis=1)).any():
-            raise InputError("a round would be empty, which a statement need not admit")
-        pattern = Trace(left_over)
-    elif isinstance(pattern, Bernoulli):
-        pattern = Bernoulli(np.delete(pattern.p, i, axis=-1))
-    elif isinstance(pattern, Uniform):
-        pattern = Uniform(n - 1, min(pattern.m, n - 1))
-    elif isinstance(pattern, Graph):
-        pattern = _joined(pattern.without(i))
-    elif pattern is not None:
-        raise InputError("not known for fewer clients")
     start = {
         k: np.delete(v, i, axis=0) if np.shape(v)[:1] == (n,) and k == "v0" else v for k, v in instance.start.items()
     }
-    return replace(found, given=given, participation=pattern, start=start)
+    fewer = None if pattern is None else pattern.without_client(i)
+    return replace(instance, problem=problem, given=given, participation=fewer, start=start)
 
 
 def _without_variable(instance: Instance, c: int) -> Instance:
-    """Without coordinate c of a quadratic; a block that is empty has no noise."""
-    problem = instance.problem
-    if isinstance(problem, Piecewise) and problem.d > 1:
-        changed = {name: np.delete(array, c, axis=1) for name, array in arrays(instance).items()}
-        start = {k: np.delete(np.asarray(v), c) if k == "x0" else v for k, v in instance.start.items()}
-        return replace(with_arrays(instance, changed), start=start)
-    if isinstance(problem, MinMax):
-        return _without_pair(instance, problem, c)
-    if not isinstance(problem, Quadratic) or problem.d == 1:
-        raise InputError("no variable to leave out")
-    H, g = (np.delete(array, c, axis=1) for array in (problem.H, problem.g))
-    shared = problem.d_u - (c < problem.d_u)
-    smaller = Quadratic(np.delete(H, c, axis=2), g, shared)
-    given = {
-        name: value if smaller.has_noise(instance.statement.vocabulary.facts.get(name, "")) else 0.0
-        for name, value in instance.given.items()
-    }
-    block, own = ("x0", c) if c < problem.d_u else ("v0", c - problem.d_u)
+    """Without coordinate c of the joint variable; a block that is empty has no noise."""
+    smaller, facts = instance.problem.without_variable(c), instance.statement.vocabulary.facts
+    given = {name: value if smaller.has_noise(facts.get(name, "")) else 0.0 for name, value in instance.given.items()}
+    block, own = _place(instance.problem, c)
     start = {k: np.delete(np.asarray(v), own, axis=-1) if k == block else v for k, v in instance.start.items()}
     return replace(instance, problem=smaller, given=given, start=start)
 
 
-def _without_pair(instance: Instance, problem: MinMax, c: int) -> Instance:
-    """Without coordinate c, of x or of y; of each one is left."""
-    over_x = c < problem.d_x
-    if (problem.d_x if over_x else problem.d_y) == 1:
-        raise InputError("no variable to leave out")
-    own, found = c - (0 if over_x else problem.d_x), arrays(instance)
-    curved, linear = ("A", "a") if over_x else ("C", "c")
-    changed = {
-        curved: np.delete(np.delete(found[curved], own, axis=1), own, axis=2),
-        linear: np.delete(found[linear], own, axis=1),
-        "B": np.delete(found["B"], own, axis=1 if over_x else 2),
-    }
-    start = {k: np.delete(np.asarray(v), c) if k == "x0" else v for k, v in instance.start.items()}
-    return replace(with_arrays(instance, changed), start=start)
+def _place(problem: Problem, c: int) -> tuple[str, int]:
+    """The part of a starting point that has coordinate c of the joint variable, and its place there."""
+    for name, shape in problem.starts.items():
+        if c < shape[-1]:
+            return name, c
+        c -= shape[-1]
+    raise InputError("no variable to leave out")
+
+
+def _of_problem(instance: Instance, change: Callable[[Any], Any]) -> Instance:
+    return replace(instance, problem=change(instance.problem))
 
 
 def straight(state: ShrinkingState) -> None:
-    """Fewer kinks: one of all clients less, then pieces bent as their neighbours are."""
-    if not isinstance(state.instance.problem, _BENT):
-        return
-    _drop(state, lambda instance: range(_kinks(instance)), _without_kink)
-    problem = state.instance.problem
-    assert isinstance(problem, _BENT)
-    for i, c, j in np.ndindex(*problem.curvatures.shape):
-        for neighbour in (j - 1, j + 1):
-            if 0 <= neighbour < problem.curvatures.shape[2]:
-                state.offer(partial(_bent_as, place=(i, c, j), other=(i, c, neighbour)))
-
-
-def _kinks(instance: Instance) -> int:
-    assert isinstance(instance.problem, _BENT)
-    return int(instance.problem.kinks.shape[2])
-
-
-def _without_kink(instance: Instance, j: int) -> Instance:
-    found = arrays(instance)
-    return with_arrays(instance, {name: np.delete(found[name], j, axis=2) for name in ("kinks", "curvatures")})
-
-
-def _bent_as(instance: Instance, place: tuple[int, ...], other: tuple[int, ...]) -> Instance:
-    curvatures = arrays(instance)["curvatures"]
-    curvatures[place] = curvatures[other]
-    return with_arrays(instance, {"curvatures": curvatures})
+    """Fewer kinks, where the problem has some."""
+    for change in state.instance.problem.straighter():
+        state.offer(partial(_of_problem, change=change))
 
 
 def units(state: ShrinkingState) -> None:
@@ -411,14 +313,14 @@ def units(state: ShrinkingState) -> None:
 
     Every number is multiplied as its scaling degrees say (`bounds.symbols`).
     """
-    if isinstance(state.instance.problem, (*_IN_UNITS,)):
+    if state.instance.problem.degrees:
         for of_functions in (True, False):
             state.offer(partial(_in_units, functions=of_functions))
 
 
 def _in_units(instance: Instance, *, functions: bool) -> Instance:
-    found, (matrices, linear) = arrays(instance), _IN_UNITS[type(instance.problem)]
-    size = max(float(np.abs(found[name]).max()) for name in (matrices if functions else linear))
+    found, degrees = instance.problem.arrays(), instance.problem.degrees
+    size = max(float(np.abs(found[name]).max()) for name, degree in degrees.items() if (degree == 2) == functions)
     if size == 0.0:
         raise InputError("nothing to measure by")
     # f -> a f and x -> c x take H to a H/c^2 and g to a g/c.
@@ -429,41 +331,38 @@ def _in_units(instance: Instance, *, functions: bool) -> Instance:
         factor = 1.0 if quantity is None else a**quantity.f_degree * c**quantity.x_degree
         given[name] = (np.asarray(value) * factor).tolist()
     start = {name: np.asarray(value) * c for name, value in instance.start.items()}
-    changed = {name: found[name] * (a / c**2) for name in matrices} | {name: found[name] * (a / c) for name in linear}
-    return replace(with_arrays(instance, changed), given=given, start=start)
+    problem = instance.problem.with_arrays({name: found[name] * (a / c**degree) for name, degree in degrees.items()})
+    return replace(instance, problem=problem, given=given, start=start)
 
 
 def problem_numbers(state: ShrinkingState) -> None:
     """Simpler numbers in the problem: all that are equal at once, then one by one, matrices staying symmetric."""
-    for name in arrays(state.instance):
-        array = arrays(state.instance)[name]
+    for name in state.instance.problem.arrays():
+        array = state.instance.problem.arrays()[name]
         for value in sorted({*np.ravel(array).tolist()}, key=lambda x: (-bits(x), x)):
             _simplify(state, value, partial(_replaced, name=name, old=value))
         for place in np.ndindex(*array.shape):
-            if _of_matrices(state.instance, name) and place[1] > place[2]:
+            if name in state.instance.problem.symmetric and place[1] > place[2]:
                 continue
-            value = float(arrays(state.instance)[name][place])
+            value = float(state.instance.problem.arrays()[name][place])
             _simplify(state, value, partial(_placed, name=name, place=place))
 
 
-def _of_matrices(instance: Instance, name: str) -> bool:
-    """Whether an array holds a symmetric matrix for every client; couplings of x and y may be square, too."""
-    array = arrays(instance)[name]
-    square = array.ndim == 3 and array.shape[1] == array.shape[2]
-    return square and name != _COUPLING and not isinstance(instance.problem, _BENT)
-
-
 def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance:
-    array = arrays(instance)[name]
-    return with_arrays(instance, {name: np.where(array == old, new, array)})
+    array = instance.problem.arrays()[name]
+    return _with_array(instance, name, np.where(array == old, new, array))
 
 
 def _placed(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
-    array = arrays(instance)[name]
+    array = instance.problem.arrays()[name]
     array[place] = new
-    if _of_matrices(instance, name):
+    if name in instance.problem.symmetric:
         array[place[0], place[2], place[1]] = new
-    return with_arrays(instance, {name: array})
+    return _with_array(instance, name, array)
+
+
+def _with_array(instance: Instance, name: str, array: Array) -> Instance:
+    return replace(instance, problem=instance.problem.with_arrays({name: array}))
 
 
 def other_numbers(state: ShrinkingState) -> None:
@@ -478,54 +377,18 @@ def other_numbers(state: ShrinkingState) -> None:
             value = float(np.asarray(state.instance.start[name])[place])
             _simplify(state, value, partial(_begun, name=name, place=place))
     pattern = state.instance.participation
-    if isinstance(pattern, Bernoulli):
-        for p in sorted({*np.ravel(pattern.p).tolist()}):
-            _simplify(state, p, partial(_likely, old=p))
-    if isinstance(pattern, Graph):
-        _simplify(state, pattern.mixes, _mixing)
-        for name in _NAMED:
-            if state.offer(partial(_on, name=name)):
-                return
-        _simplify(state, float(pattern.edges.max()), _weighed)
+    for changes in () if pattern is None else pattern.simpler():
+        any(state.offer(partial(_of_pattern, change=change)) for change in changes)
+
+
+def _of_pattern(instance: Instance, change: Callable[[Any], Participation]) -> Instance:
+    return replace(instance, participation=change(instance.participation))
 
 
 def _begun(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
     array = np.array(instance.start[name], dtype=float)
     array[place] = new
     return replace(instance, start={**instance.start, name: array})
-
-
-def _likely(instance: Instance, new: float, old: float) -> Instance:
-    assert isinstance(instance.participation, Bernoulli)
-    p = instance.participation.p
-    return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
-
-
-def _weighed(instance: Instance, new: float) -> Instance:
-    """On a graph whose edges have other weights, in the same proportions, the largest being ``new``."""
-    graph = instance.participation
-    assert isinstance(graph, Graph)
-    return replace(instance, participation=_joined(graph.moved(new / float(graph.edges.max()))))
-
-
-def _joined(graph: Graph) -> Graph:
-    """The graph; raises `InputError` for one that never brings all clients together, which theorems are not about."""
-    if graph.mixing_rate > _APART:
-        raise InputError("not known for clients that never hear of each other")
-    return graph
-
-
-def _on(instance: Instance, name: str) -> Instance:
-    graph = instance.participation
-    assert isinstance(graph, Graph)
-    return replace(instance, participation=Graph.named(name, graph.n, graph.mixes))
-
-
-def _mixing(instance: Instance, new: float) -> Instance:
-    """On the same graph, whose rounds mix with another probability."""
-    assert isinstance(instance.participation, Graph)
-    graph = instance.participation
-    return replace(instance, participation=Graph(graph.mixing, graph.name, new))
 
 
 def step_sizes(state: ShrinkingState) -> None:
@@ -558,18 +421,17 @@ def _named(instance: Instance) -> Instance:
 
 def presence(state: ShrinkingState) -> None:
     """Clients that are away in a given participation take part."""
-    pattern = state.instance.participation
-    if not isinstance(pattern, Trace):
-        return
-    for place in np.argwhere(~pattern.matrix).tolist():
+    matrix = _matrix(state.instance)
+    for place in () if matrix is None else np.argwhere(~matrix).tolist():
         state.offer(partial(_present, place=place))
 
 
 def _present(instance: Instance, place: Sequence[int]) -> Instance:
-    assert isinstance(instance.participation, Trace)
-    matrix = instance.participation.matrix.copy()
-    matrix[tuple(place)] = True
-    return replace(instance, participation=Trace(matrix))
+    matrix = _matrix(instance)
+    assert matrix is not None
+    present = matrix.copy()
+    present[tuple(place)] = True
+    return replace(instance, participation=Trace(present))
 
 
 PASSES: tuple[Callable[[ShrinkingState], None], ...] = (
@@ -587,22 +449,3 @@ def _simplify(
     for new in simpler_numbers(value, bits(value) if limit is None else limit):
         if state.offer(_at(make, new)):
             return
-
-
-def simpler_numbers(value: float, limit: int) -> list[float]:
-    """Numbers of fewer than ``limit`` binary digits in the place of one, simplest first.
-
-    0, 1, -1 and 2, the number without its sign, powers of 2 between 1 and the number, and the number to a few binary
-    digits. All of them are floats as they are: what is printed is what is meant.
-    """
-    if value == 0.0 or not math.isfinite(value):
-        return [0.0, 1.0][: limit > 1 and value == 0.0]
-    mantissa, exponent = math.frexp(abs(value))
-    sign = math.copysign(1.0, value)
-    near = {0.0, 1.0, -1.0, 2.0, 0.5, abs(value)}
-    near |= {sign * math.ldexp(0.5, 1 + round((exponent - 1) * share)) for share in (0.25, 0.5, 0.75, 0.9, 1.0)}
-    for digits in _DIGITS:
-        scaled = math.ldexp(mantissa, digits)
-        roundings = {math.floor(scaled), math.ceil(scaled)} if digits <= 3 else {round(scaled)}
-        near |= {sign * math.ldexp(each, exponent - digits) for each in roundings}
-    return sorted((x for x in near if bits(x) < limit), key=lambda x: (bits(x), abs(x - value)))

@@ -21,7 +21,8 @@ from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.errors import InputError
 from ratecheck.exponents import regimes
 from ratecheck.exponents.card import MARGIN, Violation, columns, first_violation, right
-from ratecheck.exponents.hard_instances import Hard, check_covered, unknown, worst
+from ratecheck.exponents.families.hard import Hard
+from ratecheck.exponents.hard_instances import check_covered, unknown, worst
 from ratecheck.exponents.regimes import Bound, Regime, TermRow
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 

@@ -102,11 +102,12 @@ def add_displacement(factor, x, anchor, i, out, first, count, lanes):
 @kernel
 def add_inner(factor, left, right, first, last, out, q, lanes):
     """Add factor times the inner product of rows first ... last-1 of left and right (d, B) to row q of out."""
+    inner = np.zeros(lanes)
+    for row in range(first, last):
+        for lane in range(lanes):
+            inner[lane] += left[row, lane] * right[row, lane]
     for lane in range(lanes):
-        inner = 0.0
-        for row in range(first, last):
-            inner += left[row, lane] * right[row, lane]
-        out[q, lane] += factor * inner
+        out[q, lane] += factor * inner[lane]
 
 
 @kernel
@@ -117,21 +118,25 @@ def advance(slots, steps, table, table_row, stride, drive, drive_row, local, row
     ``table``, those of the next one ``stride`` rows further; the drive is the same in every step.
     """
     factors, x = as_rows(table), as_rows(local)
-    old, shifts = np.empty(slots), np.empty(slots)
+    old, shifts = np.empty((slots, lanes)), np.empty((slots, lanes))
     for coordinate in range(count):
         of = factors[table_row + coordinate * stride]
-        for lane in range(lanes):
-            force = drive[drive_row + coordinate, lane]
+        for o in range(slots):
+            constant, forced = of[o * (slots + 2) + slots + 1], of[o * (slots + 2) + slots]
+            for lane in range(lanes):
+                shifts[o, lane] = constant + drive[drive_row + coordinate, lane] * forced
+        for _ in range(steps):
             for o in range(slots):
-                shifts[o] = of[o * (slots + 2) + slots + 1] + force * of[o * (slots + 2) + slots]
-            for _ in range(steps):
-                for o in range(slots):
-                    old[o] = x[row + coordinate + d * o, lane]
-                for o in range(slots):
-                    new = shifts[o]
-                    for k in range(slots - 1, -1, -1):
-                        new += old[k] * of[o * (slots + 2) + k]
-                    x[row + coordinate + d * o, lane] = new
+                for lane in range(lanes):
+                    old[o, lane] = x[row + coordinate + d * o, lane]
+            for o in range(slots):
+                new = x[row + coordinate + d * o]
+                for lane in range(lanes):
+                    new[lane] = shifts[o, lane]
+                for k in range(slots - 1, -1, -1):
+                    factor = of[o * (slots + 2) + k]
+                    for lane in range(lanes):
+                        new[lane] += old[k, lane] * factor
 
 
 # --- Functions ---
@@ -170,13 +175,15 @@ def weigh(factor, row, margins, lanes):
 @kernel
 def add_part(rho, x, out, first, last, lanes):
     """Add the gradient of rho*s/(1+s), s the squared norm of coordinates first ... last-1."""
+    factors = np.ones(lanes)
+    for row in range(first, last):
+        for lane in range(lanes):
+            factors[lane] += x[row, lane] * x[row, lane]
     for lane in range(lanes):
-        one_plus = 1.0
-        for row in range(first, last):
-            one_plus += x[row, lane] * x[row, lane]
-        factor = rho * 2.0 / (one_plus * one_plus)
-        for row in range(first, last):
-            out[row, lane] += factor * x[row, lane]
+        factors[lane] = rho * 2.0 / (factors[lane] * factors[lane])
+    for row in range(first, last):
+        for lane in range(lanes):
+            out[row, lane] += factors[lane] * x[row, lane]
 
 
 # --- Random numbers ---

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,11 +12,12 @@ from numpy.typing import ArrayLike
 
 from bounds.assumption import Assumption
 from bounds.printing.notation import Notation
+from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, real, whole
 from ratecheck.participation.independent import Independent
-from ratecheck.participation.model.pattern import Participation, PerRound, Written
+from ratecheck.participation.model.pattern import Participation, PerRound, Simpler, Written
 
 Probability = Callable[[int, int], float]
 
@@ -71,6 +73,24 @@ class Bernoulli(Independent):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
         return cls(data["p"])
+
+    @property
+    def digits(self) -> int:
+        """See `Participation.digits`."""
+        return sum(bits(x) for x in np.ravel(self.p))
+
+    def without_client(self, i: int) -> Bernoulli:
+        """See `Participation.without_client`."""
+        return Bernoulli(np.delete(self.p, i, axis=-1))
+
+    def simpler(self) -> Iterator[Iterable[Simpler]]:
+        """See `Participation.simpler`: for each probability others, of all clients that have it."""
+        for p in sorted({*np.ravel(self.p).tolist()}):
+            yield [partial(Bernoulli._with, old=p, new=new) for new in simpler_numbers(p, bits(p))]
+
+    def _with(self, old: float, new: float) -> Bernoulli:
+        """One probability in the place of another."""
+        return Bernoulli(np.where(self.p == old, new, self.p))
 
     def sentence(self, notation: Notation) -> str:
         """See `Participation.sentence`: the probability of each client, where one of them is below 1."""

@@ -20,7 +20,6 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
-from ratecheck.participation.independent import Independent
 from ratecheck.participation.model.pattern import Keys, Matrix, Participation
 from ratecheck.participation.trace import Trace
 
@@ -165,7 +164,7 @@ def distribution(pattern: Participation, T: int, replicates: int = 1000, seed: i
 
 
 def expectation(pattern: Participation, T: int) -> Delays | None:
-    """E[tau_max] and E[tau_avg], computed: for patterns without randomness and for independent clients; else None.
+    """E[tau_max] and E[tau_avg], computed where nothing is random or clients are independent; else None.
 
     Independent clients: with Q_i(t, l) the probability that client i misses the l rounds up to t,
     E[tau_t] = sum_{l >= 1} (1 - prod_i (1 - Q_i(t, l))), and E[tau_max] = sum_{l >= 1} (1 - prod_i P(L_i < l)), where
@@ -177,7 +176,10 @@ def expectation(pattern: Participation, T: int) -> Delays | None:
     _check_reach(pattern, T)
     if pattern.deterministic:
         return counted(pattern, T)
-    return _Misses(pattern, T).delays() if isinstance(pattern, Independent) else None
+    chances = pattern.probabilities(0, T + 1)
+    if chances is None or pattern.delta is None:
+        return None
+    return _Misses(chances, pattern.delta, T).delays()
 
 
 def _rows(matrix: ArrayLike | Trace) -> Matrix:
@@ -218,16 +220,16 @@ def _follow(pattern: Participation, T: int, keys: Keys) -> tuple[Integers, Integ
 class _Misses:
     """Runs of missed rounds of independent clients, clients with the same probabilities taken together."""
 
-    def __init__(self, pattern: Independent, T: int) -> None:
+    def __init__(self, chances: Array, delta: float, T: int) -> None:
         self.T = T
-        misses = 1.0 - pattern.probabilities(0, T + 1)
+        misses = 1.0 - chances
         self.misses, self.clients = np.unique(misses, axis=1, return_counts=True)
         certain = self.misses == 0.0
         start = np.zeros((1, len(self.clients)))
         # Over the first r rounds: the sum of log P(miss), and the number of rounds that cannot be missed.
         self.logs = np.concatenate([start, np.cumsum(np.log(np.where(certain, 1.0, self.misses)), axis=0)])
         self.certain = np.concatenate([start, np.cumsum(certain, axis=0)])
-        self.lengths = np.arange(1, self._longest(pattern.delta, pattern.n) + 1)
+        self.lengths = np.arange(1, self._longest(delta, chances.shape[1]) + 1)
 
     def _longest(self, delta: float, n: int) -> int:
         """The l beyond which sum_l P(tau_max >= l) <= n (T+1) (1-delta)^l / delta is below 1e-16."""

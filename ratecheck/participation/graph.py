@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,11 +14,12 @@ from numpy.typing import ArrayLike
 
 from bounds.assumption import Assumption
 from bounds.printing.notation import Notation
+from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
 from ratecheck.caching import bytes_of
 from ratecheck.errors import InputError
 from ratecheck.inputs import described, floats, real, whole
-from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Written
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Simpler, Written
 from ratecheck.participation.model.repetition import Repetition
 
 # By how much a row or a column of a mixing matrix may miss the sum 1: what rounding makes of it.
@@ -26,6 +28,9 @@ _SUMS = 1e-12
 _ROUNDED = 1e-2
 # Clients up to which the edges of a graph without a name are written.
 _FEW_CLIENTS = 5
+# Graphs with a name in the place of a mixing matrix; from which ||W - 11'/n||_2 on clients do not come together.
+_SIMPLE = ("complete", "path", "ring", "star")
+_APART = 0.9999
 
 
 def _named(name: str) -> Callable[..., Graph]:
@@ -157,6 +162,35 @@ class Graph(Participation):
         often = "" if self.mixes == 1 else f", and a round mixes with probability {self.mixes:g}"
         return f"the {self.n} clients are on {self.kind_of_graph}; ||W - 11'/n||_2 = {self.mixing_rate:.4g}{often}"
 
+    @property
+    def digits(self) -> int:
+        """See `Participation.digits`: those of the shares where the graph has no name, and of how often it mixes."""
+        shares = {*np.ravel(self.edges).tolist()}
+        return bits(self.mixes) + (0 if self.name else sum(map(bits, shares)))
+
+    def without_client(self, i: int) -> Graph:
+        """See `Participation.without_client`, and `without`."""
+        return _joined(self.without(i))
+
+    def simpler(self) -> Iterator[Iterable[Simpler]]:
+        """See `Participation.simpler`: rounds that mix more often, graphs with a name, shares in other proportion."""
+        yield [partial(Graph._mixing, mixes=new) for new in simpler_numbers(self.mixes, bits(self.mixes))]
+        largest = float(self.edges.max())
+        weights = [partial(Graph._weighed, largest=new) for new in simpler_numbers(largest, bits(largest))]
+        yield [*(partial(Graph._by_name, name=name) for name in _SIMPLE), *weights]
+
+    def _mixing(self, mixes: float) -> Graph:
+        """The graph whose rounds mix with another probability."""
+        return Graph(self.mixing, self.name, mixes)
+
+    def _by_name(self, name: str) -> Graph:
+        """The graph of that name on these clients."""
+        return Graph.named(name, self.n, self.mixes)
+
+    def _weighed(self, largest: float) -> Graph:
+        """The graph whose edges have other weights, in the same proportions, the largest being that."""
+        return _joined(self.moved(largest / float(self.edges.max())))
+
     def sentence(self, notation: Notation) -> str:
         """See `Participation.sentence`: the graph, by its name or its edges, and how often a round mixes."""
         if self.n == 1:
@@ -211,6 +245,13 @@ class Graph(Participation):
     def repeats(self) -> Repetition:
         """Everybody in every round."""
         return Repetition.of(np.ones((1, self.n), dtype=np.bool_))
+
+
+def _joined(graph: Graph) -> Graph:
+    """The graph; raises `InputError` for one that never brings all clients together, which theorems are not about."""
+    if graph.mixing_rate > _APART:
+        raise InputError("not known for clients that are not connected")
+    return graph
 
 
 def _misfit(lines: Sequence[str]) -> str:

@@ -124,6 +124,13 @@ class Trace(Participation):
             raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
         return cls([[int(taken) for taken in row] for row in data["rows"]])
 
+    def without_client(self, i: int) -> Trace:
+        """See `Participation.without_client`; raises `InputError` where a round would be empty."""
+        left = np.delete(self.matrix, i, axis=1)
+        if (self.matrix.any(axis=1) & ~left.any(axis=1)).any():
+            raise InputError("a round would be empty, which a statement need not admit")
+        return Trace(left)
+
     def sentence(self, notation: Notation) -> str:
         """See `Participation.sentence`: round after round."""
         if self.n == 1 and self.matrix.all():

@@ -52,6 +52,10 @@ class Uniform(Participation):
         """See `Participation.read`."""
         return cls(data["n"], data["m"])
 
+    def without_client(self, i: int) -> Uniform:
+        """See `Participation.without_client`: m of those that are left, or all of them."""
+        return Uniform(self.n - 1, min(self.m, self.n - 1))
+
     def sentence(self, notation: Notation) -> str:
         """See `Participation.sentence`."""
         return f"{counted(self.m)} of them drawn in every round" if self.m < self.n else ""

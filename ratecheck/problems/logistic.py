@@ -137,6 +137,11 @@ class Logistic(SingleLevel):
 
         return LogisticInner(self, lambda_)
 
+    @property
+    def classifier(self) -> Logistic:
+        """The problem itself."""
+        return self
+
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`."""
         from ratecheck.kernels.oracle import LOGISTIC, PROXIMAL, Oracle

@@ -123,3 +123,31 @@ def condition_number(matrix: Array, cut: float) -> float:
     values = np.linalg.eigvalsh(matrix) if matrix.size else np.zeros(0)
     kept = values[values > cut]
     return float(kept[-1] / kept[0]) if kept.size else 1.0
+
+
+def solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
+    """How far a solution may be from the exact one of least norm, and in the matrix's own norm; units of rounding.
+
+    The error is the pseudo-inverse of what is left over, which is as large as its own rounding at least.
+    """
+    eps = float(np.finfo(float).eps)
+    if not len(matrix):
+        return 0.0, 0.0
+    if is_diagonal(matrix):
+        # Every coordinate is an equation of its own, and its curvature is as it is stored.
+        entries = np.diagonal(matrix)
+        kept = np.where(entries > 0, entries, math.inf)
+        off = np.abs(matrix @ point - right) / eps + 4 * (np.abs(entries * point) + np.abs(right))
+        return float(np.linalg.norm(off / kept)), float(np.linalg.norm(off / np.sqrt(kept)))
+    values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
+    top, terms = float(values[-1]), len(values) + 4
+    # As in `least_solution`, smaller ones count as the zeros that they are without rounding.
+    cut = flat_share(len(values)) * top
+    least = float(values[values > cut].min(initial=top)) - terms * eps * top
+    if not least > 0:
+        return (math.inf, math.inf) if top > 0 else (0.0, 0.0)
+    left_over = np.abs(matrix @ point - right)
+    rest = float(np.linalg.norm(left_over + terms * eps * (np.abs(matrix) @ np.abs(point) + np.abs(right)))) / eps
+    flat = bool((values <= cut).any())
+    tilted = terms * top / least * float(np.linalg.norm(point)) if flat else 0.0
+    return rest / least + tilted, rest / math.sqrt(least) + tilted * math.sqrt(eps * top)

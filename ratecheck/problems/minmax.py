@@ -7,7 +7,7 @@ Operator Theory in Hilbert Spaces" (2017), Chapters 4, 20 and 22.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
@@ -41,6 +42,7 @@ _MARGIN, _RATIONAL = 1e-9, 24
 # What is off by no more than this share is called exact.
 _CALLED_EXACT = 1e-10
 NO_ZERO = "the mean operator has no zero"
+_NO_DISTANCE = f"there is no distance to a zero: {NO_ZERO}"
 
 
 def _load(path: str) -> Mapping[str, Array]:
@@ -74,6 +76,8 @@ class MinMax(SingleLevel):
     kind: ClassVar[str] = "minmax"
     affine: ClassVar[bool] = True
     potential: ClassVar[bool] = False
+    symmetric: ClassVar[frozenset[str]] = frozenset({"A", "C"})
+    degrees: ClassVar[Mapping[str, int]] = {"A": 2, "B": 2, "C": 2, "a": 1, "c": 1}
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("minmax", "synthetic"),
         WrittenProblem("minmax:", "from_file", _load, own_clients=True),
@@ -154,6 +158,11 @@ class MinMax(SingleLevel):
     def _operator(self) -> tuple[Array, Array]:
         return _matrices(self.A, self.B, self.C), np.concatenate([self.a, self.c], axis=1)
 
+    @property
+    def forms(self) -> Forms:
+        """The F_i in floats, and ``exactly`` in rationals."""
+        return Forms(*self._operator, self.d)
+
     @cached_property
     def mean(self) -> tuple[Array, Array]:
         """The means of the M_i (d, d) and of the (a_i, c_i) (d,)."""
@@ -190,6 +199,20 @@ class MinMax(SingleLevel):
         """See `Problem.read`."""
         return cls(*(data[name] for name in _ARRAYS))
 
+    def without_variable(self, c: int) -> MinMax:
+        """See `ProblemData.without_variable`: c counts those of x first, and of x and of y one is left."""
+        over_x = c < self.d_x
+        if (self.d_x if over_x else self.d_y) == 1:
+            raise InputError("no variable to leave out")
+        own, found = c - (0 if over_x else self.d_x), self.arrays()
+        curved, linear = ("A", "a") if over_x else ("C", "c")
+        changed = {
+            curved: np.delete(np.delete(found[curved], own, axis=1), own, axis=2),
+            linear: np.delete(found[linear], own, axis=1),
+            "B": np.delete(found["B"], own, axis=1 if over_x else 2),
+        }
+        return self.with_arrays(changed)
+
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: f_i(x, y), which is minimised over x and maximised over y."""
         names = [*notation.names("x", self.d_x), *notation.names("y", self.d_y)]
@@ -200,6 +223,31 @@ class MinMax(SingleLevel):
         return functions("f", names, written, notation)
 
     # --- The saddle point ---
+
+    @property
+    def saddle(self) -> MinMax:
+        """The problem itself."""
+        return self
+
+    @property
+    def of_minimum(self) -> tuple[str, ...]:
+        """See `Problem.of_minimum`: the distance to the zero."""
+        return ("distance2",)
+
+    def centre(self) -> tuple[Array, float]:
+        """See `Problem.centre`: the zero of F of least norm."""
+        if self.zero is None:
+            raise InputError(_NO_DISTANCE)
+        return self.zero[0], self.zero[1] / _EPS
+
+    @property
+    def several(self) -> str:
+        """See `Problem.several`."""
+        return "" if self.zero is None or self.zero[2] else "F has several zeros"
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`."""
+        return _NO_DISTANCE if self.zero is None and "distance2" in names else ""
 
     @cached_property
     def zero(self) -> tuple[Array, float, bool] | None:

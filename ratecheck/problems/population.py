@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,9 +14,10 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.matrices import largest_norm, rounded_mean
+from ratecheck.problems.forms import Forms
+from ratecheck.problems.matrices import rounded_mean
 from ratecheck.problems.problem import SingleLevel
-from ratecheck.problems.quadratic import Quadratic
+from ratecheck.problems.quadratic import Quadratic, certified_dissimilarity
 from ratecheck.problems.sentence import arguments
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 LARGEST = 10**8
 # Clients of a problem that is written out.
 _LARGEST_FULL = 5000
-_ZERO = 1e-12
-_EPS = float(np.finfo(float).eps)
 
 
 class Population(SingleLevel):
@@ -51,6 +49,7 @@ class Population(SingleLevel):
 
     kind: ClassVar[str] = "population"
     affine: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = Quadratic.symmetric
 
     def __init__(self, types: Quadratic | Sequence[Quadratic], counts: ArrayLike) -> None:
         self.types = _joined(types)
@@ -59,6 +58,11 @@ class Population(SingleLevel):
         self.d_u, self.d_v = self.types.d_u, self.types.d_v
         if self.n > LARGEST:
             raise InputError(f'counts: {self.n} clients break "n <= {LARGEST}"')
+
+    @property
+    def forms(self) -> Forms:
+        """The types' functions in floats, and ``exactly`` in rationals."""
+        return Forms(self.types.H, self.types.g, self.d_u, self.counts)
 
     @property
     def multiplicities(self) -> NDArray[np.int64]:
@@ -137,6 +141,10 @@ class Population(SingleLevel):
         """See `Problem.read`."""
         return cls(Quadratic.read(data), data["counts"])
 
+    def with_clients(self, n: int) -> Population:
+        """See `ProblemData.with_clients`: as many of each type in proportion, and one at least."""
+        return self.with_arrays({"counts": np.maximum(np.round(self.counts * (n / self.n)), 1)})
+
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: how many clients have which function."""
         names, written = self.types.formulas(notation)
@@ -195,9 +203,7 @@ class Population(SingleLevel):
 
     def value(self, u: Array, v: Array) -> float:
         """f(u, v) for u (d_u,) and v (G, d_v), all clients of a type at the same v."""
-        w = np.concatenate([np.broadcast_to(u, (self.distinct, self.d_u)), v], axis=1)
-        H, g = self.operator()
-        return float(self._mean(np.einsum("ia,iab,ib->i", w, H, w) / 2 - np.einsum("ia,ia->i", g, w)))
+        return float(self._mean(self.forms.values(self.forms.points(u, v))))
 
     def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
         """Partial gradients of the types' functions at u (d_u,) and v (G, d_v): arrays (G, d_u) and (G, d_v)."""
@@ -220,7 +226,7 @@ class Population(SingleLevel):
         own = {
             "F_0": self._gap(u, v),
             "B_0": Constant("B_0", B_0, Certificate.EXACT, "gradients at the start"),
-            "b": self._dissimilarity(),
+            "b": certified_dissimilarity(self.forms),
         }
         return Constants(*(own.get(name, constant) for name, constant in constants.items()))
 
@@ -231,21 +237,6 @@ class Population(SingleLevel):
 
     def _gap(self, u: Array, v: Array) -> Constant:
         return self._reduced.gap_from(self.value(u, v), self.distinct / self.n)
-
-    def _dissimilarity(self) -> Constant:
-        H_uu, H_uv, _ = self.types.blocks()
-        scale = _ZERO * max(largest_norm(H_uu), largest_norm(H_uv), 1e-300)
-        if self.n > 1 and largest_norm(H_uv) > scale:
-            return Constant("b", math.inf, Certificate.ABSENT, "coupling H_uv makes the dissimilarity unbounded")
-        if largest_norm(H_uu - self._mean(H_uu)) > scale:
-            return Constant("b", math.inf, Certificate.ABSENT, "different H_uu,i make the dissimilarity unbounded")
-        g_u = self.types.g[:, : self.d_u]
-        b = math.sqrt(float(self._mean(np.sum((g_u - self._mean(g_u)) ** 2, axis=1))))
-        size = float(np.linalg.norm(np.abs(g_u).max(axis=0))) if g_u.size else 0.0
-        if 0.0 < b < size / 10:
-            # Small differences of large numbers carry the rounding of these, which is covered from above.
-            b += (self.distinct + 4) * _EPS * size
-        return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
 
 
 UNSIMULATED = "a population is followed by engine=exact alone: to simulate its clients one by one, use its full()"

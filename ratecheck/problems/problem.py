@@ -6,28 +6,52 @@ of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
 
 from __future__ import annotations
 
+import enum
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.noise import Gaussian, NoiseLaw
 from ratecheck.problems.constants import Constant, Constants
-from ratecheck.problems.known import Known
+from ratecheck.problems.data import ProblemData
+from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.logistic import Logistic
+    from ratecheck.problems.minmax import MinMax
     from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
+    from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
     from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
     from ratecheck.problems.two_level.bilevel import Bilevel
     from ratecheck.problems.two_level.inner import InnerProblem
+
+# Quantities that take the minimum of f.
+OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
+
+
+class Known(enum.Enum):
+    """Facts about a problem by which its runs are followed without sampling.
+
+    The family is closed: a problem says which it has (`Problem.knows`), an engine which it needs (`Engine.needs`), and
+    neither asks for the other's class.
+    """
+
+    AFFINE = "every client's gradient is affine, with coefficients that `operator` has"
+    PIECES = "every client's gradient is affine between kinks, and `pieces` has them in rationals"
+    TYPES = "clients are counted by type: `multiplicities` says how many each row stands for"
+    TWO_VALUED = "a sample is off by the same to either side, so that outcomes are followed and none is drawn"
 
 
 @dataclass(frozen=True)
@@ -77,17 +101,14 @@ class CalledOracle:
     noise: Array
 
 
-class Problem(ABC):
+class Problem(ProblemData):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
-    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces` and
-    `bilevel` are the problem in that form, where it has it.
+    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces`,
+    `bilevel` and `classifier` are the problem in that form, where it has it.
     """
 
-    n: int
     d: int
-    # The problem's name in messages and files.
-    kind: ClassVar[str]
     # How the command line writes it; nothing where it cannot.
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     # Noise that may be added to the gradients: names of total standard deviations.
@@ -96,8 +117,8 @@ class Problem(ABC):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
-    # Whether a sample is off by the same to either side: outcomes are followed, and none is drawn.
-    two_valued: ClassVar[bool] = False
+    # The law of the noise of its gradients, unless a run has another one.
+    law: ClassVar[NoiseLaw] = Gaussian()
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
@@ -112,6 +133,10 @@ class Problem(ABC):
     @abstractmethod
     def starts(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parts of a starting point, in the order of the joint variable."""
+
+    def start(self, given: Mapping[str, ArrayLike]) -> tuple[Array, ...]:
+        """The parts of a starting point by `starts`, zeros where one is not given."""
+        return tuple(np.asarray(given.get(name, np.zeros(shape)), dtype=float) for name, shape in self.starts.items())
 
     @property
     @abstractmethod
@@ -152,15 +177,30 @@ class Problem(ABC):
         return None
 
     @property
+    def saddle(self) -> MinMax | None:
+        """The problem as one of minimising and maximising, where it is one."""
+        return None
+
+    @property
+    def equal_clients(self) -> PiecewiseSamples | None:
+        """The problem as equal clients with two-valued noise on a function with kinks, where it is one."""
+        return None
+
+    @property
     def knows(self) -> frozenset[Known]:
         """What is known of the problem, by which engines may follow its runs."""
         found = {
             Known.AFFINE: self.affine,
             Known.PIECES: self.pieces is not None,
             Known.TYPES: self.multiplicities is not None,
-            Known.TWO_VALUED: self.two_valued,
+            Known.TWO_VALUED: bool(self.law.outcomes),
         }
         return frozenset(known for known, there in found.items() if there)
+
+    @property
+    def signs(self) -> int:
+        """Random signs that the samples of all clients have in a local step, where outcomes are followed; else 0."""
+        return 0
 
     @property
     def objective(self) -> Quadratic | Population | None:
@@ -171,6 +211,52 @@ class Problem(ABC):
     def minimum_known(self) -> bool:
         """Whether inf f and the minimiser are known, so that gaps and distances are measured."""
         return self.objective is not None
+
+    @property
+    def of_minimum(self) -> tuple[str, ...]:
+        """The quantities that the minimum defines and that runs record: of ``gap`` and ``distance2``."""
+        return ("gap", "distance2") if self.minimum_known else ()
+
+    @property
+    def lowest(self) -> Fraction | float | None:
+        """Inf f, where it is known otherwise than by `objective`; None also where f is unbounded below."""
+        return None
+
+    def centre(self) -> tuple[Array, float]:
+        """The point from which distances are measured, (d,) or (distinct, d), and what it may be off.
+
+        It is the minimiser of least norm; the error is in units of rounding. Raises `InputError` where there is none.
+        """
+        objective = self.objective
+        if objective is None:
+            return np.zeros(self.d), 0.0
+        found = objective.minimizer()
+        if found is None:
+            raise InputError(f"there is no distance to a minimiser: {objective.no_minimum}")
+        u, v = found
+        point = np.concatenate([np.broadcast_to(u, (objective.distinct, objective.d_u)), v], axis=1)
+        return point, solution_error(*objective.joint(), objective.joint_point(u, v))[0]
+
+    @property
+    def several(self) -> str:
+        """What of it there are several of, so that distances could be measured to another one; empty where one."""
+        if self.objective is None:
+            return ""
+        joint = self.objective.joint()[0]
+        values = np.linalg.eigvalsh(joint)
+        # As for the minimiser itself.
+        least = 0.0 if is_diagonal(joint) else flat_share(len(joint)) * abs(values).max()
+        return "" if values[0] > least else "f has several minimisers"
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """Why one of these quantities is not measured on the problem; empty where all are.
+
+        ``recorded`` are those that a run of the method records, ``random`` says whether replicates differ.
+        """
+        if unknown := sorted(() if self.minimum_known else {*names} & OF_MINIMUM):
+            where = "on quadratic and piecewise problems, and where it is proved"
+            return f"{', '.join(unknown)} is measured where the minimum is known: {where}"
+        return ""
 
     @property
     def doubts(self) -> Mapping[str, float]:
@@ -202,6 +288,11 @@ class Problem(ABC):
         return None
 
     @property
+    def classifier(self) -> Logistic | None:
+        """The problem as a linear classifier of labelled samples, where it is one."""
+        return None
+
+    @property
     def single(self) -> SingleLevel:
         """The problem as one without a lower level; raises `InputError` where it has one."""
         raise InputError("needed a problem without a lower level")
@@ -228,6 +319,13 @@ class Problem(ABC):
         """A lower bound of the eigenvalues of every client's Hessian at every point; None where none is known."""
         return None
 
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Problem:
+        """The functions a f_i(x/w) of these clients, of which any may come again.
+
+        Raises `InputError` where the problem does not stay of its kind.
+        """
+        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or functions with kinks")
+
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""
         return True
@@ -241,15 +339,6 @@ class Problem(ABC):
         if self.quadratic is not None:
             return self.quadratic.sentence(notation, noises)
         return [notation.phrase(f"a {self.kind} problem with {self.sizes}")]
-
-    def fields(self) -> dict[str, Any]:
-        """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""
-        raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `fields`; raises `InputError` for what is no such problem."""
-        raise InputError(f"an instance on a {cls.kind!r} problem has no file")
 
 
 class SingleLevel(Problem):

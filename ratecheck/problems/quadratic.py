@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
@@ -16,6 +16,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import (
     condition_number,
     in_range,
@@ -57,6 +58,8 @@ class Quadratic(SingleLevel):
 
     kind: ClassVar[str] = "quadratic"
     affine: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = frozenset({"H"})
+    degrees: ClassVar[Mapping[str, int]] = {"H": 2, "g": 1}
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("quadratic", "synthetic"),
         WrittenProblem(".npz", "from_file", str, own_clients=True),
@@ -67,6 +70,11 @@ class Quadratic(SingleLevel):
         self.n, self.d = self.g.shape
         self.d_u = whole("shared", shared, 0, self.d, "a client has that many variables")
         self.d_v = self.d - self.d_u
+
+    @property
+    def forms(self) -> Forms:
+        """The f_i in floats, and ``exactly`` in rationals."""
+        return Forms(self.H, self.g, self.d_u)
 
     @classmethod
     def synthetic(
@@ -122,6 +130,10 @@ class Quadratic(SingleLevel):
         """The problem itself."""
         return self
 
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Quadratic:
+        """See `Problem.scaled`."""
+        return Quadratic(self.H[rows] * a / w**2, self.g[rows] * a / w, self.d_u)
+
     def inner(self, lambda_: float) -> InnerProblem:
         """By linear algebra; see `SingleLevel.inner`."""
         from ratecheck.problems.two_level.inner import QuadraticInner
@@ -143,6 +155,13 @@ class Quadratic(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["H"], data["g"], data["shared"])
+
+    def without_variable(self, c: int) -> Quadratic:
+        """See `ProblemData.without_variable`; one is left."""
+        if self.d == 1:
+            raise InputError("no variable to leave out")
+        H, g = (np.delete(array, c, axis=1) for array in (self.H, self.g))
+        return Quadratic(np.delete(H, c, axis=2), g, self.d_u - (c < self.d_u))
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`."""
@@ -177,32 +196,24 @@ class Quadratic(SingleLevel):
 
     def joint(self) -> tuple[Array, Array]:
         """Hessian and linear term of n*f in (u, v_1, ..., v_n)."""
-        n, d_u, d_v = self.n, self.d_u, self.d_v
-        joint, slope = np.zeros((d_u + n * d_v, d_u + n * d_v)), np.zeros(d_u + n * d_v)
-        for i in range(n):
-            at = np.concatenate([np.arange(d_u), d_u + i * d_v + np.arange(d_v)])
-            joint[np.ix_(at, at)] += self.H[i]
-            slope[at] += self.g[i]
+        n, d_u = self.n, self.d_u
+        joint, slope = self.forms.joint()
         H, g = self.mean()
         joint[:d_u, :d_u], slope[:d_u] = n * H[:d_u, :d_u], n * g[:d_u]
         return joint, slope
 
     def blocks(self) -> tuple[Array, Array, Array]:
         """H_uu (n, d_u, d_u), H_uv (n, d_u, d_v) and H_vv (n, d_v, d_v)."""
-        u = slice(None, self.d_u)
-        v = slice(self.d_u, None)
-        return self.H[:, u, u], self.H[:, u, v], self.H[:, v, v]
+        return self.forms.blocks()
 
     def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
         """Partial gradients of every f_i at u (d_u,) and v (n, d_v): arrays (n, d_u) and (n, d_v)."""
-        w = np.concatenate([np.broadcast_to(u, (self.n, self.d_u)), v], axis=1)
-        gradient = np.einsum("iab,ib->ia", self.H, w) - self.g
+        gradient = self.forms.gradients(self.forms.points(u, v))
         return gradient[:, : self.d_u], gradient[:, self.d_u :]
 
     def value(self, u: Array, v: Array) -> float:
         """f(u, v) = (1/n) sum_i f_i(u, v_i)."""
-        w = np.concatenate([np.broadcast_to(u, (self.n, self.d_u)), v], axis=1)
-        return float(np.mean(np.einsum("ia,iab,ib->i", w, self.H, w) / 2 - np.einsum("ia,ia->i", self.g, w)))
+        return float(np.mean(self.forms.values(self.forms.points(u, v))))
 
     def infimum(self) -> float:
         """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u.
@@ -342,19 +353,22 @@ class Quadratic(SingleLevel):
         return 0.0 if -_ZERO * float(np.abs(values).max()) <= least < 0 else least
 
     def _dissimilarity(self) -> Constant:
-        H_uu, H_uv, _ = self.blocks()
-        scale = _ZERO * max(largest_norm(H_uu), largest_norm(H_uv), 1e-300)
-        if self.n > 1 and largest_norm(H_uv) > scale:
-            return Constant("b", math.inf, Certificate.ABSENT, "coupling H_uv makes the dissimilarity unbounded")
-        if largest_norm(H_uu - H_uu.mean(axis=0)) > scale:
-            return Constant("b", math.inf, Certificate.ABSENT, "different H_uu,i make the dissimilarity unbounded")
-        g_u = self.g[:, : self.d_u]
-        b = math.sqrt(float(np.mean(np.sum((g_u - g_u.mean(axis=0)) ** 2, axis=1))))
-        size = float(np.linalg.norm(np.abs(g_u).max(axis=0))) if g_u.size else 0.0
-        if 0.0 < b < size / 10:
-            # Small differences of large numbers carry the rounding of these, which is covered from above.
-            b += (self.n + 2) * float(np.finfo(float).eps) * size
-        return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
+        return certified_dissimilarity(self.forms)
+
+
+def certified_dissimilarity(forms: Forms) -> Constant:
+    """The dissimilarity b in floats."""
+    H_uu, H_uv, _ = forms.blocks()
+    scale = _ZERO * max(largest_norm(H_uu), largest_norm(H_uv), 1e-300)
+    found = forms.dissimilarity2(lambda matrices: largest_norm(matrices) <= scale)
+    if isinstance(found, str):
+        return Constant("b", math.inf, Certificate.ABSENT, found)
+    b, g_u = math.sqrt(float(found)), forms.g[:, : forms.d_u]
+    size = float(np.linalg.norm(np.abs(g_u).max(axis=0))) if g_u.size else 0.0
+    if 0.0 < b < size / 10:
+        # Small differences of large numbers carry the rounding of these, which is covered from above.
+        b += (len(g_u) + (2 if forms.counts is None else 4)) * _EPS * size
+    return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
 
 
 def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:

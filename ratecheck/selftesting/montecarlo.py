@@ -12,7 +12,8 @@ import sympy as sp
 from bounds.statement import Over, Relation, Statement
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.falsification.instance_families import InstanceFamily, shapes
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.factors import from_numbers
 from ratecheck.selftesting.seeds import seed_of
@@ -69,12 +70,12 @@ def planted(key: str, statement: Statement, verdicts: int, seed: int) -> Planted
     """So many verdicts on a random instance each, with fresh noise each."""
     rng = np.random.default_rng(seed_of(seed, key, "planted"))
     # Where samples have two values all outcomes are followed, and nothing is drawn.
-    drawn = (shape for shape in shapes(statement) if not (shape.kinks or shape.sampled))
-    families = [InstanceFamily(statement, shape) for shape in drawn]
+    drawn = (shape for shape in shapes(statement) if shape.family.simulated)
+    cubes = [Cube(statement, shape) for shape in drawn]
     done = accused = passed = misses = 0
     while done < verdicts and misses < _TRIES:
-        family = families[rng.integers(len(families))]
-        found = _equality(family, family.drawn(rng), done)
+        cube = cubes[rng.integers(len(cubes))]
+        found = _equality(cube, cube.drawn(rng), done)
         if found is None:
             misses += 1
             continue
@@ -90,19 +91,19 @@ def planted(key: str, statement: Statement, verdicts: int, seed: int) -> Planted
     return PlantedTruth(key, done, accused, passed)
 
 
-def _equality(family: InstanceFamily, point: np.ndarray, seed: int) -> tuple[Instance, float] | None:
+def _equality(cube: Cube, point: np.ndarray, seed: int) -> tuple[Instance, float] | None:
     """A short run with noise and its exact left side; None where the point has none.
 
     The seed says which participation is drawn where a statement is about any.
     """
-    names = dict(zip(family.coordinates, range(family.size), strict=True))
-    most_steps, most_rounds = family.reach
+    names = dict(zip(cube.coordinates, range(cube.size), strict=True))
+    most_steps, most_rounds = cube.reach
     for name, short, most in (("rounds", _ROUNDS, most_rounds), ("local_steps", _STEPS, most_steps)):
         point[names[name]] *= math.log(short) / math.log(most + 1)
     noise = [k for name, k in names.items() if name.startswith("noise ")]
     point[noise] = np.maximum(point[noise], 0.5)
     try:
-        instance = family.decode(point)
+        instance = cube.decode(point)
         # The constant replaces a right side on which no step size may depend.
         verdict = _with_right(instance, 1.0).verdict(dataclasses.replace(EXACT, seed=seed, traces=1))
     except InputError:

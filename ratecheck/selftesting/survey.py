@@ -11,8 +11,10 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Budget, falsify_to_the_end
-from ratecheck.falsification.instance_families import InstanceFamily, shapes
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, falsify_to_the_end
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.factors import EvaluatedInstances, tightest
 from ratecheck.selftesting.seeds import seed_of
@@ -79,12 +81,12 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
     engines: dict[str, int] = {}
     causes: Counter[str] = Counter()
     alarms, pool, diverged, undecided, tried, spent = [], [], 0, 0, 0, 0
-    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
+    cubes = [Cube(statement, shape) for shape in shapes(statement)]
     rng = np.random.default_rng(seed_of(seed, key, "instances"))
     while spent < instances and tried < _TRIES * instances:
         tried += 1
-        family = families[rng.integers(len(families))]
-        verified = _verified(family, family.drawn(rng))
+        cube = cubes[rng.integers(len(cubes))]
+        verified = _verified(cube, cube.drawn(rng))
         if verified is None:
             continue
         instance, verdict = verified
@@ -126,10 +128,10 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
     )
 
 
-def _verified(family: InstanceFamily, point: np.ndarray) -> tuple[Instance, Verdict] | None:
+def _verified(cube: Cube, point: np.ndarray) -> tuple[Instance, Verdict] | None:
     """The instance at a point and what the statement says there; None for nothing."""
     try:
-        instance = family.decode(point)
+        instance = cube.decode(point)
         return instance, instance.verdict(replace(SEARCHED, rigorous=True))
     except InputError:
         return None
@@ -166,7 +168,7 @@ _CAUSES = (
     ("the left side has no value", "the rounding of the left side is not known"),
     ("were not followed", "the rounding of the left side is not known"),
     ("with a rounding error of up to", "the sides differ by less than their rounding"),
-    ("the sides differ by a hair", "a condition holds up to rounding only"),
+    ("the sides agree to within rounding", "a condition holds up to rounding only"),
 )
 
 

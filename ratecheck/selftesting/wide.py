@@ -6,148 +6,26 @@ interval engine leave open is listed with its reason.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
 import bounds
 from bounds.ledger.refuted import refuted
-from bounds.statement import Statement
-from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED
-from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, is_bilevel, shapes
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.families.wide import instance
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Participation
-from ratecheck.problems import Problem, Quadratic
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import searchable
-from ratecheck.settings.applicability import every_participation, method_of
-from ratecheck.stepsizes.interval import Interval
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
 
 Array = np.ndarray
-# The most clients, local steps and rounds, and how far units reach, as powers of ten.
-CLIENTS, STEPS, ROUNDS, UNITS = 300, 1e6, 1e6, 8.0
-# Entries of the state beyond which rounds are followed one by one, and numbers that these may multiply.
-_SQUARED, _WORK = 44, 3e7
-# Points that are tried for an instance; what is no end of an interval; how an instance is asked about.
-_TRIES, _NOWHERE = 40, 1e-30
-# Powers of ten by which a run may grow, where nothing limits its steps.
-_GROWTH = 60
+# How an instance is asked about.
 ASKED = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
-
-
-class Wide(InstanceFamily):
-    """A family in other units: Hessians times ``curvature``, gradients at 0 times ``slope``."""
-
-    def __init__(self, statement: Statement, shape: InstanceShape, curvature: float, slope: float) -> None:
-        super().__init__(statement, shape)
-        length = slope / curvature
-        self._units = curvature * length**2, length
-
-    @cached_property
-    def reach(self) -> tuple[float, float]:
-        """The largest number of local steps and of rounds that are followed within a second or so."""
-        steps, rounds = super().reach
-        method = method_of(self.statement)
-        if method is None:
-            return steps, rounds
-        block = self.shape.d_u + self.shape.d_v
-        size = 1 + block * (len(method.algorithm.server) + self.shape.n * len(method.algorithm.client))
-        far = size <= _SQUARED and rounds > ROUNDS
-        return min(steps, STEPS), ROUNDS if far else max(min(rounds, _WORK / size**3, ROUNDS), 2.0)
-
-    def _unit(self, name: str) -> float:
-        f, x = self._units
-        quantity = self.statement.vocabulary[name]
-        return float(f**quantity.f_degree * x**quantity.x_degree)
-
-    def _inside(self, name: str, interval: Interval, x: float) -> float:
-        """Where nothing restricts a number, one of the problem's own units."""
-        free = not math.isfinite(interval.high) and interval.box[0] <= _NOWHERE
-        return super()._inside(name, interval, x) * (self._unit(name) if free and not self.bilevel else 1.0)
-
-    @cached_property
-    def _unlimited(self) -> bool:
-        """Whether no condition and no rule speaks of a step size that is drawn."""
-        statement, drawn = self.statement, {*self._free_steps}
-        ruled = {rule.symbol.name for rule in statement.step_rules}
-        return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
-
-    def _chosen(
-        self, coordinate: Mapping[str, float], problem: Problem, given: Mapping[str, float],
-        pattern: Participation | None,
-        wanted: Sequence[str], kind: str,
-    ) -> dict[str, float]:  # fmt: skip
-        """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
-        chosen = super()._chosen(coordinate, problem, given, pattern, wanted, kind)
-        if kind != "step" or not self._unlimited:
-            return chosen
-        run, vocabulary = self.statement.vocabulary.run, self.statement.vocabulary
-        curvature = _curvature(problem)
-        steps = [given.get(run.get(role, ""), 1.0) for role in ("local_steps", "rounds")]
-        scaled = [name for name in chosen if vocabulary[name].f_degree]
-        numbers = [value for name, value in chosen.items() if name not in scaled]
-        # Products and quotients of step sizes are steps, too.
-        longest = math.prod(max(value, 1 / value) for value in numbers if value > 0)
-        most = (1 + 10 ** (_GROWTH / math.prod(steps))) / longest / steps[0]
-        most = most / curvature if curvature else math.inf
-        return {name: min(value, most) if name in scaled else value for name, value in chosen.items()}
-
-    def _problem(self, coordinate: Mapping[str, float]) -> Problem:
-        found = super()._problem(coordinate)
-        problem = found.quadratic
-        if problem is None:
-            return found
-        if not problem.H.any() and "L" in self.statement.vocabulary.facts.values():
-            raise InputError("L is positive, and nothing is curved")
-        f, x = self._units
-        return Quadratic(problem.H * (f / x**2), problem.g * (f / x), problem.d_u)
-
-    def _settings(self, coordinate: Mapping[str, float]) -> dict[str, float]:
-        given = super()._settings(coordinate)
-        facts, vocabulary = self.statement.vocabulary.facts, self.statement.vocabulary
-        own = {name for name in given if facts.get(name) in NOISE or name in self._parameters}
-        if self.bilevel:
-            return given
-        own = {name for name in own if name not in vocabulary.aliases}
-        return {name: value * self._unit(name) if name in own else value for name, value in given.items()}
-
-
-def _curvature(problem: Problem) -> float:
-    """At least the largest curvature that a step meets, up to a factor."""
-    if (bilevel := problem.bilevel) is not None:
-        least = min(float(np.linalg.eigvalsh(A)[0]) for A in bilevel.A)
-        upper, coupling = (float(np.abs(part).max(initial=0.0)) for part in (bilevel.Q, bilevel.B))
-        return float(np.abs(bilevel.A).max()) + upper * (1 + coupling / least) ** 2
-    assert problem.quadratic is not None
-    return float(np.abs(problem.quadratic.H).max(initial=0.0))
-
-
-def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
-    """A random valid one; None where none was met."""
-    sizes = [shape for shape in shapes(statement) if not (shape.trace or shape.kinks)]
-    for _ in range(_TRIES):
-        shape = sizes[rng.integers(len(sizes))]
-        if not is_bilevel(statement) and not shape.continued:
-            n = round(math.exp(rng.uniform(0, math.log(CLIENTS))))
-            some = shape.n if shape.size == shape.n else max(1, round(n * rng.random()))
-            everybody = all(each.size == each.n for each in sizes)
-            kind = TRACES[rng.integers(len(TRACES))] if every_participation(statement) and n > 1 else ""
-            shape = replace(shape, n=n, size=n if everybody else min(some, n), trace=kind)
-            shape = replace(shape, size=1) if kind else shape
-        family = Wide(statement, shape, *10 ** rng.uniform(-UNITS, UNITS, 2))
-        try:
-            return family.decode(family.drawn(rng))
-        except InputError:
-            continue
-    return None
 
 
 @dataclass

@@ -6,7 +6,7 @@ import re
 
 from bounds.statement import Assumption, Statement
 from ratecheck.problems import Problem
-from ratecheck.settings.setting import wanted
+from ratecheck.settings.measured import wanted
 
 # Constants that only functions with a minimiser have.
 _OF_MINIMUM = {"distance2_0", "strong_convexity", "minimiser_heterogeneity"}

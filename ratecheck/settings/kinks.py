@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bounds.statement import Assumption, Statement
-from ratecheck.engines.rigorous.mean_field import RECORDED, without_memory
-from ratecheck.engines.rigorous.piecewise_runs import CHANGES
+from ratecheck.engines.rigorous.mean_field import without_memory
+from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
+from ratecheck.problems.piecewise_quadratic.piecewise_samples import RECORDED
 from ratecheck.settings.applicability import LAWS, method_of
-from ratecheck.settings.setting import wanted
+from ratecheck.settings.measured import wanted
 
 _OTHER_RUNS = frozenset({Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION})
 

@@ -19,6 +19,11 @@ def measured(statement: Statement) -> frozenset[str]:
     return frozenset().union(*(measured_in(expr, statement.vocabulary) for expr in exprs))
 
 
+def wanted(statement: Statement) -> frozenset[str]:
+    """The quantities of the run that a statement compares, under the names of the engines."""
+    return frozenset(statement.vocabulary.facts[symbol] for symbol in measured(statement))
+
+
 def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
     """Symbols of an expression whose values a run measures."""
     names = names_in(written_out(expr, vocabulary))

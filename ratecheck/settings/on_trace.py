@@ -96,7 +96,7 @@ def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> d
     assumed = {name for assumption in statement.assumptions for name in assumption.constants}
     facts = certifiable(statement)
     drawn = [name for name, fact in facts.items() if case.draws(fact) and name in statement.parameters]
-    beyond = beyond_means(statement, drawn)
+    beyond = beyond_means(statement, drawn) if drawn else ""
     for name, fact in facts.items():
         constant = case.fact(fact)
         if beyond and name in drawn:
@@ -179,8 +179,9 @@ def step_values(on: OnTrace) -> StepValues:
     rule for step sizes has no value, or none in the range of floats.
     """
     statement, setting = on.statement, on.setting
+    own = {*statement.parameters, *setting.used_sizes(on.trace), *method_parameters(statement)}
     unsaid = silent(statement, () if setting.method is None else setting.method.step_sizes)
-    names = {*statement.parameters, *setting.used_sizes(on.trace), *method_parameters(statement), *unsaid}
+    names = {*own, *unsaid}
     known = {k: v for k, v in setting.values.items() if k in names}
     known |= {name: c.value for name, c in on.constants.items() if math.isfinite(c.value)}
     values, chosen = chosen_values(statement, known)

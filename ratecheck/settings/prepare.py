@@ -69,15 +69,14 @@ def prepare_with(
     if participation is not None and not isinstance(participation, str | os.PathLike | Participation):
         raise InputError(f"{participation!r} is no participation: give a name, a file, or one of rc.participation")
     pattern = os.fspath(participation) if isinstance(participation, os.PathLike) else participation
-    if isinstance(pattern, str) and in_file(pattern):
-        given_too = {**_of_matrix(statement, Trace.from_file(pattern).matrix, pattern, given), **given}
-    elif isinstance(pattern, Participation) and pattern.matrix is not None:
-        given_too = {**_of_matrix(statement, pattern.matrix, "the participation matrix", given), **given}
-    elif isinstance(pattern, Participation):
-        given_too = {**_of_pattern(statement, pattern, given), **given}
-    else:
-        given_too = dict(given)
-    instance, values, name = prepare(statement, problem, given_too)
+    sizes: Mapping[str, Any] = {}
+    if isinstance(pattern, str):
+        sizes = _of_matrix(statement, Trace.from_file(pattern).matrix, pattern, given) if in_file(pattern) else {}
+    elif pattern is not None and pattern.matrix is not None:
+        sizes = _of_matrix(statement, pattern.matrix, "the participation matrix", given)
+    elif pattern is not None:
+        sizes = _of_pattern(statement, pattern, given)
+    instance, values, name = prepare(statement, problem, {**sizes, **given})
     if pattern is None:
         return Inputs(instance, name, values, None)
     participants = _participants(statement, values, instance.n)

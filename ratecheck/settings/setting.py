@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.statement import Assumption, Given, Over, Statement, number
-from bounds.symbols import Role
+from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import Method
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE, CertifiedCase
@@ -32,7 +32,7 @@ from ratecheck.settings.applicability import (
     steps_of_all,
     within,
 )
-from ratecheck.settings.measured import measured
+from ratecheck.settings.measured import wanted
 
 _ENGINES = ("auto", "exact", "step")
 # The graph of a method that mixes, where no other is asked for.
@@ -101,6 +101,9 @@ class Setting:
     such as weights; ``sizes`` clients, participants, local steps and rounds by role. ``steps`` (n,) and
     ``coefficients`` (n,) are the local steps of the clients and their coefficients; ``noise`` maps names of `NOISE` to
     levels. ``pattern`` is the participation.
+
+    ``recorded`` are the quantities of the run that the statement compares, under the names of the engines.
+    ``pointwise``: it is about points of a bilevel problem. ``by_itself``: it is about every participation by itself.
     """
 
     statement: Statement
@@ -118,6 +121,9 @@ class Setting:
     coefficients: Array
     noise: Mapping[str, float]
     pattern: Participation
+    recorded: frozenset[str]
+    pointwise: bool
+    by_itself: bool
 
     def size(self, role: str, default: int = 0) -> int:
         """A size of the run by role; raises `InputError` where it is no integer, or too large."""
@@ -129,20 +135,10 @@ class Setting:
         """T, 0 where there is none."""
         return self.size("rounds")
 
-    @cached_property
-    def recorded(self) -> frozenset[str]:
-        """The quantities of the run that the statement compares, under the names of the engines."""
-        return frozenset(wanted(self.statement))
-
-    @property
-    def pointwise(self) -> bool:
-        """Whether the statement is about points of a bilevel problem."""
-        return _pointwise(self.statement, self.problem, self.method)
-
     def traces(self) -> list[Participation]:
         """The pattern itself, or draws of it where the statement is about every participation by itself."""
         T, pattern = self.rounds, self.pattern
-        if not every_participation(self.statement) or pattern.follows_state or pattern.deterministic:
+        if not self.by_itself or pattern.follows_state or pattern.deterministic:
             return [pattern]
         check_drawn(self.problem)
         if T * pattern.n > _LARGEST_TRACE:
@@ -151,6 +147,10 @@ class Setting:
                 f"{_LARGEST_TRACE:g} entries. Largest T here: {_LARGEST_TRACE // pattern.n}."
             )
         return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
+
+    def on(self, trace: Participation) -> Setting:
+        """The setting with this participation, such as one of `traces`, as if the caller had given it."""
+        return replace(self, participation=trace, pattern=trace)
 
     def case(self, trace: Participation) -> CertifiedCase:
         """The problem, the run and this participation, for which constants are certified."""
@@ -234,15 +234,17 @@ def resolve(
     given, unequal = steps_of_all(statement, given, problem.n)
     if unequal:
         raise InputError(unequal)
+    counted, by_itself, recorded = counts(statement), every_participation(statement), wanted(statement)
+    pointwise = method is None and problem.bilevel is not None and recorded <= points.NAMES
     found = Values().plus(statement.resolve(given), "given")
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})
     found = found.plus(_clients(statement, problem, found.numbers), "the problem")
-    found = found.plus(_counted(statement, found.numbers), "the default")
+    found = found.plus(_counted(vocabulary, counted, found.numbers), "the default")
     found = found.plus(_fixed(statement, found.numbers), "fixed by the statement")
     parameters, entailed = _method_parameters(statement, problem, method, given, found.numbers)
     found = found.plus(entailed, "the method's parameters")
-    sizes = _sizes(statement, problem, method, participation, found.numbers)
+    sizes = _sizes(statement, method, participation, found.numbers, pointwise=pointwise)
     participants = vocabulary.run.get("participants")
     if participants is not None and "participants" in sizes and participants not in found.numbers:
         found = found.plus({participants: sizes["participants"]}, "the participation")
@@ -265,13 +267,11 @@ def resolve(
         steps=steps,
         coefficients=coefficients,
         noise={fact: values.get(symbol, 0.0) for symbol, fact in vocabulary.facts.items() if fact in NOISE},
-        pattern=_pattern(statement, problem, participation, values, sizes),
+        pattern=_pattern(statement, method, problem.n, participation, values, sizes),
+        recorded=recorded,
+        pointwise=pointwise,
+        by_itself=by_itself,
     )
-
-
-def wanted(statement: Statement) -> set[str]:
-    """The quantities of the run that it compares, under the names of the engines."""
-    return {statement.vocabulary.facts[symbol] for symbol in measured(statement)}
 
 
 # --- Values ---
@@ -290,9 +290,9 @@ def _clients(statement: Statement, problem: Problem, values: Mapping[str, float]
     return {}
 
 
-def _counted(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+def _counted(vocabulary: Vocabulary, names: Sequence[str], values: Mapping[str, float]) -> dict[str, float]:
     """Defaults of the whole numbers that fix a size of the run, where they are not given."""
-    defaults = {name: statement.vocabulary[name].default for name in counts(statement) if name not in values}
+    defaults = {name: vocabulary[name].default for name in names if name not in values}
     return {name: default for name, default in defaults.items() if default is not None}
 
 
@@ -352,19 +352,16 @@ def _own_parameters(statement: Statement, method: Method, given: Given) -> tuple
 # --- Sizes of the run ---
 
 
-def _pointwise(statement: Statement, problem: Problem, method: Method | None) -> bool:
-    return method is None and problem.bilevel is not None and wanted(statement) <= points.NAMES
-
-
 def _sizes(
     statement: Statement,
-    problem: Problem,
     method: Method | None,
     participation: Participation | None,
     values: Mapping[str, float],
+    *,
+    pointwise: bool,
 ) -> dict[str, float]:
     """Clients, participants, local steps and rounds by role; raises `InputError` for what is missing."""
-    roles, pointwise = statement.vocabulary.run, _pointwise(statement, problem, method)
+    roles = statement.vocabulary.run
     found = {role: values[s] for role, s in roles.items() if s in values}
     # A given matrix may have fewer participants than m in its rounds.
     if participation is not None and participation.matrix is None and (size := participation.size) is not None:
@@ -433,22 +430,26 @@ def _check_participants(statement: Statement, participation: Participation | Non
 
 def default_graph(statement: Statement, n: int) -> Graph | None:
     """The graph of n clients where nobody names one; None for a statement whose method mixes none."""
-    method = method_of(statement)
+    return _graph(method_of(statement), statement.assumptions, n)
+
+
+def _graph(method: Method | None, assumptions: Sequence[Assumption], n: int) -> Graph | None:
     if method is None or not method.algorithm.mixed:
         return None
-    return Graph.named(GRAPH, n, _MIXES if Assumption.RANDOM_MIXING in statement.assumptions else 1.0)
+    return Graph.named(GRAPH, n, _MIXES if Assumption.RANDOM_MIXING in assumptions else 1.0)
 
 
 def _pattern(
     statement: Statement,
-    problem: Problem,
+    method: Method | None,
+    n: int,
     participation: Participation | None,
     values: Mapping[str, float],
     sizes: Mapping[str, float],
 ) -> Participation:
-    """The participation that was given, or the one that the statement assumes."""
-    n, assumptions = problem.n, statement.assumptions
-    participation = participation or default_graph(statement, n)
+    """The participation that was given, or the one that the statement assumes, of n clients."""
+    assumptions = statement.assumptions
+    participation = participation or _graph(method, assumptions, n)
     if participation is not None:
         if participation.n != n:
             raise InputError(f"the participation is about {participation.n} clients, but the problem has {n}")

@@ -19,7 +19,7 @@ from ratecheck.engines.setup import Setup, is_random
 from ratecheck.errors import InputError
 from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.kernels.rounds import run_rounds
-from ratecheck.problems import Logistic, Problem
+from ratecheck.problems import Problem
 from ratecheck.studies.study import MEASURES
 
 
@@ -37,13 +37,14 @@ class ModelKernel(StepKernel):
     """
 
     def __init__(self, setup: Setup, test: Problem | None = None) -> None:
-        problem = setup.problem
-        if not isinstance(problem, Logistic) or problem.d_v:
+        problem = setup.problem.classifier
+        if problem is None or problem.d_v:
             raise InputError(f"{MEASURES[0]} and its like are of logistic problems without personal variables")
         super().__init__(setup)
-        if test is not None and not isinstance(test, Logistic):
+        held_out = problem if test is None else test.classifier
+        if test is not None and held_out is None:
             raise InputError(f"the test samples are those of a {test.kind} problem")
-        self._train, self._test = problem, problem if test is None else test
+        self._train, self._test = problem, held_out or problem
         self._own = self.plan.names
         self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are asked for
 

@@ -80,6 +80,8 @@ def measured(
     setting: Setting, ready: setup.Setup, symbols: Iterable[str], records: Mapping[str, Array], replicates: int
 ) -> dict[str, Constant]:
     """The smallest values of these constants that hold along the run; absent where there is none."""
+    if not (symbols := tuple(symbols)):
+        return {}
     samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
     continues = may_continue(setting.statement)
     trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues)

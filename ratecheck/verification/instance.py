@@ -18,13 +18,18 @@ import bounds
 from bounds.statement import Statement
 from ratecheck import files
 from ratecheck.aliases import Progress
+from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.errors import InputError, unread
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation
 from ratecheck.participation import build as pattern_forms
 from ratecheck.problems import Problem
 from ratecheck.problems import build as problem_forms
-from ratecheck.settings.setting import Options
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.setting import Options, Setting, resolve
+from ratecheck.verification.exact_values import Numbers
+from ratecheck.verification.proof import Proof
+from ratecheck.verification.rigorous import ASKED, decided, exact_numbers, not_followed
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 
@@ -58,6 +63,27 @@ class Instance:
             name=name,
             progress=progress,
         )
+
+    def proof(self, options: Options = EXACT, *, exactly: bool = False) -> Proof:
+        """What is decided rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
+        if exact_runs(self.problem) is None:
+            return not_followed(self.problem)
+        if reasons := foreign(self._statement):
+            return Proof(None, "; ".join(reasons))
+        return decided(self._setting(options), ASKED, exactly=exactly)
+
+    def numbers(self) -> Numbers:
+        """`exact_numbers` of the instance; none of statements that no run is about. Raises `InputError` as `proof`."""
+        if exact_runs(self.problem) is None or foreign(self._statement):
+            return {}
+        return exact_numbers(self._setting(EXACT))
+
+    @property
+    def _statement(self) -> Statement:
+        return self.statement.at(self.given)
+
+    def _setting(self, options: Options) -> Setting:
+        return resolve(self._statement, self.problem, self.participation, self.given, options, self.start)
 
     def save(self, path: Path) -> None:
         """Write the file; raises `InputError` where that is not possible or the instance has no such form."""

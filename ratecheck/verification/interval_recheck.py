@@ -9,15 +9,15 @@ import sympy as sp
 
 from bounds.statement import Claim, ConditionCheck, Relation
 from ratecheck.algebra.enclosure import Enclosure, outward
+from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Piecewise, PiecewiseSamples
 from ratecheck.settings.measured import measured_in
-from ratecheck.settings.setting import Setting, resolve
+from ratecheck.settings.setting import Setting
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.proof import Proof
-from ratecheck.verification.rigorous import decided, followed, not_followed
+from ratecheck.verification.rigorous import decided
 from ratecheck.verification.verdict import Comparison, Verdict
 
 # A violation by less than this, relative to the larger side, is rechecked without rounding.
@@ -37,7 +37,7 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
     if verdict.outcome is Outcome.INCONCLUSIVE and pairs and all(_by_formula(verdict, *pair) for pair in pairs):
         note = "the sides are equal by the formulas that set the step sizes"
         return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note))
-    one_run = isinstance(setting.problem, Piecewise) and not verdict.replicates
+    one_run = setting.problem.pieces is not None and not verdict.replicates
     if not (verdict.engine == "exact" or one_run) or not pairs:
         return verdict
     violated = [c for c, claim in pairs if sides.judged(c, claim)[0] is Outcome.VIOLATED]
@@ -65,15 +65,9 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
 
 def _prove(setting: Setting, trace: Participation) -> Proof:
     """What the interval engine proves on the trace, at a bounded cost."""
-    if followed(setting.problem) is None:
-        return not_followed(setting.problem)
-    participation = trace if trace.deterministic else setting.participation
     options = replace(setting.options, engine="exact", ignore_conditions=False)
     try:
-        again = resolve(
-            setting.statement, setting.problem, participation, setting.given, options, setting.start
-        )  # fmt: skip
-        return decided(again)
+        return decided(replace(setting.on(trace) if trace.deterministic else setting, options=options))
     except InputError as error:
         return Proof(None, str(error))
 
@@ -91,19 +85,15 @@ def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bo
     if verdict.outcome is Outcome.INCONCLUSIVE:
         why = proof.reason or "the enclosures of the two sides overlap"
         return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))
-    if isinstance(setting.problem, PiecewiseSamples):
-        reason = f"it is not proved in exact arithmetic: {proof.reason or 'the enclosures of the two sides overlap'}"
-        return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
-    if isinstance(setting.problem, Piecewise) and proof.left is not None:
-        # The rounding of such a run is an estimate, which exact arithmetic does not bear out.
-        why = proof.reason or "the enclosures of the two sides overlap"
-        reason = f"exact arithmetic does not tell the sides apart: {why}"
+    runs = exact_runs(setting.problem)
+    if runs is not None and runs.doubt and (runs.must_be_proved or proof.left is not None):
+        reason = f"{runs.doubt}: {proof.reason or 'the enclosures of the two sides overlap'}"
         return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
     if not by_a_hair:
         return verdict
     edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
     why = f'"{edge[0]}" holds up to rounding only' if edge else f"nothing is proved: {proof.reason or 'they overlap'}"
-    reason = f"the sides differ by a hair, and {why}"
+    reason = f"the sides agree to within rounding, and {why}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
 
 

@@ -19,14 +19,11 @@ from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.records import recorded
-from ratecheck.engines.rigorous import piecewise_runs
-from ratecheck.engines.rigorous.mean_field import RECORDED
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Graph, Participation
-from ratecheck.problems import Constant, MinMax, Piecewise, PiecewiseSamples
-from ratecheck.problems.minmax import NO_ZERO
+from ratecheck.participation import Participation
+from ratecheck.problems import Constant
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -58,10 +55,6 @@ class Request:
     def setting(self) -> Setting:
         """The setting."""
         return self.on.setting
-
-
-# What takes the minimum of f.
-OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
 
 
 @dataclass(frozen=True)
@@ -107,7 +100,7 @@ def compare(request: Request) -> Judged:
     if setting.method is None:
         return Judged(_without_run(request, base, found.values))
     ready = set_up(setting, on.trace, found.values)
-    if ready.algorithm.mixed and isinstance(on.trace, Graph):
+    if ready.algorithm.mixed and on.trace.says:
         base = replace(base, notes=(*base.notes, on.trace.says))
     if reason := _outside(setting, ready):
         return Judged(replace(base, reasons=(reason,)))
@@ -116,15 +109,10 @@ def compare(request: Request) -> Judged:
 
 def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     """Why the minimum is not known of which the statement speaks, or why the start is not in the server's ball."""
-    if isinstance(ready.problem, (Piecewise, PiecewiseSamples)) and (
-        reason := _no_minimum(ready.problem, setting, ready)
-    ):
+    if not setting.problem.potential and (reason := _of_operator(setting, ready)):
         return reason
-    if not setting.problem.potential:
-        return _of_operator(setting, ready)
-    if unknown := sorted(() if setting.problem.minimum_known else setting.recorded & OF_MINIMUM):
-        where = "on quadratic and piecewise problems, and where it is proved"
-        return f"{', '.join(unknown)} is measured where the minimum is known: {where}"
+    if reason := setting.problem.unmeasured(setting.recorded, recorded(ready), random=setup.is_random(ready)):
+        return reason
     if Assumption.BALL not in setting.statement.assumptions:
         return None
     block = ready.projected[1]
@@ -145,24 +133,6 @@ def _of_operator(setting: Setting, ready: setup.Setup) -> str | None:
             f"{listed} is not measured on a {ready.problem.kind} problem, whose oracle answers with an operator that "
             f"has no values: {', '.join(symbols.get(name, name) for name in known)} are"
         )
-    if isinstance(ready.problem, MinMax) and ready.problem.zero is None and "distance2" in setting.recorded:
-        return f"there is no distance to a zero: {NO_ZERO}"
-    return None
-
-
-def _no_minimum(problem: Piecewise | PiecewiseSamples, setting: Setting, ready: setup.Setup) -> str | None:
-    """Why something is not measured on functions with kinks, such as the gap or the distance to the minimiser."""
-    sampled = isinstance(problem, PiecewiseSamples)
-    known = RECORDED if sampled else {*recorded(ready), *piecewise_runs.CHANGES}
-    if unknown := sorted(setting.recorded - known):
-        return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
-    gaps, distances = (setting.recorded & {name, f"change:{name}"} for name in ("gap", "distance2"))
-    if gaps and problem.lowest is None:
-        return "there is no gap: f is unbounded below"
-    if distances and problem.minimiser is None:
-        return "there is no distance to the minimiser: f has none, or several"
-    if gaps and setup.is_random(ready) and not sampled:
-        return "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
     return None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,18 +23,17 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import semidefinite
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.exact_constants import Proved, participations
-from ratecheck.certification.exact_operators import ProvedOperator
-from ratecheck.certification.exact_piecewise import ProvedPiecewise
+from ratecheck.certification.proved import proved
 from ratecheck.certification.uncertified import unmet
-from ratecheck.engines.rigorous.mean_field import MeanFieldRun
-from ratecheck.engines.rigorous.moments import RigorousRun, vectors
-from ratecheck.engines.rigorous.piecewise_runs import PiecewiseRun
+from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
+from ratecheck.engines.rigorous.moments import vectors
+from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import MinMax, Piecewise, PiecewiseSamples, Problem, Quadratic
-from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
+from ratecheck.problems import Problem, SingleLevel
+from ratecheck.settings.applicability import certifiable, step_source, unlike
 from ratecheck.settings.measured import counts_rounds, measured
-from ratecheck.settings.setting import Options, Setting, resolve
+from ratecheck.settings.setting import Setting
 from ratecheck.stepsizes.choose import any_value
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
 from ratecheck.verification.proof import (
@@ -48,70 +47,39 @@ from ratecheck.verification.proof import (
     until_decided,
 )
 
-if TYPE_CHECKING:
-    from ratecheck.verification.instance import Instance
-
 # Local steps in all up to which the sides are short enough to be read as rationals.
 _READABLE_STEPS = 32
 # Products of numbers that a recheck takes by itself, some seconds, and one that a user asks for.
-AFFORDABLE, _ASKED = 1.5e7, 1.5e8
-# What a derivative of a function with kinks costs, and a noisy step in one of its outcomes.
-_GRADIENT, _OUTCOME = 300, 50
-# What step sizes of one participation cost; sets of participants beyond which no run is followed.
-_STEP_SIZES, _MOST_TERMS = 4e4, 256
-_EXACTLY = Options(engine="exact")
+AFFORDABLE, ASKED = 1.5e7, 1.5e8
+# What step sizes of one participation cost.
+_STEP_SIZES = 4e4
 # What a constant that stands for the true one may differ by, relative to it.
 _NEXT = Fraction(1, 10**13)
-
-# A run in exact numbers.
-Run = RigorousRun | PiecewiseRun | MeanFieldRun
 
 # Quantities of single clients.
 _SINGLE = "participant:"
 
 
-def prove(instance: Instance, options: Options = _EXACTLY, *, exactly: bool = False) -> Proof:
-    """Decide an instance rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
-    statement = instance.statement.at(instance.given)
-    if followed(instance.problem) is None:
-        return not_followed(instance.problem)
-    if reasons := foreign(statement):
-        return Proof(None, "; ".join(reasons))
-    return decided(_setting(instance, options), _ASKED, exactly=exactly)
+def exact_numbers(setting: Setting) -> Numbers:
+    """Certified constants, step sizes and sizes of a setting by symbol; nothing where they are not proved.
 
-
-def exact_numbers(instance: Instance) -> Numbers:
-    """Certified constants, step sizes and sizes of a quadratic instance by symbol; nothing where they are not proved.
-
-    Those of the first participation, where the statement is about every one of them. Raises `InputError` as `prove`.
+    Those of the first participation, where the statement is about every one of them.
     """
-    problem = followed(instance.problem)
-    if problem is None or foreign(instance.statement.at(instance.given)):
+    if (runs := exact_runs(setting.problem)) is None:
         return {}
-    setting = _setting(instance, _EXACTLY)
     try:
-        return _Exactly(setting, problem, _ASKED).numbers(setting.traces()[0])
+        return _Exactly(setting, runs, ASKED).numbers(setting.traces()[0])
     except (ForeignError, UndecidedError, ArithmeticError):
         return {}
 
 
-def _setting(instance: Instance, options: Options) -> Setting:
-    statement = instance.statement.at(instance.given)
-    return resolve(statement, instance.problem, instance.participation, instance.given, options, instance.start)
-
-
-def followed(problem: Problem) -> Quadratic | MinMax | Piecewise | PiecewiseSamples | None:
-    """The problem in the form in which runs on it are followed rigorously; None where it has none."""
-    return problem if isinstance(problem, (MinMax, Piecewise, PiecewiseSamples)) else problem.quadratic
-
-
 def not_followed(problem: Problem) -> Proof:
-    """Nothing, since the interval engine does not follow runs on such a problem."""
+    """Nothing, since runs on such a problem have no exact form."""
     return Proof(None, f"a {problem.kind} problem is not followed rigorously")
 
 
 def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = False) -> Proof:
-    """What is proved of a setting on a problem that is `followed`, at a cost of so many products of numbers."""
+    """What is proved of a setting, at a cost of so many products of numbers."""
     try:
         return _decide(setting, limit, exactly=exactly)
     except ForeignError as error:
@@ -126,8 +94,8 @@ def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = Fals
 
 def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
-    exact = followed(problem)
-    assert exact is not None
+    if (runs := exact_runs(problem)) is None:
+        return not_followed(problem)
     if reason := unlike(statement, pattern, int(setting.sizes.get("participants", 0))):
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
@@ -136,7 +104,7 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
         raise UndecidedError("clients with different numbers of local steps are not followed in interval arithmetic")
     if setting.method is not None and not setting.method.algorithm.linear:
         raise UndecidedError(f"{setting.method.name} is not linear, so that interval arithmetic does not follow it")
-    subject = _Exactly(setting, exact, limit, exactly)
+    subject = _Exactly(setting, runs, limit, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         return subject.over_draws(pattern)
     if setting.method is None:
@@ -148,14 +116,21 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
 class _Exactly:
     """A setting in exact numbers; the functions are those of `ratecheck.verification.verify`.
 
-    ``limit`` is what may be spent on one participation, in products of numbers. ``rational`` wants both sides in
-    rationals where a few digits would decide.
+    ``runs`` is the kind of runs that the problem has. ``limit`` is what may be spent on one participation, in products
+    of numbers. ``rational`` wants both sides in rationals where a few digits would decide.
     """
 
     setting: Setting
-    problem: Quadratic | MinMax | Piecewise | PiecewiseSamples
+    runs: type[ExactRun]
     limit: float
     rational: bool = False
+
+    @property
+    def problem(self) -> SingleLevel:
+        """The problem in the form in which its runs are followed."""
+        form = self.runs.form(self.setting.problem)
+        assert form is not None
+        return form
 
     @property
     def rounds(self) -> int:
@@ -195,7 +170,7 @@ class _Exactly:
                 return self.at_every_state(trace)
         return replace(proof, notes=notes)
 
-    def _averaged(self, run: Run, values: Numbers, work: CostLimit) -> Proof:
+    def _averaged(self, run: ExactRun, values: Numbers, work: CostLimit) -> Proof:
         """Claims about means over the rounds."""
         measured, claims = self._measured(), self.setting.statement.claims
         if counts_rounds(self.setting.statement):
@@ -207,7 +182,7 @@ class _Exactly:
 
         return until_decided(decide, work, self._first)
 
-    def _by_round(self, run: Run, values: Numbers, work: CostLimit) -> Proof:
+    def _by_round(self, run: ExactRun, values: Numbers, work: CostLimit) -> Proof:
         """Claims about every round."""
         measured, claims = self._measured(), self.setting.statement.claims
         if any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
@@ -226,20 +201,8 @@ class _Exactly:
         if self.setting.recorded == {"noise2"}:
             return 0.0
         assert self.setting.method is not None
-        problem, algorithm, T = self.problem, self.setting.method.algorithm, self.rounds
-        if isinstance(problem, Piecewise):
-            return float(_GRADIENT) * problem.n * problem.d * self._steps
-        if isinstance(problem, PiecewiseSamples):
-            # What comes after the last round that counts is not followed.
-            return _OUTCOME * (self.rounds - 1) * 2.0 ** min(self._steps // self.rounds + 1, 64)
-        coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.operator()[0])
-        together = problem.d if coupled else 1
-        size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
-        products = float(T) * _terms(trace) * size**3
-        if self._means and trace.constant_law and trace.size is not None:
-            entries = size * (size + 1) // 2
-            products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
-        return products * problem.d / together
+        K, method = self._steps // self.rounds, self.setting.method
+        return self.runs.products(RunSize(method, self.problem, trace, K, self.rounds, self._means))
 
     def at_every_state(self, trace: Participation) -> Proof:
         """Claims that are quadratic in the state and hold at every state, whatever the run.
@@ -249,8 +212,6 @@ class _Exactly:
         values, notes = self._values(self.setting.statement, trace)
         measured = self._measured()
         names, run = sorted(set(measured.values())), self._run(values, trace)
-        if isinstance(run, (PiecewiseRun, MeanFieldRun)):
-            raise UndecidedError("gradients that are not linear give no quadratic forms")
         single = all(name.startswith(_SINGLE) for name in names)
         found = run.participants(names) if single else [run.forms(names)]
         for forms, claim in itertools.product(found, self.setting.statement.claims):
@@ -263,10 +224,10 @@ class _Exactly:
         """Claims about vectors, or about the participation alone."""
         values, notes = self._values(self.setting.statement, pattern)
         if all(claim.metric.over is Over.NO_RUN for claim in self.setting.statement.claims):
-            if not isinstance(self.problem, Quadratic):
+            if (quadratic := self.problem.quadratic) is None:
                 raise UndecidedError("vectors of functions that are not quadratic")
             martingale = Assumption.MARTINGALE in self.setting.statement.assumptions
-            found = vectors(self.problem, int(self.setting.sizes.get("participants", 0)), martingale=martingale)
+            found = vectors(quadratic, int(self.setting.sizes.get("participants", 0)), martingale=martingale)
             records: dict[str, Number] = {symbol: found[name] for symbol, name in self._measured().items()}
         else:
             (symbol,) = self._measured()
@@ -307,7 +268,7 @@ class _Exactly:
         facts = self.setting.statement.vocabulary.facts
         return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
 
-    def _run(self, values: Numbers, trace: Participation) -> Run:
+    def _run(self, values: Numbers, trace: Participation) -> ExactRun:
         method = self.setting.method
         assert method is not None
         proved = self._proved(trace)
@@ -326,11 +287,7 @@ class _Exactly:
         rest: dict[str, Any] = {
             "K": K, "T": self.rounds, "noise": noise, "step_sizes": sizes, "start": self.setting.start,
         }  # fmt: skip
-        if isinstance(self.problem, Piecewise):
-            return PiecewiseRun.of(method, self.problem, trace, **rest)
-        if isinstance(self.problem, PiecewiseSamples):
-            return MeanFieldRun.of(method, self.problem, trace, **rest)
-        return RigorousRun.of(method, self.problem, trace, **rest)
+        return self.runs.of(method, self.problem, trace, **rest)
 
     def _silent(self, name: str, proved: Proved) -> Fraction:
         """A step size of which the statement says nothing: what is given, else what `verify` takes."""
@@ -358,12 +315,8 @@ class _Exactly:
             "weights": self._weights(),
             "start": self.setting.start,
         }
-        if isinstance(self.problem, (Piecewise, PiecewiseSamples)):
-            return ProvedPiecewise(problem=self.problem, **rest)
-        if isinstance(self.problem, MinMax):
-            cocoercive = Assumption.COCOERCIVE_OPERATOR in self.setting.statement.assumptions
-            return ProvedOperator(problem=self.problem, cocoercive=cocoercive, **rest)
-        return Proved(problem=self.problem, **rest)
+        cocoercive = Assumption.COCOERCIVE_OPERATOR in self.setting.statement.assumptions
+        return proved(self.problem, cocoercive=cocoercive, **rest)
 
     def _weights(self) -> list[Fraction]:
         """The clients' weights alpha_i; the default 1/n is exact."""
@@ -413,20 +366,6 @@ class _Exactly:
                 found[name] = certified
                 moved.append(f"{name}={claimed!r} is moved to that of the problem, {float(true)!r}")
         return found, moved
-
-
-def _terms(trace: Participation) -> float:
-    """Terms of a round's law; see `ratecheck.engines.rigorous.moments`."""
-    if trace.deterministic:
-        return 1
-    law, n = trace.law(0), trace.n
-    if law is None:
-        return n + 2
-    return law.match(
-        subsets=lambda _: n + 2,
-        clients=lambda law: (n + 1) * (n + 2) if len(set(law.exact)) == 1 else min(law.count(), _MOST_TERMS),
-        sets=lambda law: min(law.count(), _MOST_TERMS),
-    )
 
 
 def _bounds(name: str, certified: Number) -> str:

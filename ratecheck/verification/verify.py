@@ -20,8 +20,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import floats
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Certificate, Constant, MinMax, Problem
-from ratecheck.problems.matrices import flat_share, is_diagonal
+from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.settings.applicability import foreign, steps_of_all, unlike
 from ratecheck.settings.convexity import not_quadratic
 from ratecheck.settings.on_trace import OnTrace, on_trace
@@ -161,28 +160,11 @@ def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:
 
     A statement may mean the nearest one, which is another one in every round.
     """
-    objective = setting.problem.objective
     if not setting.recorded & {"distance2", "change:distance2"} or not verdict.comparisons:
         return verdict
-    if isinstance(setting.problem, MinMax):
-        zero = setting.problem.zero
-        return verdict if zero is None or zero[2] else _of_several(verdict, "F", "zeros")
-    if objective is None:
+    if not (several := setting.problem.several):
         return verdict
-    joint = objective.joint()[0]
-    values = np.linalg.eigvalsh(joint)
-    # As for the minimiser itself.
-    if values[0] > (0.0 if is_diagonal(joint) else flat_share(len(joint)) * abs(values).max()):
-        return verdict
-    return _of_several(verdict, "f", "minimisers")
-
-
-def _of_several(verdict: Verdict, what: str, points: str) -> Verdict:
-    """The verdict with a note that there are several points from which distances could be measured."""
-    note = (
-        f"{what} has several {points}: distances are those to the one of least norm, and the statement may mean the "
-        "nearest"
-    )
+    note = f"{several}: distances are those to the one of least norm, and the statement may mean the nearest"
     if verdict.outcome is not Outcome.VIOLATED or verdict.impossible:
         return replace(verdict, notes=(*verdict.notes, note))
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(note,), supposes=())

@@ -326,7 +326,7 @@ def _searches(command, capsys, *words):
         ("rates", "mine.py:wrong", "--over", "T", "--out", "a.json"),
         ("plot", "mine.py:wrong", "n=2", "T=5", "--out", "a.png"),
         pytest.param(("audit", "pfl/lemma-3.2", "--certificates", "a.json"), marks=pytest.mark.long),
-        ("audit", "pfl/lemma-3.2", "--graph", "a.svg", "--json"),
+        ("audit", "fedsum/corollary-c.3", "--graph", "a.svg", "--workers", "1", "--json"),
         pytest.param(("sharpen", "pfl/lemma-3.6-recursion", "--certificates", "a.json"), marks=pytest.mark.long),
         ("review", "mine.py:wrong", "--evaluations", "2", "--out", "a.html"),
     ],

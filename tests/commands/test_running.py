@@ -28,7 +28,7 @@ from ratecheck.api.checks.falsify import FalsifyResult
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import Falsified
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.studies import load
 from ratecheck.studies.execute import cells_of
 from ratecheck.views import progress as bars

@@ -8,6 +8,7 @@ from plugin import forget, installed
 
 from ratecheck.cli import group
 from ratecheck.engines.engine import ENGINES
+from ratecheck.problems import PiecewiseSamples
 
 SOURCE = '''
 """Gradient descent in NumPy, on functions whose gradients are not affine."""
@@ -17,7 +18,7 @@ import numpy as np
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine
 from ratecheck.engines.expectation import Expectation
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 
 class Descent(Engine):
@@ -82,3 +83,11 @@ def test_where_it_costs_too_much_or_refuses_another_one_follows(key, rounds):
     """A long run is simulated unless engine=exact asks for it, and so is one with noise."""
     _, found = run("verify", key, "--problem", "logistic", rounds)
     assert found["engine"] == "step"
+
+
+def test_only_what_is_known_is_used():
+    """Equal clients with two-valued samples are counted by type and not affine: no moments are asked."""
+    problem = PiecewiseSamples([[[0.0]]], [[[0.0, 1.0]]], [[0.0]], clients=1000)
+    able = {name for name, engine in ENGINES.items() if engine.needs <= problem.knows}
+    assert {"mean field", "outcomes"} <= able
+    assert not {"types", "long runs", "pieces"} & able

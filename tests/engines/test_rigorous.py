@@ -29,7 +29,6 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Cyclic, Trace, Uniform
 from ratecheck.problems import Quadratic
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.rigorous import prove
 
 BITS = 384
 SIZES = {
@@ -248,7 +247,7 @@ def test_violations_are_proved(key, tmp_path):
 
 def test_sides_of_a_violation_by_hand():
     """Lemma A.2 with one of three vectors: the mean of the squares, not the factor 2(n-m)/(m n^2) of the bound."""
-    proof = prove(Instance(bounds.get("pfl/lemma-a.2"), THREE, None, {"m": 1}))
+    proof = Instance(bounds.get("pfl/lemma-a.2"), THREE, None, {"m": 1}).proof()
     X = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 2)]
     mean = sum(X) / 3
     spread = sum((x - mean) ** 2 for x in X)
@@ -268,7 +267,7 @@ def test_sides_of_a_violation_by_hand():
 def test_sound_statements_hold(key, given):
     """Where the float engine says HOLDS with room, so does the proof, on the same numbers."""
     instance = Instance(bounds.get(key), THREE, None, given)
-    proof, verdict = prove(instance), instance.verdict()
+    proof, verdict = instance.proof(), instance.verdict()
     assert proof.outcome is verdict.outcome is Outcome.HOLDS
     left = next(
         c.left for c in verdict.comparisons if c.round == proof.round and abs(c.left - float(proof.left.middle)) <= 1e-9
@@ -280,7 +279,7 @@ def test_rounding_of_a_step_size_is_mended():
     """1/(32*L*K) in floating point may exceed the cap: then it is moved, and that is said."""
     K = next(K for K in range(2, 200) if Fraction(1 / (32 * K)) > Fraction(1, 32 * K))
     given = {"m": 2, "K": K, "T": 9, "sigma_u": 0.0, "sigma_v": 0.0, "gamma": 1 / (32 * K)}
-    proof = prove(Instance(bounds.get("pfl/theorem-3.7"), THREE, None, given))
+    proof = Instance(bounds.get("pfl/theorem-3.7"), THREE, None, given).proof()
     assert proof.outcome is Outcome.HOLDS
     assert "gamma is moved" in proof.notes[0]
 
@@ -291,10 +290,10 @@ def test_false_assumptions_are_refused():
     statement = bounds.get("pfl/theorem-3.7")
     wrong = Instance(statement, THREE, None, {**given, "L": 1.0 - 1e-13})
     assert wrong.verdict().outcome is Outcome.HOLDS
-    proof = prove(wrong)
+    proof = wrong.proof()
     assert proof.outcome is Outcome.NOT_APPLICABLE
     assert proof.reason.startswith("not an instance of the assumptions: L=")
-    proof = prove(Instance(statement, THREE, None, {**given, "gamma": 1 / 100}))
+    proof = Instance(statement, THREE, None, {**given, "gamma": 1 / 100}).proof()
     assert proof.outcome is Outcome.NOT_APPLICABLE
     assert "is broken" in proof.reason
 
@@ -303,7 +302,7 @@ def test_another_participation_is_refused():
     """A given trace is not uniform sampling, whatever the sides are."""
     given = {"m": 1, "K": 5, "T": 3, "sigma_u": 0.0, "sigma_v": 0.0}
     wrong = Instance(bounds.get("pfl/theorem-3.7"), THREE, Trace(np.eye(3)), given)
-    proof = prove(wrong)
+    proof = wrong.proof()
     assert proof.outcome is Outcome.NOT_APPLICABLE
     assert "uniformly" in proof.reason
     assert wrong.verdict().outcome is Outcome.NOT_APPLICABLE
@@ -313,14 +312,14 @@ def test_a_wrong_bound_is_seen():
     """The right side divided so that it falls short of the left one by a billionth."""
     given = {"m": 3, "K": 2, "T": 5, "sigma_u": 0.0, "sigma_v": 0.0}
     statement = bounds.get("pfl/theorem-3.7")
-    sound = prove(Instance(statement, THREE, None, given))
+    sound = Instance(statement, THREE, None, given).proof()
     room = sound.left.middle / sound.right.middle
     (claim,) = statement.claims
     for more, outcome in ((1, Outcome.HOLDS), (-1, Outcome.VIOLATED)):
         factor = Fraction(round(room * (1 + more * Fraction(1, 10**9)) * 10**18), 10**18)
         terms = {name: sp.Rational(factor.numerator, factor.denominator) * term for name, term in claim.terms.items()}
         mutant = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
-        assert prove(Instance(mutant, THREE, None, given)).outcome is outcome
+        assert Instance(mutant, THREE, None, given).proof().outcome is outcome
 
 
 def test_largest_least_value_that_is_claimed():
@@ -328,7 +327,7 @@ def test_largest_least_value_that_is_claimed():
     given = {"s": 3, "T": 2, "lambda_": 1.0, "rho": 20.0, "eps_max": 0.0, "F_star": 1.0}
     with pytest.raises(Exception, match="F_star=1 breaks"):
         Instance(bounds.get("flame/lemma-3"), THREE, None, given).verdict()
-    proof = prove(Instance(bounds.get("flame/lemma-3"), THREE, None, given))
+    proof = Instance(bounds.get("flame/lemma-3"), THREE, None, given).proof()
     assert proof.outcome is Outcome.NOT_APPLICABLE
 
 
@@ -337,7 +336,7 @@ def test_a_million_steps_and_a_billion_rounds(m):
     """By repeated squaring, in seconds."""
     given = {"m": m, "K": 10**6, "T": 10**9, "sigma_u": 0.5, "sigma_v": 0.0}
     begun = time.process_time()
-    proof = prove(Instance(bounds.get("pfl/corollary-4.6"), THREE, None, given))
+    proof = Instance(bounds.get("pfl/corollary-4.6"), THREE, None, given).proof()
     assert proof.outcome is Outcome.HOLDS
     assert float(proof.left.width) < 1e-12 * float(proof.left.middle)
     # Of computing: what else the machine does has no say. One round at a time it would be days.
@@ -346,13 +345,13 @@ def test_a_million_steps_and_a_billion_rounds(m):
 
 def test_undecided_is_said():
     """Quantities that need more than the state, and participations that are too many, are not decided."""
-    proof = prove(
-        Instance(bounds.get("pfl/lemma-4.2"), THREE, None, {"m": 2, "K": 2, "T": 3, "sigma_u": 0, "sigma_v": 0})
-    )
+    proof = Instance(
+        bounds.get("pfl/lemma-4.2"), THREE, None, {"m": 2, "K": 2, "T": 3, "sigma_u": 0, "sigma_v": 0}
+    ).proof()
     assert proof.outcome is None
     assert "not recorded rigorously" in proof.reason
     given = {"S": 1, "K": 1, "T": 9, "sigma": 0, "delta": 0.5}
-    proof = prove(Instance(bounds.get("fedsum/corollary-g.1-case-2-repaired"), THREE, Bernoulli(0.5, 3), given))
+    proof = Instance(bounds.get("fedsum/corollary-g.1-case-2-repaired"), THREE, Bernoulli(0.5, 3), given).proof()
     assert proof.outcome is None
     assert "4096" in proof.reason
 

@@ -8,8 +8,8 @@ import pytest
 
 from bounds.theorem import theorem
 from ratecheck.errors import InputError
-from ratecheck.exponents import alike_instances
 from ratecheck.exponents.card import Finding, card
+from ratecheck.exponents.families import alike
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 
@@ -68,21 +68,10 @@ def test_quadratics_alone_are_not_as_hard():
     """They have the exponent, and of the constant 1/e: h/2 (1 - h)^(2N) is largest at h = 1/(2N + 1)."""
     N = 10**4
     values = {"n": 1.0, "T": N + 1.0, "L": 1.0, "dist2_0": 1.0, "gamma_u": 1.0}
-    limits = alike_instances.Limits(L=1.0, distance2=1.0)
-    statement = TIGHT["gap"]
-    run = alike_instances.AlikeRun(*_run(statement, values))
-    over, weights = statement.claims[0].metric.over, {"gap": 1.0}
-    bowl, slope = alike_instances.instances(run, over, weights, limits)
+    bowl, slope = (each.worst() for each in alike.curves(TIGHT["gap"], values))
     assert bowl.left == pytest.approx(1 / (4 * N * math.e), rel=1e-3)
     assert slope.left == pytest.approx(1 / (4 * N + 2), rel=1e-6)
     assert slope.kink == pytest.approx(1 / (2 * N + 1), rel=1e-2)
-
-
-def _run(statement, values):
-    from ratecheck.algorithms import METHODS
-
-    method = METHODS[statement.algorithm]
-    return method, 1.0, 1, int(values["T"]), method.resolve({"gamma_u": 1.0, "eta_u": 1.0}, 1)
 
 
 def test_a_wrong_constant_and_a_wrong_exponent_are_exceeded():

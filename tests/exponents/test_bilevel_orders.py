@@ -12,7 +12,7 @@ import bounds
 from bounds.statement import Statement, number
 from ratecheck.errors import InputError
 from ratecheck.exponents import bilevel_orders as orders
-from ratecheck.exponents.bilevel_family import CONSTANTS, Cause, family
+from ratecheck.exponents.families.bilevel import CONSTANTS, Cause, family
 from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.order_exponent import compare
 from ratecheck.selftesting.planted_rates import planted

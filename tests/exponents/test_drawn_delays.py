@@ -10,8 +10,9 @@ import sympy as sp
 import bounds
 from bounds.statement import Assumption
 from ratecheck.exponents import card as cards
-from ratecheck.exponents import drawn_delays, regimes
+from ratecheck.exponents import regimes
 from ratecheck.exponents.card import Finding, card
+from ratecheck.exponents.families import drawn_delays
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Cyclic, Reshuffled, Uniform

@@ -11,7 +11,7 @@ import bounds
 from bounds.ledger import rate_table
 from ratecheck.errors import InputError
 from ratecheck.exponents import table_orders
-from ratecheck.exponents.bilevel_family import Cause
+from ratecheck.exponents.families.bilevel import Cause
 from ratecheck.exponents.finding import CellFinding
 
 PARTIAL, FULL = "baselines/fedavg-karimireddy-partial", "baselines/fedavg-karimireddy-full"

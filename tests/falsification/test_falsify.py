@@ -20,8 +20,14 @@ from bounds.theorem import theorem
 from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
 from ratecheck.falsification import falsify as module
+from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
+from ratecheck.families.any_curvature import ANY_CURVATURE
+from ratecheck.families.cube import Cube
+from ratecheck.families.quadratics import QUADRATICS
+from ratecheck.families.registry import shapes
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.who import TRACES, trace_matrix
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.problems import Logistic, Quadratic
@@ -113,8 +119,8 @@ def test_an_instance_that_is_known_costs_nothing(monkeypatch):
         return verdict(instance, options, **more)
 
     monkeypatch.setattr(Instance, "verdict", counted)
-    decoded, decode = [], InstanceFamily.decode
-    monkeypatch.setattr(InstanceFamily, "decode", lambda *given: decoded.append(0) or decode(*given))
+    decoded, decode = [], Cube.decode
+    monkeypatch.setattr(Cube, "decode", lambda *given: decoded.append(0) or decode(*given))
     statement = next(each for each in STATEMENTS if each.key == "textbook/gradient-descent")
     found = falsify(statement, Budget(60, by_term=False, functions=False), fixed={"n": 1.0})
     assert found.evaluations == 60
@@ -126,8 +132,8 @@ def test_an_instance_that_is_known_costs_nothing(monkeypatch):
 
 def test_a_search_that_knows_all_instances_ends(monkeypatch):
     """With one instance for each shape it stops early, and does not put that down to a clock."""
-    decode = InstanceFamily.decode
-    monkeypatch.setattr(InstanceFamily, "decode", lambda family, *_: decode(family, np.ones(family.size)))
+    decode = Cube.decode
+    monkeypatch.setattr(Cube, "decode", lambda family, *_: decode(family, np.ones(family.size)))
     statement = next(each for each in STATEMENTS if each.key == "textbook/gradient-descent")
     found = falsify(statement, Budget(60, by_term=False, functions=False), fixed={"n": 1.0})
     assert 0 < found.evaluations <= sum(shape.n == 1 for shape in shapes(statement))
@@ -187,7 +193,7 @@ def test_decoded_instances_meet_what_the_statement_assumes(key):
     rng = np.random.default_rng(5)
     compared = 0
     for shape in shapes(statement)[::3]:
-        family = InstanceFamily(statement, shape)
+        family = Cube(statement, shape)
         try:
             verdict = family.decode(rng.random(family.size)).verdict(Options(engine="auto", traces=1, vacuity=False))
         except InputError:
@@ -202,7 +208,7 @@ def test_decoded_instances_meet_what_the_statement_assumes(key):
 def test_traces(kind):
     """Every trace has one row per round, somebody in round 0, and only the rounds asked for."""
     for n, T in ((2, 1), (2, 7), (3, 5)):
-        matrix = _matrix(kind, n, 1, T)
+        matrix = trace_matrix(kind, n, 1, T)
         assert matrix.shape == (T, n)
         assert matrix[0].any()
 
@@ -229,29 +235,31 @@ def test_shapes_of_a_statement():
     assert {s.trace for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {"", *TRACES}
     assert {s.trace for s in shapes(bounds.get("pfl/theorem-3.7"))} == {""}
     assert all(s.size == s.n for s in shapes(bounds.get("pfl/theorem-3.11")))
-    assert {s.n for s in shapes(bounds.get("pfl/theorem-3.7")) if s.continued} == {1, 2, 3}
+    assert {s.n for s in shapes(bounds.get("pfl/theorem-3.7")) if s.family is ANY_CURVATURE} == {1, 2, 3}
     assert {s.size for s in shapes(bounds.get("pfl/theorem-3.7")) if s.groups} == {1, 5, 9, 10}
 
 
 def test_convex_functions_where_a_statement_is_about_them():
     """It assumes so, its title says so, or it asks for a minimum."""
     textbook = {each.key.removeprefix("textbook/"): each for each in STATEMENTS}
-    assert any(s.continued for s in shapes(textbook["gradient-descent"]))
+    assert any(s.family is ANY_CURVATURE for s in shapes(textbook["gradient-descent"]))
     convex = textbook["gradients-fall"]
-    assert not any(s.continued for s in shapes(convex))
+    assert not any(s.family is ANY_CURVATURE for s in shapes(convex))
     alone = dataclasses.replace(
         convex, assumptions=tuple(a for a in convex.assumptions if a is not Assumption.CONVEXITY)
     )
-    assert not any(s.continued for s in shapes(alone))
-    assert any(s.continued for s in shapes(dataclasses.replace(alone, title="Gradients fall, non-convex")))
-    assert not any(s.continued for s in shapes(textbook["quadratic-gap"]))
+    assert not any(s.family is ANY_CURVATURE for s in shapes(alone))
+    assert any(
+        s.family is ANY_CURVATURE for s in shapes(dataclasses.replace(alone, title="Gradients fall, non-convex"))
+    )
+    assert not any(s.family is ANY_CURVATURE for s in shapes(textbook["quadratic-gap"]))
 
 
 def test_numbers_that_a_statement_fixes_are_not_varied():
     """No evaluation is spent on noise where there is none."""
     (pair,) = (pair for pair in PAIRS if pair.wrong.key == "textbook/local-gd-apart-drift")
     for shape in shapes(pair.true):
-        assert not any(name.startswith("noise") for name in InstanceFamily(pair.true, shape).coordinates)
+        assert not any(name.startswith("noise") for name in Cube(pair.true, shape).coordinates)
 
 
 def test_what_cannot_be_searched():
@@ -340,7 +348,7 @@ def damaged(data, path, value):
 def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
     """Each value of a file in turn is replaced by what does not belong there: an `InputError`, or it is an instance."""
     statement, rng = bounds.get(key), np.random.default_rng(0)
-    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
+    families = [Cube(statement, shape) for shape in shapes(statement)]
     while True:
         try:
             instance = families[0].decode(families[0].drawn(rng))
@@ -363,9 +371,9 @@ def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
 
 def test_shape_in_words():
     """What the report prints."""
-    assert str(InstanceShape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"
-    assert str(InstanceShape(10, 1, 0, 9, groups=2)) == "n=10, d=1+0, 9 per round, 2 groups"
-    assert str(InstanceShape(2, 1, 0, 2, continued=True)) == "n=2, d=1+0, 2 per round, curvatures of any sign"
+    assert str(InstanceShape(QUADRATICS, 2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"
+    assert str(InstanceShape(QUADRATICS, 10, 1, 0, 9, groups=2)) == "n=10, d=1+0, 9 per round, 2 groups"
+    assert str(InstanceShape(ANY_CURVATURE, 2, 1, 0, 2)) == "n=2, d=1+0, 2 per round, curvatures of any sign"
 
 
 def test_an_interrupt_that_compiled_code_hides_is_one(monkeypatch):
@@ -402,8 +410,8 @@ def test_a_bound_that_is_tight_with_everybody_there_is_searched_where_clients_st
     """Gradient descent with step 1/L reaches the first term for any T; a delay breaks the second one."""
     right = {"descent": "2*Delta_f/(eta*T)", "start": "2*tau_max*F_0/T"}
     statement = theorem(title="Stale", right=right, conditions=["eta <= 1/(L*max(1, tau_max))"], **STALE)
-    search = module._Search(statement, SMALL, module.SEARCHED, lambda *_: None, 0.0)
-    ranked = [InstanceFamily(statement, shape, {}) for shape in shapes(statement)]
+    search = module._Search(statement, SMALL, SEARCHED, lambda *_: None, 0.0)
+    ranked = [Cube(statement, shape, {}) for shape in shapes(statement)]
     ranked.sort(key=lambda family: bool(family.shape.trace))
     assert not any(family.shape.trace for family in ranked[: module._SHAPES])
     assert any(family.shape.trace for family in search._evolvable(ranked))

@@ -9,6 +9,7 @@ from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify, from_second_round
 from ratecheck.falsification.not_convex import with_not_convex
 from ratecheck.falsification.shrink import shrunk
+from ratecheck.families.piecewise import PIECEWISE
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Piecewise
 from ratecheck.views.checks.counterexample import WrittenCounterexample
@@ -127,7 +128,7 @@ def test_clients_beside_a_hill_drift_farther_than_convex_ones():
     """An eighth of L^2 gamma^2 K (K - 1) b^2 is twice what convex clients need, and half of what others do."""
     found = falsify(local_steps("1/8"), Budget(100, by_term=False, functions=False))
     assert found.outcome is Outcome.VIOLATED
-    assert found.shape.kinks
+    assert found.shape.family is PIECEWISE
     assert min(found.instance.problem.curvatures.ravel()) < 0
     assert falsify(local_steps("4/3"), Budget(100, by_term=False, functions=False)).outcome is Outcome.INCONCLUSIVE
 

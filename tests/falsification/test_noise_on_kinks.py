@@ -8,9 +8,11 @@ import pytest
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.theorem import theorem
 from ratecheck.falsification import falsify as searching
+from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.instance_families import InstanceFamily, noisy_shapes, shapes
 from ratecheck.falsification.shrink import shrink, shrunk
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import later_shapes, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.problems import PiecewiseSamples
 from ratecheck.verification.instance import read
@@ -55,7 +57,7 @@ def refuted():
 def test_local_steps_without_the_walk_are_refuted(refuted):
     """On equal clients with a kink, which a round keeps beside their minimiser, with a proof."""
     assert refuted.outcome is Outcome.VIOLATED
-    assert refuted.shape.noisy
+    assert refuted.shape.family.later
     instance = refuted.shrunk.instance
     assert isinstance(instance.problem, PiecewiseSamples)
     # Many clients, and no more than it takes.
@@ -99,7 +101,7 @@ def test_step_sizes_that_are_roots_are_no_way_out():
     )  # fmt: skip
     found = falsify(tuned, SHORT)
     assert found.outcome is Outcome.VIOLATED
-    assert found.shape.noisy
+    assert found.shape.family.later
 
 
 def test_without_this_search_nothing_is_found():
@@ -125,9 +127,9 @@ def test_without_this_search_nothing_is_found():
 )
 def test_a_true_statement_is_not_accused(statement):
     """None of the points that are known to be hard, nor random ones."""
-    families = [InstanceFamily(statement, shape) for shape in noisy_shapes(statement)]
+    families = [Cube(statement, shape) for shape in later_shapes(statement)]
     assert families
-    search = searching._Search(statement, Budget(60), searching.SEARCHED, lambda *_: None, math.inf)
+    search = searching._Search(statement, Budget(60), SEARCHED, lambda *_: None, math.inf)
     with pytest.raises(searching._Over):
         search.all(families, np.random.default_rng(1))
     assert not search.violated
@@ -137,9 +139,9 @@ def test_a_true_statement_is_not_accused(statement):
 def test_one_client_is_followed_exactly():
     """Every instance of one client has few signs: nothing of it is only known from below."""
     statement = descent("2*F_0/(gamma_u*T) + L*gamma_u*sigma_u**2/n", ["noise"], left="G_u", over="mean_of_rounds")
-    family = next(InstanceFamily(statement, shape) for shape in noisy_shapes(statement) if shape.n == 1)
+    family = next(Cube(statement, shape) for shape in later_shapes(statement) if shape.n == 1)
     rng = np.random.default_rng(0)
-    verdicts = [family.decode(family.drawn(rng)).verdict(searching.SEARCHED) for _ in range(20)]
+    verdicts = [family.decode(family.drawn(rng)).verdict(SEARCHED) for _ in range(20)]
     compared = [each.worst for each in verdicts if each.worst is not None]
     assert len(compared) > 5
     assert not any(each.at_least for each in compared)
@@ -156,8 +158,8 @@ def test_one_client_is_followed_exactly():
 )
 def test_it_is_for_statements_about_noise_and_any_number_of_clients(statement):
     """Shapes of the search beside it have no noise on kinks."""
-    assert bool(noisy_shapes(statement)) == (statement.key == "own/local")
-    assert not any(shape.noisy for shape in shapes(statement))
+    assert bool(later_shapes(statement)) == (statement.key == "own/local")
+    assert not any(shape.family.later for shape in shapes(statement))
 
 
 def test_what_is_shrunk_shrinks_to_itself(refuted):

@@ -10,7 +10,9 @@ import pytest
 from bounds.papers.textbook.pairs import PAIRS, PairKind
 from bounds.papers.textbook.statements import STATEMENTS, TWINS
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.instance_families import shapes
+from ratecheck.families.any_curvature import ANY_CURVATURE
+from ratecheck.families.opposed import OPPOSED
+from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Quadratic
@@ -129,14 +131,14 @@ def test_curvatures_of_any_sign_are_searched(name):
     """
     found = falsify(BY_WRONG[name].wrong, Budget(400, by_term=False))
     assert found.outcome is Outcome.VIOLATED
-    assert found.shape.quiet
+    assert found.shape.family.quiet
     assert not found.verdict.supposes
     # A reader of the sentence is told of constants that the quadratics do not have.
     absent = {name for name in ("b", "F_0") if name in found.verdict.constants} - {*certified(found.instance)}
     sentence = WrittenCounterexample(found.instance, found.verdict).text
     assert all(f"{name} ~ " in sentence for name in absent)
     assert ("of functions that continue with another curvature beyond the box of the run" in sentence) == bool(absent)
-    assert found.shape.continued or not absent
+    assert found.shape.family is ANY_CURVATURE or not absent
 
 
 def test_clients_that_are_not_convex_are_searched():
@@ -144,8 +146,8 @@ def test_clients_that_are_not_convex_are_searched():
     pair = BY_WRONG["sampled-values-mean"]
     found = falsify(pair.wrong, Budget(400, by_term=False))
     assert found.outcome is Outcome.VIOLATED
-    assert found.shape.opposed
-    assert not any(shape.opposed for shape in shapes(pair.true))
+    assert found.shape.family is OPPOSED
+    assert not any(shape.family is OPPOSED for shape in shapes(pair.true))
 
 
 def certified(instance):

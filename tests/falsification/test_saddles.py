@@ -15,7 +15,6 @@ from ratecheck.falsification.shrink import shrink
 from ratecheck.outcome import Outcome
 from ratecheck.problems import MinMax, Quadratic
 from ratecheck.verification import instance as instances
-from ratecheck.verification import rigorous
 from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 MONOTONE, STRONG, COCOERCIVE = (
@@ -69,7 +68,7 @@ def test_a_wrong_theorem_is_refuted_and_its_counterexample_is_small_and_kept(nam
     small = shrink(found.instance)
     assert small.after <= small.before
     assert small.instance.problem.d <= 2
-    proof = rigorous.prove(small.instance)
+    proof = small.instance.proof()
     assert proof.outcome is Outcome.VIOLATED
     small.instance.save(tmp_path / "it.json")
     again = instances.load(tmp_path / "it.json", WRONG[name])

@@ -11,9 +11,9 @@ import sympy as sp
 
 import bounds
 import ratecheck as rc
+from bounds.papers.textbook.pairs import PAIRS
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk
-from ratecheck.falsification.simpler import arrays
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Trace
 from ratecheck.plain import plain as as_json
@@ -68,7 +68,7 @@ def test_a_shrunk_instance_is_small_and_still_violates(case, searches, tmp_path)
     before, after = sizes(found.instance), sizes(small)
     assert all(after[name] <= before[name] for name in after)
     assert found.shrunk.after <= found.shrunk.before
-    numbers = [*arrays(small).values(), *small.given.values()]
+    numbers = [*small.problem.arrays().values(), *small.given.values()]
     for number in (Fraction(float(x)) for each in numbers for x in np.ravel(each)):
         assert max(abs(number.numerator), number.denominator) < 1000
 
@@ -171,3 +171,15 @@ def test_equal_clients_are_named_together():
     shown = WrittenCounterexample(instance, instance.verdict())
     assert shown.text.startswith("nine clients, X_1 = -1, X_2 = ... = X_9 = 2, one of them drawn in every round: left ")
     assert r"$X_{2} = \dots = X_{9} = 2$" in shown.latex
+
+
+def test_a_side_beyond_the_range_of_floats_is_written():
+    """A run that triples its distance from the minimum in each of 500 rounds: sum_t 9^t over 501 rounds, by hand."""
+    (wrong,) = (pair.wrong for pair in PAIRS if pair.wrong.key == "textbook/scaffold-one-step-four")
+    problem, given = Quadratic([[[1.0]]], [[1.0]], 1), {"T": 501.0, "gamma_u": 4.0, "eta_u": 1.0, "sigma_u": 0.0}
+    instance = Instance(wrong, problem, None, given)
+    written = WrittenCounterexample(instance, instance.verdict())
+    digits = str((9**501 - 1) // (8 * 501))
+    mean = f"{Fraction(int(digits[:12]), 10**11).__float__():.6g}"
+    assert f"left ~ {mean}e+{len(digits) - 1} > right" in written.text
+    assert rf"{mean} \cdot 10^{{{len(digits) - 1}}}" in written.latex

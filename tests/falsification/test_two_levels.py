@@ -16,10 +16,14 @@ from bounds.papers.simfbo.symbols import sigma_f, sigma_gg
 from bounds.statement import Assumption
 from ratecheck.engines import exact, setup, simulate
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import SEARCHED, Budget, falsify
-from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.shrink import shrink
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import shapes
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.two_levels import OWN_HESSIANS, SAMPLES, TWO_LEVELS
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
 from ratecheck.problems import Bilevel, BilevelSamples
@@ -125,17 +129,17 @@ def test_shapes_and_what_was_searched():
     statement = bounds.get(DIRECTIONS)
     found = shapes(statement)
     assert all(shape.n == 2 for shape in found), "n >= 2 is a condition"
-    assert [(shape.size, shape.bent, shape.sampled) for shape in found] == [
-        (2, False, False), (2, True, False), (2, True, True), (1, True, True)
+    assert [(shape.size, shape.family) for shape in found] == [
+        (2, TWO_LEVELS), (2, OWN_HESSIANS), (2, SAMPLES), (1, SAMPLES)
     ]  # fmt: skip
     assert str(found[-1]) == "n=2, d=1+1, 1 per round, own Hessians on both levels, samples"
-    searched = Searched.of(statement, [InstanceFamily(statement, shape) for shape in found])
+    searched = Searched.of(statement, [Cube(statement, shape) for shape in found])
     assert searched.families[-1] == (
         "bilevel quadratics with one variable on each level, Hessians of each client's own, of any sign above, noise "
         "of two values in first and second derivatives, n in {2}, d in {2}, tau_bar to 4, T to 8"
     )
     assert "noise of more than two values, or in runs of more than 512 outcomes" in searched.missed
-    assert not any(shape.sampled for shape in shapes(bounds.get("simfbo/lemma-5")))
+    assert not any(shape.family is SAMPLES for shape in shapes(bounds.get("simfbo/lemma-5")))
 
 
 def test_decoded_instances_are_those_of_the_assumptions():
@@ -143,21 +147,21 @@ def test_decoded_instances_are_those_of_the_assumptions():
     statement = bounds.get("simfbo/theorem-1-repaired")
     rng, seen = np.random.default_rng(0), 0
     for shape in shapes(statement):
-        if not shape.bent:
+        if shape.family is TWO_LEVELS:
             continue
-        family = InstanceFamily(statement, shape)
+        cube = Cube(statement, shape)
         for _ in range(30):
-            coordinate = dict(zip(family.coordinates, family.drawn(rng), strict=True))
-            problem = family._problem(coordinate)
-            start = family._start(coordinate, problem)
+            coordinate = dict(zip(cube.coordinates, cube.drawn(rng), strict=True))
+            problem = cube.problem(coordinate)
+            start = cube.family.start(cube, coordinate, problem)
             constants = problem.certified({"v0": np.array(start["v0"])}, {})
             assert np.isfinite(constants["beta_gh"].value)
             assert float(problem.hypergradient_map()[0].min()) >= -1e-9
             # L_f is at least the largest gradient at the start, mu_g at most the least curvature.
             assert abs(start["v0"][0]) <= np.linalg.norm(problem.q, axis=1).max() / problem.A.min() * (1 + 1e-12)
-            if shape.sampled:
+            if shape.family is SAMPLES:
                 assert constants["mu_g_samples"].value > 0
-                given = family._short({"tau_bar": 4.0, "T": 8.0, "P": float(shape.size)}, problem, 1)
+                given = cube.family.shortened(cube, {"tau_bar": 4.0, "T": 8.0, "P": float(shape.size)}, problem, 1)
                 bits = problem.n * sum(problem.sampled) * given["tau_bar"] + (shape.size < shape.n)
                 assert bits * given["T"] <= 9
             seen += 1
@@ -167,8 +171,8 @@ def test_decoded_instances_are_those_of_the_assumptions():
 def test_numbers_that_are_given_stay():
     """Noise that is given is that of the samples."""
     statement = bounds.get(DIRECTIONS)
-    family = InstanceFamily(statement, shapes(statement)[2], {"sigma_f": 0.25, "eta_v": 0.5})
-    instance = family.decode(family.drawn(np.random.default_rng(1)))
+    cube = Cube(statement, shapes(statement)[2], {"sigma_f": 0.25, "eta_v": 0.5})
+    instance = cube.decode(cube.drawn(np.random.default_rng(1)))
     assert np.linalg.norm(instance.problem.noise_f, axis=1) == pytest.approx(0.25)
     assert instance.given["eta_v"] == 0.5
     assert "sigma_f" not in instance.given
@@ -178,9 +182,9 @@ def test_numbers_that_are_given_stay():
 def test_a_statement_that_has_no_noise_is_searched_without():
     """Settings of a statement rule."""
     statement = dataclasses.replace(bounds.get(DIRECTIONS), settings={"sigma_gg": sp.Integer(0)})
-    family = InstanceFamily(statement, shapes(statement)[2])
+    cube = Cube(statement, shapes(statement)[2])
     for _ in range(10):
-        problem = family.decode(family.drawn(np.random.default_rng(1))).problem
+        problem = cube.decode(cube.drawn(np.random.default_rng(1))).problem
         assert not problem.noise_A.any()
         assert not problem.noise_B.any()
 
@@ -224,4 +228,4 @@ def test_what_has_no_samples_of_its_own_is_refused():
     assert setup.is_random(setup.prepare("simfbo", problem, Uniform(1, 1), K=1, T=1, step_sizes=steps))
     assert isinstance(problem, Bilevel)
     assert Instance(bounds.get(DIRECTIONS), problem, None, {}).fields()["problem"]["kind"] == "bilevel-samples"
-    assert str(InstanceShape(1, 1, 1, 1, bent=True)) == "n=1, d=1+1, 1 per round, own Hessians on both levels"
+    assert str(InstanceShape(OWN_HESSIANS, 1, 1, 1, 1)) == "n=1, d=1+1, 1 per round, own Hessians on both levels"

@@ -15,7 +15,8 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.commands.checks.falsify import command
 from ratecheck.commands.exit_codes import of_search
-from ratecheck.falsification.falsify import SEARCHED, Budget, _Search, falsify
+from ratecheck.falsification.falsified import SEARCHED
+from ratecheck.falsification.falsify import Budget, _Search, falsify
 from ratecheck.falsification.terms import by_term
 from ratecheck.linting import instances
 from ratecheck.outcome import Outcome

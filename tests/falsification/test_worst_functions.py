@@ -55,7 +55,7 @@ TRUE = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_theorem_that_quadratics_do_not_contradict_is_violated(name, monkeypatch):
     """The search finds nothing on quadratics; the answer names the run and how to repeat it, and saves no quadratic."""
-    monkeypatch.setattr("ratecheck.falsification.instance_families.has_pieces", lambda _: False)
+    monkeypatch.setattr("ratecheck.families.piecewise.has_pieces", lambda _: False)
     alone = falsify(WRONG[name], Budget(60, by_term=False, functions=False))
     assert alone.outcome is Outcome.INCONCLUSIVE
     found = falsify(WRONG[name], QUICKLY)

@@ -7,8 +7,8 @@ import numpy as np
 import bounds
 from ratecheck.exponents.card import Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
+from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.finding import CellFinding
-from ratecheck.exponents.hard_instances import Hard
 from ratecheck.exponents.regimes import Regime, TermRow
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import fit

@@ -5,6 +5,8 @@ import sys
 
 from ratecheck.algorithms import METHODS
 from ratecheck.engines.engine import ENGINES
+from ratecheck.families.registry import FAMILIES
+from ratecheck.noise import build as laws
 from ratecheck.participation import build as patterns
 from ratecheck.problems import build as problems
 
@@ -26,5 +28,5 @@ def installed(monkeypatch, folder, name, source, **groups):
 
 def forget():
     """Have all registries look again."""
-    for registry in (METHODS, ENGINES, patterns.KINDS, problems.KINDS):
+    for registry in (METHODS, ENGINES, FAMILIES, laws.KINDS, patterns.KINDS, problems.KINDS):
         registry.forget()

@@ -1,20 +1,26 @@
 """A new participation pattern is one file: this one is used from the command line and by the exact engines."""
 
+import dataclasses
 import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 from click.testing import CliRunner
 from plugin import forget, installed
 
+import bounds
 import ratecheck as rc
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.exact_constants import participations
 from ratecheck.cli import group
 from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.falsification.shrink import shrink
 from ratecheck.participation import build
 from ratecheck.problems import Quadratic
+from ratecheck.verification.instance import Instance
+from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 SOURCE = '''
 """Pairs: in each round one of the couples (0, 1), (2, 3), ... with equal probability."""
@@ -28,6 +34,7 @@ from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
 from ratecheck.participation.model.law import Sets
 from ratecheck.participation.model.pattern import Participation, PerRound, Written
+from ratecheck.participation.uniform import Uniform
 
 
 class Pairs(Participation):
@@ -57,6 +64,19 @@ class Pairs(Participation):
 
     def check_rounds(self, T):
         pass
+
+    def sentence(self, notation):
+        return "both clients of a pair in every round" if self.n > 2 else ""
+
+    @property
+    def digits(self):
+        return self.n
+
+    def without_client(self, i):
+        return Uniform(self.n - 1, min(self.n - 1, 2))
+
+    def simpler(self):
+        yield [lambda pattern: Uniform(pattern.n, pattern.n), lambda pattern: Uniform(pattern.n, 1)]
 
     def fields(self):
         return {"n": self.n}
@@ -137,3 +157,25 @@ def test_it_is_written_and_read(pairs):
     assert [q for q, _ in pairs(6).law(0).support()] == [Fraction(1, 3)] * 3
     with pytest.raises(rc.InputError, match="n is even"):
         build.build("pairs", 5, None)
+
+
+def test_its_counterexample_is_printed_and_shrunk(pairs):
+    """By its own sentence, and to patterns that it offers itself."""
+    statement = bounds.get("fedsum/lemma-c.1")
+    wrong = dataclasses.replace(
+        statement,
+        claims=tuple(
+            dataclasses.replace(claim, terms={label: expr / sp.Integer(10**4) for label, expr in claim.terms.items()})
+            for claim in statement.claims
+        ),
+    )
+    problem = Quadratic.synthetic(4, 1, 1, heterogeneity=2.0, seed=1)
+    found = Instance(wrong, problem, pairs(4), {"S": 2.0, "K": 1.0, "T": 3.0, "sigma": 0.0})
+    assert "both clients of a pair in every round" in WrittenCounterexample(found, found.verdict()).text
+    alone = shrink(found)
+    assert alone.instance.problem.n == 1
+    assert alone.instance.participation.n == 1
+    four = shrink(found, evaluations=60, fixed=["N"])
+    assert four.instance.problem.n == 4
+    assert four.instance.participation.kind != "pairs"
+    assert "pair" not in WrittenCounterexample(four.instance, four.verdict).text

@@ -1,21 +1,29 @@
 """A new problem is one file: this one is verified from the command line, in a file of an instance, and simulated."""
 
+import dataclasses
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 from click.testing import CliRunner
 from plugin import forget, installed
 
+import bounds
 import ratecheck as rc
 from ratecheck.cli import group
+from ratecheck.falsification.shrink import shrink
 from ratecheck.problems import build
+from ratecheck.verification.instance import Instance
+from ratecheck.views.checks.counterexample import WrittenCounterexample
 
 SOURCE = '''
 """Ridge regression on random data: f_i(u, v_i) = ||A_i (u, v_i) - b_i||^2/(2N) + (mu/2) ||(u, v_i)||^2."""
 
 import numpy as np
 
+from ratecheck.errors import InputError
 from ratecheck.inputs import positive, whole
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 from ratecheck.problems.quadratic import Quadratic
@@ -63,6 +71,14 @@ class Ridge(SingleLevel):
 
     def oracle(self, name, noise, lambda_):
         return self.form.oracle(name, noise, lambda_)
+
+    def sentence(self, notation, noises):
+        return [f"f_{i + 1} = |{notation.given(A[0, 0])} x - ...|^2 + ..." for i, A in enumerate(self.A)]
+
+    def without_variable(self, c):
+        if self.d == 1:
+            raise InputError("no variable to leave out")
+        return Ridge(np.delete(self.A, c, axis=2), self.b, self.mu, self.d_u - (c < self.d_u))
 
     def fields(self):
         return {"A": self.A.tolist(), "b": self.b.tolist(), "mu": self.mu, "shared": self.d_u}
@@ -119,3 +135,19 @@ def test_it_is_written_and_read(ridge):
     again = build.read(json.loads(json.dumps(build.fields(problem))))
     np.testing.assert_array_equal(again.form.H, problem.form.H)
     assert again.mu == 0.3
+
+
+def test_its_counterexample_is_shrunk_and_printed(ridge):
+    """By its own sentence and its own simpler neighbours: fewer clients and variables, rows with simpler numbers."""
+    statement = bounds.get("pfl/theorem-3.7")
+    (claim,) = statement.claims
+    terms = {label: expr / sp.Integer(10**4) for label, expr in claim.terms.items()}
+    wrong = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+    given = {"m": 2.0, "K": 1.0, "T": 2.0, "sigma_u": 0.0, "sigma_v": 0.0}
+    small = shrink(Instance(wrong, ridge.random(2, 2, 2, shared=2, mu=0.3), None, given))
+    assert isinstance(small.instance.problem, ridge)
+    assert (small.instance.problem.n, small.instance.problem.d) == (1, 1)
+    written = WrittenCounterexample(small.instance, small.verdict)
+    number = Fraction(float(small.instance.problem.A[0, 0, 0]))
+    assert written.text.startswith(f"one client, f_1 = |{number} x - ...|^2 + ..., no noise, ")
+    assert written.latex.startswith("one client, $f_1 = |")

@@ -1,7 +1,6 @@
 """The documentation: its start page can be followed, its tables are complete, it builds without warnings."""
 
 import html
-import importlib.util
 import json
 import os
 import re
@@ -12,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import click
+import forked
 import pytest
 
 import bounds
@@ -28,20 +28,10 @@ for extra, module in (("docs", "sphinx"), ("docs", "myst_parser"), ("docs", "num
     pytest.importorskip(module, reason=f"needs the extra {extra}")
 nbformat = pytest.importorskip("nbformat", reason="needs the extra docs")
 
-
-def load_generate():
-    """The generators, which are scripts beside the pages and no package."""
-    sys.path.insert(0, str(DOCS))
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["generate"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-generate = load_generate()
-reviews = sys.modules["reviews"]
-
+import examples  # noqa: E402  # these need the extra
+import generate  # noqa: E402
+import kept  # noqa: E402
+import reviews  # noqa: E402
 
 # A folder in which the built pages are left, so that whoever wants them after the tests need not build them again.
 KEEP = "RATECHECK_DOCS_KEEP"
@@ -54,14 +44,16 @@ def copy(tmp_path_factory):
     shutil.copytree(
         DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "_extra", "statements", "__pycache__")
     )
-    shutil.copytree(DOCS.parent / "benchmarks", docs.parent / "benchmarks", ignore=shutil.ignore_patterns("*.py"))
-    build = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
-        env={**os.environ, "PYTHONPATH": str(DOCS.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    shutil.copytree(DOCS.parent / "experiments", docs.parent / "experiments", ignore=shutil.ignore_patterns("*.py"))
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
+    with forked.commands(tmp_path_factory.mktemp("commands"), environment) as quick:
+        build = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
+            env=environment | {examples.COMMANDS: str(quick)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert build.returncode == 0, build.stdout + build.stderr
     if KEEP in os.environ:
         shutil.copytree(docs / "_build", os.environ[KEEP], dirs_exist_ok=True)
@@ -88,12 +80,12 @@ def typeset(plain):
 
 def test_start_page_commands_end_as_announced(copy):
     """Every block of the start page, in order, in one folder, except for the installation, as the build ran them."""
-    examples = generate.examples(DOCS / "start.md")
-    assert sum(example.language == "bash" for example in examples) >= 8
-    assert {example.exit_code for example in examples} == {0, 2, 3}
+    found = examples.examples(DOCS / "start.md")
+    assert sum(example.language == "bash" for example in found) >= 6
+    assert {example.exit_code for example in found} == {0, 3}
     # A block that ends otherwise than announced fails the build.
-    folder = copy / "_generated" / "runs" / generate.run_folder(DOCS / "start.md").name
-    for number in range(len(examples)):
+    folder = copy / "_generated" / "runs" / examples.run_folder(DOCS / "start.md").name
+    for number in range(len(found)):
         assert "Traceback" not in (folder / f"{number}.txt").read_text()
     assert (folder / "theorem.png").stat().st_size > 10_000
 
@@ -101,7 +93,7 @@ def test_start_page_commands_end_as_announced(copy):
 def test_installation_is_not_run():
     """The page shows how to install, and that block is not an example."""
     assert "pip install" in (DOCS / "start.md").read_text()
-    assert all("pip install" not in example.code for example in generate.examples(DOCS / "start.md"))
+    assert all("pip install" not in example.code for example in examples.examples(DOCS / "start.md"))
 
 
 def test_example_is_parsed_with_its_exit_code(tmp_path):
@@ -110,18 +102,18 @@ def test_example_is_parsed_with_its_exit_code(tmp_path):
     page.write_text(
         "text\n\n```bash\nfalse  # exit code 1\n```\n\n```text\nno example\n```\n\n```python\nprint(1)\n```\n"
     )
-    first, second = generate.examples(page)
+    first, second = examples.examples(page)
     assert (first.language, first.exit_code, first.end) == ("bash", 1, 5)
     assert (second.language, second.code, second.exit_code) == ("python", "print(1)\n", 0)
 
 
 def test_wrong_exit_code_fails_the_build(tmp_path, monkeypatch):
     """An example that does not end as announced stops the build instead of being shown."""
-    monkeypatch.setattr(generate, "GENERATED", tmp_path)
+    monkeypatch.setattr(examples, "GENERATED", tmp_path)
     page = tmp_path / "page.md"
     page.write_text("```bash\nexit 3\n```\n")
-    with pytest.raises(generate.ExtensionError, match="exit code 3 instead of 0"):
-        generate.run_page(page)
+    with pytest.raises(examples.ExtensionError, match="exit code 3 instead of 0"):
+        examples.run_page(page)
 
 
 def test_no_transcript_is_pasted():
@@ -132,17 +124,26 @@ def test_no_transcript_is_pasted():
 
 def test_every_page_is_in_the_map(pages):
     """The map on the first page links every other page."""
-    links = set(re.findall(r'href="([a-z-]+)\.html"', pages["index"]))
-    assert {page.stem for page in DOCS.glob("*.md")} <= links | {"index"}
+    links = set(re.findall(r'href="([a-z-]+)\.html["#]', pages["index"]))
+    assert {page.stem for page in DOCS.glob("*.md")} <= links | {"index", "house"}
+    assert "Which four functions define a method?" in text(pages["design"])
+
+
+def test_what_has_moved_is_found(pages):
+    """A page that is no more leads to a part of one that is."""
+    for old, new in generate.MOVED.items():
+        page, _, anchor = new.partition(".html#")
+        assert f'url={new}"' in pages[old]
+        assert f'id="{anchor}"' in pages[page], new
 
 
 def test_notation_lists_every_quantity(pages):
     """Name, meaning and domain of every symbol of every paper."""
-    shown = text(pages["notation"])
+    shown = text(pages["reference"])
     quantities = [quantity for paper in bounds.PAPERS for quantity in bounds.vocabulary(paper)]
     assert len(quantities) > 20
     for quantity in quantities:
-        assert f'<span class="pre">{quantity.name}</span>' in pages["notation"], quantity.name
+        assert f'<span class="pre">{quantity.name}</span>' in pages["reference"], quantity.name
         for part in (quantity.meaning, quantity.domain.value):
             assert typeset(part) in shown, quantity.name
 
@@ -168,11 +169,10 @@ def test_every_statement_has_a_page(pages):
 def test_a_page_of_a_statement_says_what_is_kept_of_its_checks(pages):
     """Tightness, rate card, self-test, implications and the graph of one theorem, from the files that are kept."""
     shown = text(pages["statements/pfl/theorem-3.7"])
-    kept = {name: json.loads((DOCS / f"{name}.json").read_text()) for name in ("tightness", "rates", "selftest")}
-    tight = next(each for each in kept["tightness"]["searches"] if each["key"] == "pfl/theorem-3.7")
-    row = next(each for each in kept["selftest"]["statements"] if each["key"] == "pfl/theorem-3.7")
+    tight = next(each for each in kept.load("tightness")["searches"] if each["key"] == "pfl/theorem-3.7")
+    row = next(each for each in kept.load("selftest")["statements"] if each["key"] == "pfl/theorem-3.7")
     assert f"{tight['tightness']:.3g} is the largest" in shown
-    assert kept["rates"]["pfl"]["pfl/theorem-3.7"]["card"] in shown
+    assert kept.load("rates")["pfl"]["pfl/theorem-3.7"]["card"] in shown
     assert f"{row['any']} of {row['mutants']} changed forms caught" in shown
     assert "follows from others" in shown
     assert "proof-pfl-theorem-3.7" in pages["statements/pfl/theorem-3.7"]
@@ -180,10 +180,10 @@ def test_a_page_of_a_statement_says_what_is_kept_of_its_checks(pages):
 
 def test_the_notebook_has_the_examples_of_its_page():
     """Every Python example is a cell, in order; no output is pasted, and no link leads to a page that is not there."""
-    made = nbformat.reads(generate.notebook(DOCS / "python.md"), as_version=4)
+    made = nbformat.reads(examples.notebook(DOCS / "python.md"), as_version=4)
     nbformat.validate(made)
     codes = [cell.source for cell in made.cells if cell.cell_type == "code"]
-    assert codes == [each.code.rstrip() for each in generate.examples(DOCS / "python.md") if each.language == "python"]
+    assert codes == [each.code.rstrip() for each in examples.examples(DOCS / "python.md") if each.language == "python"]
     words = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
     assert "{output}" not in words
     assert ".md)" not in words
@@ -200,7 +200,7 @@ def test_the_first_page_says_what_the_audit_refutes(pages):
 
 def test_the_commands_are_listed_with_their_options(pages):
     """Every command and every option that its help has; what is typed, without the name of the part of a group."""
-    shown = text(pages["commands"])
+    shown = text(pages["reference"])
     assert "ratecheck plot sides" not in shown
     context = click.Context(group, info_name="ratecheck")
     for name in group.list_commands(context):
@@ -221,9 +221,8 @@ def test_formulas_need_no_network(pages):
 
 def test_what_is_left_out_is_listed_with_its_reason(pages):
     """Number and reason of everything that is not in the catalogue, paper by paper."""
-    shown = text(pages["left-out"])
     for paper in bounds.PAPERS:
-        assert typeset(bounds.title(paper)) in shown
+        shown = text(pages[paper if paper in reviews.PAPERS else "catalogue"])
         for number, reason in bounds.left_out(paper):
             assert typeset(number) in shown
             assert typeset(" ".join(reason.split()[:4])) in shown
@@ -231,14 +230,14 @@ def test_what_is_left_out_is_listed_with_its_reason(pages):
 
 def test_every_checked_table_is_shown(pages):
     """Name, every row's label and statement, and the verdicts that the checks give, among them a refuted one."""
-    shown = text(pages["tables"])
+    shown = text(pages["rates"])
     verdicts = set()
     for name, printed in tables().items():
         report = check_table(printed)
         assert name in shown
         for checked in report.rows:
             assert typeset(checked.row.label) in shown
-            assert f'<span class="pre">{checked.row.key}</span>' in pages["tables"]
+            assert f'<span class="pre">{checked.row.key}</span>' in pages["rates"]
             verdicts.add(checked.outcome.value)
             for finding in checked.findings:
                 assert typeset(finding.evidence) in shown
@@ -247,18 +246,22 @@ def test_every_checked_table_is_shown(pages):
 
 @pytest.mark.parametrize("paper", reviews.PAPERS)
 def test_a_ledger_is_a_page(pages, paper):
-    """Every step with its verdict and place, and every erratum; the review is beside the pages."""
-    shown = text(pages[f"audit-{paper}"])
-    for step in reviews.steps(paper):
-        assert f'<span class="pre">{step["id"]}</span>' in pages[f"audit-{paper}"]
-        assert typeset(" ".join(step["location"].split()[:2])) in shown
-    assert pages[f"audit-{paper}"].count('class="erratum admonition"') == len(reviews.kept(paper)["errata"])
-    assert f'href="../../review-{paper}.html"' in pages[f"statements/{paper}/index"]
+    """Every statement whose proof is audited, every erratum with its steps, and the graphs of the main theorems."""
+    shown = text(pages[paper])
+    for entry in reviews.of_paper(paper)["statements"]:
+        assert f'<span class="pre">{entry["key"]}</span>' in pages[paper]
+    for each in reviews.errata(paper):
+        assert typeset(" ".join(each["place"].split()[:2])) in shown
+        assert all(f'<span class="pre">{step}</span>' in pages[paper] for step in each["steps"])
+    assert pages[paper].count('class="erratum admonition"') == len(reviews.errata(paper))
+    for key in kept.DRAWN:
+        assert (reviews.figure(key).name in pages[paper]) is key.startswith(f"{paper}/")
+    assert f'href="../../{paper}.html"' in pages[f"statements/{paper}/index"]
 
 
 def test_a_wide_table_can_be_folded(pages):
     """A phone shows its rows as blocks: every cell with something in it says what column it is of."""
-    table = re.search(r'<table class="[^"]*\bmany\b.*?</table>', pages["notation"], re.DOTALL)[0]
+    table = re.search(r'<table class="[^"]*\bmany\b.*?</table>', pages["reference"], re.DOTALL)[0]
     heads = [text(head) for head in re.findall(r"<th[ >].*?</th>", table, re.DOTALL)]
     row = re.findall(r"<tr.*?</tr>", table, re.DOTALL)[1]
     assert re.findall(r'data-head="([^"]*)"', row) == ["name", "symbol", "meaning", "domain", *heads[4:]]
@@ -292,13 +295,13 @@ def test_registry_lists_every_method(pages):
 
 def test_tightness_is_what_the_search_found(pages):
     """The page has the kept ratios, and the instance of one of them still gives its ratio."""
-    kept = json.loads((DOCS / "tightness.json").read_text())
-    shown = text(pages["tightness"])
-    for found in kept["searches"]:
+    whole = kept.load("tightness")
+    shown = text(pages["falsify"])
+    for found in whole["searches"]:
         assert found["key"] in shown
         assert found["verdict"] != "VIOLATED"
-    found = next(each for each in kept["searches"] if each["key"] == "pfl/theorem-3.7")
-    worst = instance.read(found["instance"]).verdict().worst
+    found = next(each for each in whole["searches"] if each["key"] == kept.AGAIN)
+    worst = instance.read(json.loads(whole["instance"])).verdict().worst
     assert worst.left / worst.right == pytest.approx(found["tightness"], rel=1e-6)
 
 
@@ -312,7 +315,7 @@ def test_tightness_is_what_the_search_found(pages):
 )
 def test_long_lines_are_broken_under_their_text(given, wanted):
     """Only long lines are changed, and only by line breaks."""
-    broken = generate.wrap(given)
+    broken = examples.wrap(given)
     assert wanted in broken
     assert broken.split() == given.split()
     assert max(map(len, broken.splitlines())) <= 100

@@ -16,7 +16,6 @@ from ratecheck.problems import Quadratic
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import CostLimit, decided_rounds
-from ratecheck.verification.rigorous import prove
 
 FIELDS = {
     "algorithm": "fedavg", "vocabulary": "textbook", "left": "gap",
@@ -118,7 +117,7 @@ def test_interval_arithmetic_decides_the_same():
 
 def proved(statement, **given):
     """The outcome in interval arithmetic."""
-    return prove(Instance(statement, STEEP, None, given)).outcome
+    return Instance(statement, STEEP, None, given).proof().outcome
 
 
 def test_a_run_is_followed_in_interval_arithmetic():

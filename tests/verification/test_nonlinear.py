@@ -8,7 +8,8 @@ from ratecheck.algorithms import METHODS
 from ratecheck.cli import group
 from ratecheck.engines import setup
 from ratecheck.engines.monte_carlo import own_rounds
-from ratecheck.falsification.instance_families import InstanceFamily, shapes
+from ratecheck.families.cube import Cube
+from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome
 
 SOURCE = """
@@ -168,7 +169,7 @@ def test_a_search_keeps_to_short_runs(own, name):
     """Each local step of each client is a call of Python: a million rounds of it are hours for one instance."""
     statement = rc.get(f"{own()}:{name}")
     for shape in shapes(statement):
-        steps, rounds = InstanceFamily(statement, shape).reach
+        steps, rounds = Cube(statement, shape).reach
         assert shape.n * steps * rounds <= 10_000
 
 

@@ -10,7 +10,6 @@ from bounds.theorem import theorem
 from ratecheck.outcome import Outcome
 from ratecheck.problems import MinMax, Quadratic
 from ratecheck.settings.setting import Options
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verify import verify
 
@@ -52,7 +51,7 @@ def test_what_is_said_of_functions_is_not_satisfied_by_an_operator(function, bes
     verdict = asked(statement, SADDLE)
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert "answers with an operator that is no gradient, but the statement assumes" in verdict.reasons[0]
-    proof = rigorous.prove(Instance(statement, SADDLE, None, {"T": 3.0, "K": 1.0, "gamma_u": 0.1, "eta_u": 1.0}))
+    proof = Instance(statement, SADDLE, None, {"T": 3.0, "K": 1.0, "gamma_u": 0.1, "eta_u": 1.0}).proof()
     assert proof.outcome is Outcome.NOT_APPLICABLE
 
 
@@ -71,7 +70,7 @@ def test_an_operator_has_no_values(left):
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert verdict.reasons[0].startswith(f"{left} is not measured on a minmax problem")
     assert verdict.reasons[0].endswith("has no values: G_u, G_v, B, dist2 are")
-    proof = rigorous.prove(Instance(statement, SADDLE, None, {"T": 3.0, "K": 1.0, "gamma_u": 0.1, "eta_u": 1.0}))
+    proof = Instance(statement, SADDLE, None, {"T": 3.0, "K": 1.0, "gamma_u": 0.1, "eta_u": 1.0}).proof()
     assert proof.outcome is not Outcome.HOLDS
     assert proof.outcome is not Outcome.VIOLATED
 

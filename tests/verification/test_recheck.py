@@ -17,7 +17,6 @@ from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Certificate, Population, Quadratic
 from ratecheck.verification import proof as proofs
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
@@ -314,7 +313,7 @@ def test_an_equality_whose_sides_vanish_in_long_runs_stays_open():
 def test_a_constant_next_to_the_true_one_stands_for_it(F_0, outcome):
     """Of the float next to the root of 2 half the square is 1.0000000000000002."""
     bowl, start = Quadratic([[[1.0]]], [[0.0]], 1), {"x0": np.array([2**0.5])}
-    found = rigorous.prove(Instance(gap("F_0/100"), bowl, None, {"T": 3.0, "F_0": F_0}, start))
+    found = Instance(gap("F_0/100"), bowl, None, {"T": 3.0, "F_0": F_0}, start).proof()
     assert found.outcome is outcome
     assert found.notes == ("F_0=1.0 is moved to that of the problem, 1.0000000000000002",) * (F_0 == 1)
 

@@ -86,10 +86,6 @@ def _row(
     )
 
 
-def _order(metric: Metric, terms: Mapping[str, sp.Expr], name: str = "main") -> Claim:
-    return Claim(name=name, metric=metric, relation=Relation.ORDER, terms=terms)
-
-
 # --- Partial model personalisation, Tables 2 and 3 ---
 
 PFL_TABLE_2 = Source(paper=pfl.TITLE, number="Table 2", location="Section 3.2.2")
@@ -116,26 +112,6 @@ def _personal(key: str, title: str, terms: Mapping[str, sp.Expr]) -> Statement:
         assumptions=pfl.DISSIMILAR,
         remark=f"Quoted from Pillutla et al. (2022). {_NO_CONSTANTS}, and names no assumptions.",
     )
-
-
-FEDSIM = _personal(
-    "fedsim",
-    "FedSim",
-    {
-        _NOISE_AND_SAMPLING: _PERSONAL_MAIN,
-        "drift": ((b**2 + sigma_u**2 + sigma_v**2) * (K - 1) / (K * T**2)) ** _THIRD,
-        "1/T": 1 / T,
-    },
-)
-FEDALT = _personal(
-    "fedalt",
-    "FedAlt",
-    {
-        _NOISE_AND_SAMPLING: _PERSONAL_MAIN,
-        "drift": ((b**2 + _PERSONAL_NOISE) * (K - 1) / (K * T**2)) ** _THIRD,
-        "1/T": 1 / T,
-    },
-)
 
 
 def _shared(
@@ -166,49 +142,6 @@ def _shared(
 _MIXED = "Has sigma_u^2 where the other rows have its root: the hidden constants have other units than theirs."
 _KARIMIREDDY, _YANG, _YU = "Karimireddy et al. (2020)", "Yang et al. (2021)", "Yu et al. (2019)"
 
-FEDAVG_KARIMIREDDY_PARTIAL = _shared(
-    "fedavg-karimireddy-partial",
-    "FedAvg, partial participation, by Karimireddy et al.",
-    _KARIMIREDDY,
-    {
-        _NOISE_AND_SAMPLING: sp.sqrt(_SHARED_NOISE) / sp.sqrt(m * K * T),
-        "drift": (b**2 / T**2) ** _THIRD,
-        "1/T": 1 / T,
-    },
-    sampling=True,
-)
-FEDAVG_YANG_PARTIAL = _shared(
-    "fedavg-yang-partial",
-    "FedAvg, partial participation, by Yang et al.",
-    _YANG,
-    {_NOISE_AND_SAMPLING: _SHARED_NOISE / sp.sqrt(m * K * T), "1/T": (K * b**2 + sigma_u**2 + 1) / T},
-    sampling=True,
-    remark=_MIXED,
-)
-FEDAVG_YU = _shared(
-    "fedavg-yu",
-    "FedAvg, full participation, by Yu et al.",
-    _YU,
-    {"noise": sp.sqrt(sigma_u**2 / (n * K * T)), "gradients": b**2 * n * K / T},
-    sampling=False,
-    bounded=True,
-    remark="Here b bounds the gradients themselves (BG).",
-)
-FEDAVG_KARIMIREDDY_FULL = _shared(
-    "fedavg-karimireddy-full",
-    "FedAvg, full participation, by Karimireddy et al.",
-    _KARIMIREDDY,
-    {"noise": sp.sqrt(sigma_u**2 / (n * K * T)), "drift": (b**2 / T**2) ** _THIRD, "1/T": 1 / T},
-    sampling=False,
-)
-FEDAVG_YANG_FULL = _shared(
-    "fedavg-yang-full",
-    "FedAvg, full participation, by Yang et al.",
-    _YANG,
-    {"noise": sigma_u**2 / sp.sqrt(n * K * T), "1/T": (K * b**2 + sigma_u**2 + 1) / T},
-    sampling=False,
-    remark=_MIXED,
-)
 
 # --- FedSUM, Table 1 ---
 
@@ -230,12 +163,12 @@ def _matched(
         title,
         Source(paper=fedsum.TITLE, number=f"Table 1, Case {case}", location="Section 4"),
         (
-            _order(
-                fedsum_building.MEAN_GRADIENT,
+            fedsum_building.mean_gradient(
                 {
                     "noise": sp.sqrt(L * sigma**2 * Delta_f) / sp.sqrt(clients * fedsum.K * fedsum.T),
                     "1/T": delay * (L * Delta_f + F_0) / fedsum.T,
                 },
+                relation=Relation.ORDER,
             ),
         ),
         vocabulary=fedsum.VOCABULARY,
@@ -245,33 +178,13 @@ def _matched(
     )
 
 
-SCALLION = _matched(
-    "scallion",
-    "SCALLION without compression, uniform sampling",
-    fedsum.S,
-    fedsum.N / fedsum.S,
-    case=1,
-    assumptions=(Assumption.UNIFORM_SUBSETS,),
-    remark="rate of Case 1 matches it up to log factors: so this is that rate without them. From Huang et al. (2023).",
-)
-FEDAWE = _matched(
-    "fedawe",
-    "FedAWE, independent participation",
-    fedsum.delta * fedsum.N,
-    1 / fedsum.delta,
-    case=2,
-    assumptions=(Assumption.INDEPENDENT_PARTICIPATION, Assumption.DISSIMILARITY),
-    remark="rate of Case 2, in which log factors are hidden (a tilde over the O), matches it: so this is that rate "
-    "without them. From Xiang et al. (2024), who also bound the dissimilarity (Section 1.2).",
-)
-
 # --- SimFBO, Table 1 ---
 
 
 def _complexity(quantity: sp.Symbol, order: sp.Expr) -> Claim:
     latex = COMPLEXITY[quantity.name].latex
     metric = Metric(latex=latex, weights={quantity: ONE}, over=Over.WHOLE_RUN, trivial=None)
-    return _order(metric, {"complexity": order}, name=quantity.name)
+    return Claim(name=quantity.name, metric=metric, relation=Relation.ORDER, terms={"complexity": order})
 
 
 SIMFBO_TABLE_1 = Source(paper=simfbo.TITLE, number="Table 1", location="Section 1.1")
@@ -291,25 +204,92 @@ def _bilevel(key: str, title: str, drawn: sp.Expr, communicated: sp.Expr) -> Sta
     )
 
 
-FEDNEST = _bilevel("fednest", "FedNest", eps**-2, eps**-2)
-FBO_AGGITD = _bilevel("fbo-aggitd", "FBO-AggITD", eps**-2, eps**-2)
-FEDBIO = _bilevel("fedbio", "FedBiO", eps ** sp.Rational(-5, 2) / simfbo.n, eps ** sp.Rational(-3, 2))
-FEDMBO = _bilevel("fedmbo", "FedMBO", eps**-2 / simfbo.P, eps**-2)
-
 STATEMENTS: tuple[Statement, ...] = (
-    FEDSIM,
-    FEDALT,
-    FEDAVG_KARIMIREDDY_PARTIAL,
-    FEDAVG_YANG_PARTIAL,
-    FEDAVG_YU,
-    FEDAVG_KARIMIREDDY_FULL,
-    FEDAVG_YANG_FULL,
-    SCALLION,
-    FEDAWE,
-    FEDNEST,
-    FBO_AGGITD,
-    FEDBIO,
-    FEDMBO,
+    _personal(
+        "fedsim",
+        "FedSim",
+        {
+            _NOISE_AND_SAMPLING: _PERSONAL_MAIN,
+            "drift": ((b**2 + sigma_u**2 + sigma_v**2) * (K - 1) / (K * T**2)) ** _THIRD,
+            "1/T": 1 / T,
+        },
+    ),
+    _personal(
+        "fedalt",
+        "FedAlt",
+        {
+            _NOISE_AND_SAMPLING: _PERSONAL_MAIN,
+            "drift": ((b**2 + _PERSONAL_NOISE) * (K - 1) / (K * T**2)) ** _THIRD,
+            "1/T": 1 / T,
+        },
+    ),
+    _shared(
+        "fedavg-karimireddy-partial",
+        "FedAvg, partial participation, by Karimireddy et al.",
+        _KARIMIREDDY,
+        {
+            _NOISE_AND_SAMPLING: sp.sqrt(_SHARED_NOISE) / sp.sqrt(m * K * T),
+            "drift": (b**2 / T**2) ** _THIRD,
+            "1/T": 1 / T,
+        },
+        sampling=True,
+    ),
+    _shared(
+        "fedavg-yang-partial",
+        "FedAvg, partial participation, by Yang et al.",
+        _YANG,
+        {_NOISE_AND_SAMPLING: _SHARED_NOISE / sp.sqrt(m * K * T), "1/T": (K * b**2 + sigma_u**2 + 1) / T},
+        sampling=True,
+        remark=_MIXED,
+    ),
+    _shared(
+        "fedavg-yu",
+        "FedAvg, full participation, by Yu et al.",
+        _YU,
+        {"noise": sp.sqrt(sigma_u**2 / (n * K * T)), "gradients": b**2 * n * K / T},
+        sampling=False,
+        bounded=True,
+        remark="Here b bounds the gradients themselves (BG).",
+    ),
+    _shared(
+        "fedavg-karimireddy-full",
+        "FedAvg, full participation, by Karimireddy et al.",
+        _KARIMIREDDY,
+        {"noise": sp.sqrt(sigma_u**2 / (n * K * T)), "drift": (b**2 / T**2) ** _THIRD, "1/T": 1 / T},
+        sampling=False,
+    ),
+    _shared(
+        "fedavg-yang-full",
+        "FedAvg, full participation, by Yang et al.",
+        _YANG,
+        {"noise": sigma_u**2 / sp.sqrt(n * K * T), "1/T": (K * b**2 + sigma_u**2 + 1) / T},
+        sampling=False,
+        remark=_MIXED,
+    ),
+    _matched(
+        "scallion",
+        "SCALLION without compression, uniform sampling",
+        fedsum.S,
+        fedsum.N / fedsum.S,
+        case=1,
+        assumptions=(Assumption.UNIFORM_SUBSETS,),
+        remark="rate of Case 1 matches it up to log factors: so this is that rate without them. From Huang et al. "
+        "(2023).",
+    ),
+    _matched(
+        "fedawe",
+        "FedAWE, independent participation",
+        fedsum.delta * fedsum.N,
+        1 / fedsum.delta,
+        case=2,
+        assumptions=(Assumption.INDEPENDENT_PARTICIPATION, Assumption.DISSIMILARITY),
+        remark="rate of Case 2, in which log factors are hidden (a tilde over the O), matches it: so this is that rate "
+        "without them. From Xiang et al. (2024), who also bound the dissimilarity (Section 1.2).",
+    ),
+    _bilevel("fednest", "FedNest", eps**-2, eps**-2),
+    _bilevel("fbo-aggitd", "FBO-AggITD", eps**-2, eps**-2),
+    _bilevel("fedbio", "FedBiO", eps ** sp.Rational(-5, 2) / simfbo.n, eps ** sp.Rational(-3, 2)),
+    _bilevel("fedmbo", "FedMBO", eps**-2 / simfbo.P, eps**-2),
 )
 
 LEFT_OUT: tuple[tuple[str, str], ...] = (

@@ -1,7 +1,7 @@
 """Well-known theorems outside the four papers, a folder per chapter and a file per result, each with its source.
 
 Beside a theorem stands what the literature knows of the worst case of its left side (`known.KnownTight`): a value that
-does not come from this program, with which its answers are compared (docs/classics.md). The folders are
+does not come from this program, with which its answers are compared (docs/catalogue.md). The folders are
 
 - ``smooth_convex``, ``strongly_convex``, ``smooth_nonconvex``: gradient descent, SGD and constant momentum,
 - ``nonsmooth``: the subgradient method,

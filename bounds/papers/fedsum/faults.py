@@ -75,7 +75,7 @@ FAULTS: tuple[Fault, ...] = (
         wrong="Two successive participations of a client are up to tau_max + 1 rounds apart, not tau_max: every second"
         " round has tau_max = 1. Windows and multiplicities are counted with tau_max.",
         meant="tau_max + 1 in place of tau_max, as Lemma B.2 has it. tau_max + 1 <= 2 tau_max where tau_max >= 1, and"
-        " the constants of eqs. (60) and (96) and of both lemmas have room for that.",
+        " the constants of eqs. (60) and (96) and of both lemmas have slack for that.",
     ),
     Fault(
         steps=("fedsum/lemma-d.4-28", "fedsum/lemma-e.4-28"),
@@ -83,7 +83,7 @@ FAULTS: tuple[Fault, ...] = (
         wrong="The window t = p ... p + 2 tau_max of eqs. (54) and (90) has 2 tau_max + 1 rounds and is counted as 2"
         " tau_max.",
         meant="The inner sum of eq. (52) ends at a_{i,t} - 1. Kept so in eqs. (53) and (54), it leaves windows of 2"
-        " tau_max rounds. The constants of the lemmas have room either way.",
+        " tau_max rounds. The constants of the lemmas have slack either way.",
     ),
     Fault(
         steps=("fedsum/lemma-d.6-6", "fedsum/lemma-e.6-6"),
@@ -159,7 +159,7 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.MISPRINT,
         wrong="Unless S divides N, an epoch that cycles through all clients has more than floor(N/S) rounds, and two"
         " selections may be more than 2 floor(N/S) apart.",
-        meant="ceil(N/S) rounds, or S divides N: the last step to 4 N/S has just the room that 2 ceil(N/S) needs. The"
+        meant="ceil(N/S) rounds, or S divides N: the last step to 4 N/S has just the slack that 2 ceil(N/S) needs. The"
         " lemma stands.",
     ),
     Fault(

@@ -8,7 +8,6 @@ import sympy as sp
 
 import bounds
 from bounds.ledger.implication import Fact, Implication, Mean, Use, numbered
-from bounds.papers.fedsum import building
 from bounds.papers.fedsum import symbols as f
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, S, T, delta, eta, eta_l, tau_avg, tau_max
 from bounds.statement import Condition
@@ -306,7 +305,7 @@ class _Drifting(_Appendix):
 def _cases() -> Iterator[Implication]:
     """Corollary G.1 from Theorem G.1, whose bound's expectation is taken, and the delays of Lemmas F."""
     printed = bounds.get("fedsum/theorem-g.1").claims[0].bound
-    expected = Mean(drawn=DRAWN, bound=printed.xreplace({building.AVERAGE: tau_max}))
+    expected = Mean(drawn=DRAWN, bound=printed.xreplace({f.AVERAGE: tau_max}))
     for case in (1, 3, 4):
         delays = Use(key=f"fedsum/lemma-f.{case}", at={f.E_tau_max: tau_max})
         conclusion, start = f"fedsum/corollary-g.1-case-{case}", Use(key="fedsum/theorem-g.1-repaired")

@@ -61,6 +61,10 @@ eta_l = _define("eta_l", r"\eta_l", "local step size", _POSITIVE, _STEP, -1, 2)
 eta = _define("eta", r"(\eta_g\eta_l)", "effective step size eta_g*eta_l", _POSITIVE, _STEP, -1, 2)
 
 
+# The factor of the noise in the repaired rates, max{1, tau_avg}.
+AVERAGE = sp.Max(1, tau_avg)
+
+
 def _measured(name: str, latex: str, meaning: str, f_degree: int, x_degree: int, *, signed: bool = False) -> sp.Symbol:
     domain = Domain.REAL if signed else Domain.NONNEGATIVE
     return _define(name, latex, meaning, domain, Role.MEASURED, f_degree, x_degree)
@@ -140,15 +144,7 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
     "",
     r"x^{(a_{i,t})}",
 )
-(
-    local_aggregate_sum,
-    local_aggregate_sum_T,
-    local_window_sum,
-    local_delayed_window_sum,
-    local_stale_sum,
-    local_stale_sum_T,
-    local_noise_inner_sum,
-) = _sums(
+_sums(
     "local_",
     r"\sum_{i\in\mathcal{A}_?}\sum_k\nabla f_i(x_i^{(a_{i,?},k)})",
     "sum over i in A_t and k < K of grad f_i(x_i^{a_{i,t},k})",

@@ -18,17 +18,13 @@ FAULTS: tuple[Fault, ...] = (
             "flame/theorem-2-biased-9",
         ),
         kind=FaultKind.WRONG_TERM,
-        wrong=(
-            "The conditions of Lemma 1 and Theorem 2 are too weak: (38) uses Proposition 3 with a multiple of q = "
-            "(1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 for k > 0, and they do not make q positive. Where "
-            "q < 0 the Lagrangian can grow, and (16), (19) and (20) fail with exact inner solutions, for one client of "
-            "weight 1."
-        ),
-        meant=(
-            "q > 0 as a further condition of Lemma 1 and Theorem 2. It needs rho < 1 and leaves only a narrow range of "
-            "lambda*alpha_i/rho beside the printed condition; other Young parameters in (36) and (38) allow every "
-            "lambda > L with a large enough rho."
-        ),
+        wrong="The conditions of Lemma 1 and Theorem 2 are too weak: (38) uses Proposition 3 with a multiple of q = "
+        "(1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 for k > 0, and they do not make q positive. Where "
+        "q < 0 the Lagrangian can grow, and (16), (19) and (20) fail with exact inner solutions, for one client of "
+        "weight 1.",
+        meant="q > 0 as a further condition of Lemma 1 and Theorem 2. It needs rho < 1 and leaves only a narrow range "
+        "of lambda*alpha_i/rho beside the printed condition; other Young parameters in (36) and (38) allow every "
+        "lambda > L with a large enough rho.",
         changes=(_UNBIASED, _BIASED, _LEMMA_1),
     ),
     Fault(
@@ -40,56 +36,40 @@ FAULTS: tuple[Fault, ...] = (
             "flame/theorem-2-biased-14",
         ),
         kind=FaultKind.WRONG_TERM,
-        wrong=(
-            "Young's inequality in (38) gives eps_i/(4*q), not alpha_i^2/q*eps_i, because the eps_i of (13) contains "
-            "alpha_i^2. For alpha_i < 1/2 the inner error in (16) and c_0 is too small; and q < 0, which no condition "
-            "excludes, makes it negative."
-        ),
-        meant=(
-            "With eps_i a bound of ||grad f_i + lambda*(theta_i - w_i)||^2, without alpha_i, the printed c_0 is enough "
-            "(q > 0, alpha_i <= 1). With (13) as printed c_0 is max_i 1/(4*q_i); (19) and (20) fail with the printed "
-            "one at four equal clients with q > 0."
-        ),
+        wrong="Young's inequality in (38) gives eps_i/(4*q), not alpha_i^2/q*eps_i, because the eps_i of (13) contains "
+        "alpha_i^2. For alpha_i < 1/2 the inner error in (16) and c_0 is too small; and q < 0, which no condition "
+        "excludes, makes it negative.",
+        meant="With eps_i a bound of ||grad f_i + lambda*(theta_i - w_i)||^2, without alpha_i, the printed c_0 is "
+        "enough (q > 0, alpha_i <= 1). With (13) as printed c_0 is max_i 1/(4*q_i); (19) and (20) fail with the "
+        "printed one at four equal clients with q > 0.",
         changes=(_UNBIASED, _BIASED, _LEMMA_1),
     ),
     Fault(
         steps=("flame/theorem-2-biased-3", "flame/theorem-2-biased-2"),
         kind=FaultKind.WRONG_TERM,
-        wrong=(
-            "(18) takes the least skew over all theta', apart from the selection: it is at most 1 for every strategy, "
-            "and 0 for Algorithm 1 with c > s, where (20) divides by it."
-        ),
-        meant=(
-            "The skew at the run's own steps, with which (54) begins: its least value over the rounds serves (20) as "
-            "well, and it is at least 1 where the selected clients are those that move most."
-        ),
+        wrong="(18) takes the least skew over all theta', apart from the selection: it is at most 1 for every "
+        "strategy, and 0 for Algorithm 1 with c > s, where (20) divides by it.",
+        meant="The skew at the run's own steps, with which (54) begins: its least value over the rounds serves (20) as "
+        "well, and it is at least 1 where the selected clients are those that move most.",
         changes=(_BIASED,),
     ),
     Fault(
         steps=("flame/theorem-2-unbiased-29",),
         kind=FaultKind.MISPRINT,
-        wrong=(
-            "||grad L(P^t)||^2 has no expectation on the left of (50), (19) and (20), but L^0 - L^{t+1} has one on the "
-            "right: P^t depends on the selections before round t."
-        ),
-        meant=(
-            "(49) is meant given P^t, and the mean over the earlier selections is taken on both sides when it is "
-            "summed; for s = m the selection is not random."
-        ),
+        wrong="||grad L(P^t)||^2 has no expectation on the left of (50), (19) and (20), but L^0 - L^{t+1} has one on "
+        "the right: P^t depends on the selections before round t.",
+        meant="(49) is meant given P^t, and the mean over the earlier selections is taken on both sides when it is "
+        "summed; for s = m the selection is not random.",
         changes=(_UNBIASED, _BIASED),
     ),
     Fault(
         steps=("flame/theorem-2-unbiased-4", "flame/theorem-2-unbiased-6", "flame/theorem-2-unbiased-19"),
         kind=FaultKind.WRONG_TERM,
-        wrong=(
-            "(42) doubles lambda^2 ||dtheta||^2 and not ||grad f_i(theta_i^t) - grad f_i(theta_i^{t+1})||^2: it gives "
-            "2*L^2 + 2*lambda^2, or (L + lambda)^2, for L^2 + 2*lambda^2."
-        ),
-        meant=(
-            "(42) holds from first to last where lambda >= 2*L, which Proposition 1 asks for nonconvex f. c_2 can stay "
-            "as printed where lambda >= L, which q > 0 implies: its term 2*rho^2 covers what is missing, as rho >= "
-            "lambda*alpha_i."
-        ),
+        wrong="(42) doubles lambda^2 ||dtheta||^2 and not ||grad f_i(theta_i^t) - grad f_i(theta_i^{t+1})||^2: it "
+        "gives 2*L^2 + 2*lambda^2, or (L + lambda)^2, for L^2 + 2*lambda^2.",
+        meant="(42) holds from first to last where lambda >= 2*L, which Proposition 1 asks for nonconvex f. c_2 can "
+        "stay as printed where lambda >= L, which q > 0 implies: its term 2*rho^2 covers what is missing, as rho >= "
+        "lambda*alpha_i.",
     ),
     Fault(
         steps=(
@@ -99,51 +79,35 @@ FAULTS: tuple[Fault, ...] = (
             "flame/theorem-2-biased-4",
         ),
         kind=FaultKind.ASSUMPTION,
-        wrong=(
-            "(42)-(45) and (52) bound the gradients of all clients by steps of round t + 1, but clients outside S^t "
-            "keep theta_i, w_i and pi_i, so that (10), (11) and (13) do not hold for them."
-        ),
-        meant=(
-            "theta_i^{t+1} and w_i^{t+1} stand for the steps that client i would make if it were selected, and eps_i "
-            "for its residual there; with these (47) is right too, and Theorem 2 keeps its form."
-        ),
+        wrong="(42)-(45) and (52) bound the gradients of all clients by steps of round t + 1, but clients outside S^t "
+        "keep theta_i, w_i and pi_i, so that (10), (11) and (13) do not hold for them.",
+        meant="theta_i^{t+1} and w_i^{t+1} stand for the steps that client i would make if it were selected, and eps_i "
+        "for its residual there; with these (47) is right too, and Theorem 2 keeps its form.",
     ),
     Fault(
         steps=("flame/lemma-3-6",),
         kind=FaultKind.ASSUMPTION,
-        wrong=(
-            "Assumption 1 alone does not give (6) a minimum: where the f_i are unbounded below F^* can be -infinity, "
-            "and (51) bounds nothing."
-        ),
-        meant=(
-            "That the minimum exists is understood in F^* = min and in problems (5)-(7); f_i bounded below is enough. "
-            "(19) and (20) themselves do not need it."
-        ),
+        wrong="Assumption 1 alone does not give (6) a minimum: where the f_i are unbounded below F^* can be -infinity, "
+        "and (51) bounds nothing.",
+        meant="That the minimum exists is understood in F^* = min and in problems (5)-(7); f_i bounded below is "
+        "enough. (19) and (20) themselves do not need it.",
     ),
     Fault(
         steps=("flame/theorem-2-unbiased-32",),
         kind=FaultKind.ASSUMPTION,
-        wrong=(
-            "The term c_3*eps_max of (19) does not depend on T, so that the bound does not vanish with rate 1/T where "
-            "the inner problems are solved to a fixed accuracy."
-        ),
-        meant=(
-            "The rate up to the inner accuracy, or with eps_max of order 1/T: then H grows with log(T), as said below "
-            "(13)."
-        ),
+        wrong="The term c_3*eps_max of (19) does not depend on T, so that the bound does not vanish with rate 1/T "
+        "where the inner problems are solved to a fixed accuracy.",
+        meant="The rate up to the inner accuracy, or with eps_max of order 1/T: then H grows with log(T), as said "
+        "below (13).",
         headline=True,
     ),
     Fault(
         steps=("flame/theorem-2-biased-7",),
         kind=FaultKind.ASSUMPTION,
-        wrong=(
-            "(17) compares plain means of ||dtheta_i||^2, but the first inequality of (54) uses it for sums with each "
-            "client's own coefficient, which differ with alpha_i."
-        ),
-        meant=(
-            "Equal weights alpha_i = 1/m, as in all experiments. For unequal ones c_1 in place of the coefficients "
-            "is enough for (55), so that (20) keeps its constants."
-        ),
+        wrong="(17) compares plain means of ||dtheta_i||^2, but the first inequality of (54) uses it for sums with "
+        "each client's own coefficient, which differ with alpha_i.",
+        meant="Equal weights alpha_i = 1/m, as in all experiments. For unequal ones c_1 in place of the coefficients "
+        "is enough for (55), so that (20) keeps its constants.",
     ),
     Fault(
         steps=("flame/theorem-1-1",),

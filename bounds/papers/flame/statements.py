@@ -33,12 +33,7 @@ TITLE = "Personalized Federated Learning via ADMM with Moreau Envelope"
 VOCABULARY = Vocabulary()
 _define = VOCABULARY.define
 
-_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
-    Domain.POSITIVE_INTEGER,
-    Domain.POSITIVE,
-    Domain.NONNEGATIVE,
-    Domain.REAL,
-)
+_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = Domain.POSITIVE_INTEGER, Domain.POSITIVE, Domain.NONNEGATIVE, Domain.REAL
 _SETTING, _FREE, _CONSTANT, _STEP = Role.SETTING, Role.FREE, Role.CONSTANT, Role.STEP_SIZE
 
 # Settings of a run. lambda and rho multiply squared distances, so they scale like a smoothness constant.
@@ -317,12 +312,10 @@ STATEMENTS: tuple[Statement, ...] = (
         algorithm=None,
         assumptions=(SMOOTH,),
         conditions={"lambda": "lambda > 2*L"},
-        remark=(
-            "The case of an L-smooth f, which is the one used. The paper asks nothing of lambda where f is weakly "
-            "convex, which is right if that means convex. In the sense of a modulus f = -theta^2/2 with lambda = 3/2 "
-            "has F'' = -3 = -2*lambda, and with lambda <= 1 no envelope: it takes lambda at least twice the modulus "
-            "there too. Eq. (3) lost the square of its norm."
-        ),
+        remark="The case of an L-smooth f, which is the one used. The paper asks nothing of lambda where f is weakly "
+        "convex, which is right if that means convex. In the sense of a modulus f = -theta^2/2 with lambda = 3/2 "
+        "has F'' = -3 = -2*lambda, and with lambda <= 1 no envelope: it takes lambda at least twice the modulus "
+        "there too. Eq. (3) lost the square of its norm.",
     ),
     _statement(
         "proposition-1-wide-repaired",
@@ -333,10 +326,8 @@ STATEMENTS: tuple[Statement, ...] = (
         algorithm=None,
         assumptions=(SMOOTH,),
         conditions=ENVELOPE,
-        remark=(
-            "Not printed: prox is Lipschitz with lambda/(lambda - L), and grad F(w) = grad f(prox(w)). It is attained "
-            "by f = -L*theta^2/2, and lambda*L/(lambda - L) <= lambda exactly where lambda >= 2*L."
-        ),
+        remark="Not printed: prox is Lipschitz with lambda/(lambda - L), and grad F(w) = grad f(prox(w)). It is "
+        "attained by f = -L*theta^2/2, and lambda*L/(lambda - L) <= lambda exactly where lambda >= 2*L.",
         repairs="proposition-1",
     ),
     _statement(
@@ -347,12 +338,10 @@ STATEMENTS: tuple[Statement, ...] = (
         _claim("dtheta_i2", {"gradient": "grad_i2/mu**2"}, name="upper"),
         algorithm="flame-exact",
         assumptions=(SMOOTH, Assumption.INNER_CONVEXITY, Assumption.EXACT_INNER),
-        remark=(
-            "The paper calls (14) approximate: its proof drops the inner error eps_i. It is exact where eps_i = 0, the "
-            "form here; flame/theorem-1-repaired keeps the error. About selected clients only: the others stay where "
-            "they are whatever their gradient. The lower side, printed divided by 2*alpha_i^2*(L^2 + lambda^2), has "
-            "alpha_max for alpha_i."
-        ),
+        remark="The paper calls (14) approximate: its proof drops the inner error eps_i. It is exact where eps_i = 0, "
+        "the form here; flame/theorem-1-repaired keeps the error. About selected clients only: the others stay where "
+        "they are whatever their gradient. The lower side, printed divided by 2*alpha_i^2*(L^2 + lambda^2), has "
+        "alpha_max for alpha_i.",
     ),
     _statement(
         "theorem-1-repaired",
@@ -376,10 +365,8 @@ STATEMENTS: tuple[Statement, ...] = (
         ),
         algorithm="flame",
         assumptions=(SMOOTH, Assumption.INNER_CONVEXITY, Assumption.INNER_ACCURACY),
-        remark=(
-            "flame/theorem-1 without the approximation that leads from (32) to (33): the triangle inequality on both "
-            "sides, and (L + lambda)^2 for 2*(L^2 + lambda^2), which is no smaller."
-        ),
+        remark="flame/theorem-1 without the approximation that leads from (32) to (33): the triangle inequality on "
+        "both sides, and (L + lambda)^2 for 2*(L^2 + lambda^2), which is no smaller.",
         repairs="theorem-1",
     ),
     _statement(
@@ -391,17 +378,15 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=INEXACT,
         conditions=DESCENT,
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
-        remark=(
-            f"{_LEMMA_1} False as printed: (38) uses q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 as a "
-            "Young parameter and never asks q > 0. Counterexample: one client, alpha = L = lambda = 1, rho = 10, f = "
-            "theta^2/2, theta = w_i = w = 1, pi = 0, solved exactly: L changes by -0.282, not by -1.359 or less. "
-            "Where q > 0 the inner error is multiplied by alpha_i^2/q instead of 1/(4*q), too little for alpha_i < 1/2 "
-            "(eps_i contains alpha_i^2 already). Counterexample: four clients, alpha = 1/4, rho = 81/500, "
-            "lambda = 243/1250, theta_i = 0, inner solutions x_i = 1, 1, -1, -1, w_i = 2553/5000*x_i, f_i linear such "
-            "that grad_theta_i L = 2*q*x_i at x_i, any small L: the change tends to the bound of "
-            "flame/lemma-1-repaired as L falls. "
-            "As (36) takes rho for a Young parameter, a number without unit, the two sides scale differently."
-        ),
+        remark=f"{_LEMMA_1} False as printed: (38) uses q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 as "
+        "a Young parameter and never asks q > 0. Counterexample: one client, alpha = L = lambda = 1, rho = 10, f = "
+        "theta^2/2, theta = w_i = w = 1, pi = 0, solved exactly: L changes by -0.282, not by -1.359 or less. "
+        "Where q > 0 the inner error is multiplied by alpha_i^2/q instead of 1/(4*q), too little for alpha_i < 1/2 "
+        "(eps_i contains alpha_i^2 already). Counterexample: four clients, alpha = 1/4, rho = 81/500, "
+        "lambda = 243/1250, theta_i = 0, inner solutions x_i = 1, 1, -1, -1, w_i = 2553/5000*x_i, f_i linear such "
+        "that grad_theta_i L = 2*q*x_i at x_i, any small L: the change tends to the bound of "
+        "flame/lemma-1-repaired as L falls. "
+        "As (36) takes rho for a Young parameter, a number without unit, the two sides scale differently.",
     ),
     _statement(
         "lemma-1-repaired",
@@ -412,12 +397,10 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=INEXACT,
         conditions={**DESCENT, **YOUNG},
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
-        remark=(
-            f"{_LEMMA_1} flame/lemma-1 with q > 0 asked for and 1/(4*q) for alpha_i^2/q. The two conditions leave a "
-            "sliver: they imply lambda > L, rho > 2*lambda*alpha_i, rho < (sqrt(17) - 3)/4 = 0.281 and nearly equal "
-            "weights. The paper's experiments (rho = 0.01, lambda = 5, alpha_i = 1/50 or 1/100) break the printed one "
-            "already. For larger rho take flame/lemma-1-wide-repaired."
-        ),
+        remark=f"{_LEMMA_1} flame/lemma-1 with q > 0 asked for and 1/(4*q) for alpha_i^2/q. The two conditions leave a "
+        "sliver: they imply lambda > L, rho > 2*lambda*alpha_i, rho < (sqrt(17) - 3)/4 = 0.281 and nearly equal "
+        "weights. The paper's experiments (rho = 0.01, lambda = 5, alpha_i = 1/50 or 1/100) break the printed one "
+        "already. For larger rho take flame/lemma-1-wide-repaired.",
         repairs="lemma-1",
     ),
     _statement(
@@ -436,11 +419,9 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=INEXACT,
         conditions=WIDE,
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
-        remark=(
-            "Not printed: the proof of Lemma 1 with free Young parameters, k for rho in (36) and "
-            "share*alpha_i*(lambda - L)/2 for q in (38). For every lambda > L it applies from some rho on, and both "
-            "sides scale alike. A share near 0 is best where the inner problems are solved exactly."
-        ),
+        remark="Not printed: the proof of Lemma 1 with free Young parameters, k for rho in (36) and "
+        "share*alpha_i*(lambda - L)/2 for q in (38). For every lambda > L it applies from some rho on, and both "
+        "sides scale alike. A share near 0 is best where the inner problems are solved exactly.",
         repairs="lemma-1",
     ),
     _statement(
@@ -463,11 +444,9 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=UNBIASED,
         conditions={**DESCENT, **PENALTY, **YOUNG},
         follows_from=("lemma-1-repaired", "lemma-2", "lemma-3"),
-        remark=(
-            "flame/theorem-2-unbiased with q > 0 asked for, 1/(4*q) for alpha_i^2/q in c0, L^T for L^{t+1}, and E on "
-            f"the left. {_THEOREM_2_UPDATES}c2 stays although (42) has lost a factor: its other terms cover what is "
-            "missing. The conditions leave the sliver described at flame/lemma-1-repaired."
-        ),
+        remark="flame/theorem-2-unbiased with q > 0 asked for, 1/(4*q) for alpha_i^2/q in c0, L^T for L^{t+1}, and E "
+        f"on the left. {_THEOREM_2_UPDATES}c2 stays although (42) has lost a factor: its other terms cover what is "
+        "missing. The conditions leave the sliver described at flame/lemma-1-repaired.",
         repairs="theorem-2-unbiased",
     ),
     _statement(
@@ -479,11 +458,9 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=UNBIASED,
         conditions=WIDE,
         follows_from=("lemma-2", "lemma-3", "proposition-2", "proposition-3"),
-        remark=(
-            "Not printed: Theorem 2 from the proof of flame/lemma-1-wide-repaired, with (L + lambda)^2 in (42) and the "
-            f"steps of theta_i and w_i weighed apart instead of c2/c1. {_THEOREM_2_UPDATES}The left side adds squared "
-            "distances (by pi_i) to squared gradients, so it depends on the units."
-        ),
+        remark="Not printed: Theorem 2 from the proof of flame/lemma-1-wide-repaired, with (L + lambda)^2 in (42) and "
+        f"the steps of theta_i and w_i weighed apart instead of c2/c1. {_THEOREM_2_UPDATES}The left side adds squared "
+        "distances (by pi_i) to squared gradients, so it depends on the units.",
         repairs="theorem-2-unbiased",
     ),
     _statement(
@@ -500,9 +477,9 @@ STATEMENTS: tuple[Statement, ...] = (
             + _THEOREM_2_UPDATES
             + "(18) implies gamma_bar <= 1: let theta' differ at the client that is selected least often. So the bound "
             "is never below that of uniform selection, and where s < c candidates with the largest gradients are "
-            "taken, as in Algorithm 1, the client with the smallest is never selected, gamma_bar = 0, and it says nothing. "
-            "What the proof uses is the skew at the run's own updates only. (56) and (57) print grad L(P^t) for "
-            "Theta^t."
+            "taken, as in Algorithm 1, the client with the smallest is never selected, gamma_bar = 0, and it says "
+            "nothing. What the proof uses is the skew at the run's own updates only. (56) and (57) print "
+            "grad L(P^t) for Theta^t."
         ),
     ),
     _statement(
@@ -514,10 +491,8 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=BIASED,
         conditions={**DESCENT, **PENALTY, **YOUNG, **SKEW},
         follows_from=("lemma-1-repaired", "lemma-2", "lemma-3"),
-        remark=(
-            "flame/theorem-2-biased with q > 0 asked for, 1/(4*q) for alpha_i^2/q in c0, L^T for L^{t+1}, and E on the "
-            f"left. {_THEOREM_2_UPDATES}The m in c4 could be s: (54) has s inner errors, not m."
-        ),
+        remark="flame/theorem-2-biased with q > 0 asked for, 1/(4*q) for alpha_i^2/q in c0, L^T for L^{t+1}, and E on "
+        f"the left. {_THEOREM_2_UPDATES}The m in c4 could be s: (54) has s inner errors, not m.",
         repairs="theorem-2-biased",
     ),
     _statement(
@@ -529,10 +504,8 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=BIASED,
         conditions={**WIDE, **SKEW},
         follows_from=("lemma-1-wide-repaired", "lemma-2", "lemma-3"),
-        remark=(
-            "Not printed: Theorem 2 from flame/lemma-1-wide-repaired, with only the gradients by theta_i in the "
-            f"constant and the s inner errors of (54) counted once each. {_THEOREM_2_UPDATES}Both sides scale alike."
-        ),
+        remark="Not printed: Theorem 2 from flame/lemma-1-wide-repaired, with only the gradients by theta_i in the "
+        f"constant and the s inner errors of (54) counted once each. {_THEOREM_2_UPDATES}Both sides scale alike.",
         repairs="theorem-2-biased",
     ),
     _statement(
@@ -566,10 +539,8 @@ STATEMENTS: tuple[Statement, ...] = (
         _claim("dual_residual", {"residual": 0}, relation=Relation.EQUAL),
         algorithm="flame",
         assumptions=(Assumption.DUAL_START,),
-        remark=(
-            "The start (28) is set in its proof and not in Algorithm 1; without it the equation fails for every client "
-            "until its first selection."
-        ),
+        remark="The start (28) is set in its proof and not in Algorithm 1; without it the equation fails for every "
+        "client until its first selection.",
     ),
     _statement(
         "lemma-3",

@@ -30,7 +30,7 @@ FAULTS: tuple[Fault, ...] = (
         wrong="u^t is treated as independent of whether client i takes part in round t-1, but it is made from that"
         " round's sample: the two expectations have to be conditional.",
         meant="The sum over clients, eq. (A.10), needs a further 64*L^2*K^2*gamma^2/(m*n)*(C + E)"
-        " + 4*K^2*gamma^2*sigma_u^2/m. Eq. (A.14) seems to have room for it; that Lemma 4.4 and Theorem 4.5 keep every"
+        " + 4*K^2*gamma^2*sigma_u^2/m. Eq. (A.14) seems to have slack for it; that Lemma 4.4 and Theorem 4.5 keep every"
         " constant.",
     ),
     Fault(

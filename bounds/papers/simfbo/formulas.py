@@ -21,16 +21,27 @@ from bounds.papers.simfbo.symbols import (
     c_a,
     c_gamma_v,
     c_gamma_y,
+    delta_t1,
+    delta_t1_prime,
     drift_v,
     drift_v_sq,
     drift_x,
     drift_x_sq,
     drift_y,
     drift_y_sq,
+    dv2,
+    dx2,
+    dy2,
+    eta_v,
+    eta_x,
+    eta_y,
     gamma_v,
+    gamma_x,
     gamma_y,
     mu_g,
     n,
+    noise_weight,
+    noise_weight_r,
     rho,
     sigma_f,
     sigma_g,
@@ -97,6 +108,24 @@ M_3_REPAIRED = (
 )
 
 SAMPLING = (n - P) / (P * (n - 1))
+
+# One round: the server's step, what drifts, and the noise and the sampling of its direction.
+SERVER_STEP = rho * gamma_x
+POINTS = 3 * SLOPE * (dx2 + dy2) + 3 * L_1**2 * dv2
+YOUNG_SLACK = 2 * eta_y**2 * PATH * L_1**2
+SAMPLED_NOISE = 2 * n / P * (noise_weight * sigma_f**2 + noise_weight_r * sigma_gg**2)
+SAMPLED = 4 * SAMPLING * beta_max * (R_MAX**2 * L_1**2 + L_f**2)
+DRIFT_XY = eta_x**2 * tau_bar * SIGMA_M1_2 + 2 * eta_y**2 * tau_bar * SIGMA_M2_2
+DRIFT = (eta_x**2 + eta_v**2) * tau_bar * SIGMA_M1_2 + 2 * eta_y**2 * tau_bar * SIGMA_M2_2
+DRIFT_REPAIRED = (eta_x**2 + eta_v**2) * tau_bar * SIGMA_M1_2_REPAIRED + 2 * eta_y**2 * tau_bar * SIGMA_M2_2_REPAIRED
+# delta_t and delta_t' of Lemma 10; repaired, what the remainder of y* or v* costs where the change of x is bounded
+# surely, beta_max times one client's gradient.
+D_Y = delta_t1 + L_YX * SIZE * SERVER_STEP**2 / 2
+D_V = delta_t1_prime + L_VX * SIZE * SERVER_STEP**2 / 2
+D_Y_REPAIRED = delta_t1 + L_YX * beta_max**2 * SIZE * SERVER_STEP**2
+D_V_REPAIRED = delta_t1_prime + L_VX_REPAIRED * beta_max**2 * SIZE * SERVER_STEP**2
+# The whole of them, below (37).
+DELTA, DELTA_PRIME = rho * c_gamma_y * gamma_x * mu_g / 4, rho * c_gamma_v * gamma_x * mu_g / 4
 
 # The infimum of (37) is that of Phi_w, at y = y* and v = v*. Lemma 10 leaves the Young weights open.
 VOCABULARY.derived = {

@@ -104,10 +104,8 @@ def _theorem_2(conclusion: str, premise: str, location: str, constants: dict[sp.
         location,
         at=constants,
         using=(),
-        remark=(
-            "At w_i = p_i: of w_i and rho^(t) the proof of Theorem 1 uses that the w_i are fixed, positive and add up "
-            "to 1, and the bounds on rho^(t), and nothing of how they are made of the a_i; no step of it has that."
-        ),
+        remark="At w_i = p_i: of w_i and rho^(t) the proof of Theorem 1 uses that the w_i are fixed, positive and add "
+        "up to 1, and the bounds on rho^(t), and nothing of how they are made of the a_i; no step of it has that.",
     )
 
 
@@ -126,7 +124,7 @@ def _theorem_1(form: str) -> Implication:
 
 # Lemma 6 at each local step of each client, averaged with the weights.
 _LOCAL_POINTS = {s.dx2: s.drift_x, s.dy2: s.drift_y, s.dv2: s.drift_v}
-_CHANGE_F, _CHANGE_G, _CHANGE_R = (s.VOCABULARY[f"{name}_change2"].symbol for name in "fgR")
+_CHANGE_F, _CHANGE_G = (s.VOCABULARY[f"{name}_change2"].symbol for name in "fg")
 _LEMMA_8 = ABBREVIATIONS[""]
 
 

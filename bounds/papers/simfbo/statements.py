@@ -12,92 +12,19 @@ appendix are over w_i and, for a client, over its local steps with the shares ``
 
 from __future__ import annotations
 
-from bounds.papers.simfbo.constants import CONSTANTS, CONSTANTS_REPAIRED, STEPSIZES, STEPSIZES_REPAIRED, YOUNG
-from bounds.papers.simfbo.lemmas import (
-    LEMMA_1,
-    LEMMA_2,
-    LEMMA_2_REPAIRED,
-    LEMMA_3,
-    LEMMA_4,
-    LEMMA_4_REPAIRED,
-    LEMMA_5,
-    LEMMA_6,
-    PROPOSITION_1,
-    PROPOSITION_1_REPAIRED,
-    PROPOSITION_2_REPAIRED,
-    PROPOSITION_2_STATEMENT,
-    PROPOSITION_3,
-    PROPOSITION_3_REPAIRED,
-)
-from bounds.papers.simfbo.one_round import (
-    LEMMA_7,
-    LEMMA_7_REPAIRED,
-    LEMMA_8,
-    LEMMA_8_REPAIRED,
-    LEMMA_8_SIMPLIFIED,
-    LEMMA_9,
-    LEMMA_9_REPAIRED,
-    LEMMA_10,
-    LEMMA_10_REPAIRED,
-    LYAPUNOV,
-    LYAPUNOV_REPAIRED,
-)
+from bounds.papers.simfbo import constants, lemmas, one_round, theorems
 from bounds.papers.simfbo.symbols import TITLE, VOCABULARY
-from bounds.papers.simfbo.theorems import (
-    THEOREM_1,
-    THEOREM_1_ORDER,
-    THEOREM_1_ORDER_FULL,
-    THEOREM_1_ORDER_PARTIAL,
-    THEOREM_1_REPAIRED,
-    THEOREM_2,
-    THEOREM_2_APPENDIX,
-    THEOREM_2_ORDER,
-    THEOREM_2_REPAIRED,
-)
-from bounds.statement import (
-    Statement,
-)
+from bounds.statement import Statement
 
 STATEMENTS: tuple[Statement, ...] = (
-    PROPOSITION_1,
-    PROPOSITION_1_REPAIRED,
-    PROPOSITION_2_STATEMENT,
-    PROPOSITION_2_REPAIRED,
-    PROPOSITION_3,
-    PROPOSITION_3_REPAIRED,
-    THEOREM_1,
-    THEOREM_1_REPAIRED,
-    THEOREM_1_ORDER,
-    THEOREM_1_ORDER_FULL,
-    THEOREM_1_ORDER_PARTIAL,
-    THEOREM_2,
-    THEOREM_2_APPENDIX,
-    THEOREM_2_REPAIRED,
-    THEOREM_2_ORDER,
-    LEMMA_1,
-    LEMMA_2,
-    LEMMA_2_REPAIRED,
-    LEMMA_3,
-    CONSTANTS,
-    CONSTANTS_REPAIRED,
-    LEMMA_4,
-    LEMMA_4_REPAIRED,
-    LEMMA_5,
-    LEMMA_6,
-    LEMMA_7,
-    LEMMA_7_REPAIRED,
-    LEMMA_8,
-    LEMMA_8_SIMPLIFIED,
-    LEMMA_8_REPAIRED,
-    LEMMA_9,
-    LEMMA_9_REPAIRED,
-    LEMMA_10,
-    LEMMA_10_REPAIRED,
-    YOUNG,
-    STEPSIZES,
-    STEPSIZES_REPAIRED,
-    LYAPUNOV,
-    LYAPUNOV_REPAIRED,
+    *lemmas.PROPOSITIONS,
+    *theorems.STATEMENTS,
+    *lemmas.LEMMAS_1_TO_3,
+    *constants.CONSTANTS,
+    *lemmas.LEMMAS_4_TO_6,
+    *one_round.LEMMAS,
+    *constants.STEPSIZES,
+    *one_round.LYAPUNOV,
 )
 
 LEFT_OUT: tuple[tuple[str, str], ...] = (

@@ -18,7 +18,6 @@ from bounds.papers.simfbo.formulas import (
     L_VX_REPAIRED,
     L_Y,
     L_YX,
-    ONE,
     PATH,
     SHARE,
     SIZE,
@@ -26,6 +25,7 @@ from bounds.papers.simfbo.formulas import (
 )
 from bounds.papers.simfbo.symbols import (
     L_1,
+    L_f,
     P,
     T,
     alpha_max,
@@ -41,7 +41,7 @@ from bounds.papers.simfbo.symbols import (
     gamma_x,
     gamma_y,
     mu_g,
-    n,
+    psi_gap,
     rho_bar,
     tau_bar,
 )
@@ -110,32 +110,20 @@ ETA_Y_REPAIRED = mu_g / (sp.sqrt(192) * PATH * beta_gh * L_1**2)
 ETA_V_REPAIRED = 1 / (alpha_max * L_1)
 
 
-def caps(terms: Mapping[str, sp.Expr]) -> tuple[Condition, ...]:
+def caps(terms: Mapping[str, sp.Expr]) -> dict[str, Condition]:
     """(39) for every round: rho^(t) is at most 3*rho_bar/2."""
-    return tuple(at_most(name, gamma_x, 2 / (3 * rho_bar) / term) for name, term in terms.items())
+    limit = 2 / (3 * rho_bar)
+    return {name: Condition(name=name, left=gamma_x, operator="<=", right=limit / term) for name, term in terms.items()}
 
 
-def at_most(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
-    """The condition ``left <= right``."""
-    return Condition(name=name, left=left, operator="<=", right=right)
-
-
-def at_least(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
-    """The condition ``left >= right``."""
-    return Condition(name=name, left=left, operator=">=", right=right)
-
-
-TWO_CLIENTS = at_least("clients", n, sp.Integer(2))
-HETEROGENEITY = at_least("heterogeneity", beta_gh, ONE)
-LOCAL_CAPS = (
-    at_most("eta_x", eta_x, sp.sqrt(ETA_X_2)),
-    at_most("eta_y", eta_y, sp.sqrt(ETA_Y_2)),
-)
-LOCAL_CAPS_REPAIRED = (
-    at_most("eta_x", eta_x, ETA_X_REPAIRED),
-    at_most("eta_y", eta_y, ETA_Y_REPAIRED),
-    at_most("eta_v", eta_v, ETA_V_REPAIRED),
-)
+TWO_CLIENTS, HETEROGENEITY = {"clients": "n >= 2"}, {"heterogeneity": "beta_gh >= 1"}
+ETA_V_CAP = {"eta_v": "eta_v <= ETA_V_REPAIRED"}
+LOCAL_CAPS = {"eta_x": "eta_x <= sqrt(ETA_X_2)", "eta_y": "eta_y <= sqrt(ETA_Y_2)"}
+LOCAL_CAPS_REPAIRED = {"eta_x": "eta_x <= ETA_X_REPAIRED", "eta_y": "eta_y <= ETA_Y_REPAIRED", **ETA_V_CAP}
+THEOREM_CONDITIONS = {**TWO_CLIENTS, **HETEROGENEITY, **caps(TERMS), **LOCAL_CAPS}
+THEOREM_CONDITIONS_REPAIRED = {**TWO_CLIENTS, **HETEROGENEITY, **caps(TERMS_REPAIRED), **LOCAL_CAPS_REPAIRED}
+LARGEST, LARGEST_REPAIRED = largest(TERMS), largest(TERMS_REPAIRED)
+TRIVIAL = smaller(2 * L_PHI * psi_gap, (L_f * (1 + L_1 / mu_g)) ** 2)
 
 # (38) gives gamma_x and the eta as orders; taken here: the constant 1, and less where a condition needs less.
 _ORDER_GAMMA, _ORDER_ETA = sp.sqrt(P / (tau_bar * T)), 1 / (tau_bar * sp.sqrt(T))
@@ -146,13 +134,13 @@ def _free(symbol: sp.Symbol, value: sp.Expr) -> StepRule:
 
 
 DEFAULTS = (
-    _free(gamma_x, smaller(_ORDER_GAMMA, 2 / (3 * rho_bar) * largest(TERMS))),
+    _free(gamma_x, smaller(_ORDER_GAMMA, 2 / (3 * rho_bar) * LARGEST)),
     _free(eta_x, smaller(_ORDER_ETA, sp.sqrt(ETA_X_2))),
     _free(eta_y, smaller(_ORDER_ETA, sp.sqrt(ETA_Y_2))),
     _free(eta_v, _ORDER_ETA),
 )
 DEFAULTS_REPAIRED = (
-    _free(gamma_x, smaller(_ORDER_GAMMA, 2 / (3 * rho_bar) * largest(TERMS_REPAIRED))),
+    _free(gamma_x, smaller(_ORDER_GAMMA, 2 / (3 * rho_bar) * LARGEST_REPAIRED)),
     _free(eta_x, smaller(_ORDER_ETA, ETA_X_REPAIRED)),
     _free(eta_y, smaller(_ORDER_ETA, ETA_Y_REPAIRED)),
     _free(eta_v, smaller(_ORDER_ETA, ETA_V_REPAIRED)),

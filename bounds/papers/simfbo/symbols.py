@@ -16,12 +16,7 @@ TITLE = "SimFBO: Towards Simple, Flexible and Communication-efficient Federated 
 VOCABULARY = Vocabulary()
 _define = VOCABULARY.define
 
-_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
-    Domain.POSITIVE_INTEGER,
-    Domain.POSITIVE,
-    Domain.NONNEGATIVE,
-    Domain.REAL,
-)
+_INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = Domain.POSITIVE_INTEGER, Domain.POSITIVE, Domain.NONNEGATIVE, Domain.REAL
 _SETTING, _CONSTANT, _STEP, _MEASURED = Role.SETTING, Role.CONSTANT, Role.STEP_SIZE, Role.MEASURED
 
 # Settings of a run.
@@ -101,29 +96,27 @@ def _measured(
 
 
 # What the paper defines from the above: the left sides of simfbo/constants.
-DEFINED = {
-    name: _measured(name, latex, meaning, *degrees)
-    for name, latex, meaning, degrees in (
-        ("r", "r", "radius of the server's ball for v", (0, 1)),
-        ("r_max", r"r_{\max}", "bound on the local v", (0, 1)),
-        ("L_R", "L_R", "Lipschitz constant of grad_v R_i in (x, y)", (1, -2)),
-        ("L_tilde", r"\widetilde L", "Lipschitz constant in y of the surrogate gradient with its own v", (1, -2)),
-        ("L_Phi", r"L_\Phi", "smoothness of Phi", (1, -2)),
-        ("L_y", "L_y", "Lipschitz constant of y*", (0, 0)),
-        ("L_v", "L_v", "Lipschitz constant of v*", (0, 0)),
-        ("L_yx", "L_{yx}", "Lipschitz constant of the Jacobian of y*", (0, -1)),
-        ("L_vx", "L_{vx}", "Lipschitz constant of the Jacobian of v*", (0, -1)),
-        ("K_1", "K_1", "factor of ||y - y*||^2 in the Lyapunov function", (1, -2)),
-        ("K_2", "K_2", "factor of ||v - v*||^2 in the Lyapunov function", (1, -2)),
-        ("delta", r"\delta_t", "Young parameter of the step of y", (0, 0)),
-        ("delta_prime", r"\delta_t'", "Young parameter of the step of v", (0, 0)),
-        ("M_1", "M_1", "factor of the error of partial participation", (3, -4)),
-        ("M_2", "M_2", "factor of the error of full synchronisation", (3, -4)),
-        ("M_3", "M_3", "factor of the error of the local steps", (2, -4)),
-        ("sigma_M1", r"\sigma_{M1}", "root of the factor of the drifts of x and v", (1, -1)),
-        ("sigma_M2", r"\sigma_{M2}", "root of the factor of the drift of y", (1, -1)),
-    )
-}
+for _name, _latex, _meaning, _degrees in (
+    ("r", "r", "radius of the server's ball for v", (0, 1)),
+    ("r_max", r"r_{\max}", "bound on the local v", (0, 1)),
+    ("L_R", "L_R", "Lipschitz constant of grad_v R_i in (x, y)", (1, -2)),
+    ("L_tilde", r"\widetilde L", "Lipschitz constant in y of the surrogate gradient with its own v", (1, -2)),
+    ("L_Phi", r"L_\Phi", "smoothness of Phi", (1, -2)),
+    ("L_y", "L_y", "Lipschitz constant of y*", (0, 0)),
+    ("L_v", "L_v", "Lipschitz constant of v*", (0, 0)),
+    ("L_yx", "L_{yx}", "Lipschitz constant of the Jacobian of y*", (0, -1)),
+    ("L_vx", "L_{vx}", "Lipschitz constant of the Jacobian of v*", (0, -1)),
+    ("K_1", "K_1", "factor of ||y - y*||^2 in the Lyapunov function", (1, -2)),
+    ("K_2", "K_2", "factor of ||v - v*||^2 in the Lyapunov function", (1, -2)),
+    ("delta", r"\delta_t", "Young parameter of the step of y", (0, 0)),
+    ("delta_prime", r"\delta_t'", "Young parameter of the step of v", (0, 0)),
+    ("M_1", "M_1", "factor of the error of partial participation", (3, -4)),
+    ("M_2", "M_2", "factor of the error of full synchronisation", (3, -4)),
+    ("M_3", "M_3", "factor of the error of the local steps", (2, -4)),
+    ("sigma_M1", r"\sigma_{M1}", "root of the factor of the drifts of x and v", (1, -1)),
+    ("sigma_M2", r"\sigma_{M2}", "root of the factor of the drift of y", (1, -1)),
+):
+    _measured(_name, _latex, _meaning, *_degrees)
 
 # Quantities of a run in round t.
 grad_Phi_w2 = _measured(

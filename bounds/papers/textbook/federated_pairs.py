@@ -50,7 +50,6 @@ _SMOOTH, _NOISE, _SHARED = Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.N
 _ALL, _SOME, _NEAR = Assumption.FULL_PARTICIPATION, Assumption.UNIFORM_SAMPLING, Assumption.DISSIMILARITY
 Q = (n - m) / (m * sp.Max(1, n - 1))
 START = 2 * F_0 / (g * T)
-LOCAL_START = 2 * F_0 / (g * K * T)
 # What a noiseless local run needs so that a gradient changes by at most e^(1/10) - 1 of itself, and by 1.
 SHORT = (g, "<=", 1 / (10 * K * L))
 ROUND = (g, "<=", 1 / (K * L))

@@ -24,7 +24,8 @@ from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.execution import executor, share
-from ratecheck.falsification.falsify import Budget, Falsified
+from ratecheck.falsification.falsified import Falsified
+from ratecheck.falsification.falsify import Budget
 from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.not_convex import with_not_convex

@@ -22,7 +22,7 @@ from ratecheck.auditing.graph import Plan, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.auditing.implied import implied
 from ratecheck.execution import executor
-from ratecheck.falsification.falsify import Falsified
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.inputs import whole
 from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
 from ratecheck.views.document.nodes import Document

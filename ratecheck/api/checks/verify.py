@@ -19,7 +19,6 @@ from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_w
 from ratecheck.settings.prepare import unused as unused_by_run
 from ratecheck.settings.setting import Options
 from ratecheck.verification import instance as instances
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
 from ratecheck.verification.shifted_index import with_shift
@@ -227,5 +226,5 @@ def _again(
     with progress(f"verifying {found.statement.key}") as report:
         verdict = found.verdict(options, name=name, progress=report)
         verdict = with_shift(verdict, lambda each: replace(found, statement=each).verdict(options))
-        proof = rigorous.prove(found, options)
+        proof = found.proof(options)
     return VerifyResult((proof.decides(verdict),), proof=proof)

@@ -83,7 +83,7 @@ class RegionResult(DrawnResult):
 
     def _draw(self) -> Figure:
         if self.region is None:
-            raise InputError(f"nothing is admissible, so there is no region: {'; '.join(self.step_sizes.conflict)}")
+            raise InputError(f"the feasible set is empty: {'; '.join(self.step_sizes.conflict)}")
         return region_figure(self.step_sizes, self.region, self.points, self.nearest)
 
     def _repr_html_(self) -> str:

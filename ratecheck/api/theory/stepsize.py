@@ -111,7 +111,7 @@ def stepsize(
     drawn = None
     if axes is not None:
         if not answer.feasible:
-            raise InputError(f"nothing is admissible, so there is no region: {'; '.join(answer.conflict)}")
+            raise InputError(f"the feasible set is empty: {'; '.join(answer.conflict)}")
         with progress("region"):
             drawn = region_of(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
     remarks = (*unused(found, found.unused(given)), *warning(found))

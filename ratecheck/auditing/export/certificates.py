@@ -1,4 +1,4 @@
-"""Certificates as data: what `ratecheck.recheck` accepts without anything else of ratecheck; see docs/certificates.md.
+"""Certificates as data: what `ratecheck.recheck` accepts without anything else of ratecheck; see docs/audit.md.
 
 The claim and its hypotheses become polynomials, a root or a maximum a variable of its own with what defines it among
 the hypotheses. A proof is looked for on these polynomials, and nothing is returned that the checker does not accept.

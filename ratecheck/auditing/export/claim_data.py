@@ -1,6 +1,6 @@
 """A claim as data, with both sides and the hypotheses as they are written: what `ratecheck.recheck` reads and shows.
 
-An expression is a number as text, a name, or a list of an operation and its parts; see docs/certificates.md.
+An expression is a number as text, a name, or a list of an operation and its parts; see docs/audit.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates as lemmas of Coq, on real numbers and vectors of any real inner product space; see docs/certificates.md.
+"""Certificates as lemmas of Coq, on real numbers and vectors of any real inner product space; see docs/audit.md.
 
 A lemma states the claim with both sides as the data have them. Its proof follows the rules of `ratecheck.recheck`, node
 by node: what Coq is told to believe is the statement alone. A number under roots is a power of its root in the proof.

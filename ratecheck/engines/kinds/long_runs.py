@@ -11,21 +11,22 @@ import numpy as np
 from ratecheck.aliases import Progress
 from ratecheck.engines.engine import Engine
 from ratecheck.engines.expectation import Expectation
-from ratecheck.engines.kinds.moments import Moments, not_affine
-from ratecheck.engines.kinds.types import Types
+from ratecheck.engines.kinds.moments import MomentEngine, not_affine
+from ratecheck.engines.kinds.types import TypeEngine
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import long_runs, populations
 from ratecheck.engines.wanted import Wanted
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 # Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
 _EARLY = 20_000
 
 
-class LongRuns(Engine):
+class LongRunEngine(Engine):
     """Averages over T rounds at a cost that grows with log T; rounds one by one where they lose less."""
 
     name: ClassVar[str] = "long runs"
+    needs: ClassVar[frozenset[Known]] = frozenset({Known.AFFINE})
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
         """See `Engine.refuses`: as the engine that follows rounds, and where that costs no more."""
@@ -54,4 +55,4 @@ class LongRuns(Engine):
 
 
 def _by_rounds(setup: Setup) -> Engine:
-    return Types() if Known.TYPES in setup.problem.knows else Moments()
+    return TypeEngine() if Known.TYPES in setup.problem.knows else MomentEngine()

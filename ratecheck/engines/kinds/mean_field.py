@@ -11,10 +11,10 @@ from ratecheck.engines.monte_carlo.rounding import TAKEN, step_rounding
 from ratecheck.engines.outcomes import mean_field
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 
-class MeanField(Engine):
+class MeanFieldEngine(Engine):
     """Middles of what is known of the run; half the width of that counts as an error."""
 
     name: ClassVar[str] = "mean field"

@@ -18,7 +18,7 @@ from ratecheck.errors import InputError
 _LARGEST_STATE = 1500
 
 
-class Moments(Engine):
+class MomentEngine(Engine):
     """Means and covariances by a linear recursion; also of the quantities of lemmas."""
 
     name: ClassVar[str] = "moments"

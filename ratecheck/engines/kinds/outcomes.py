@@ -12,10 +12,10 @@ from ratecheck.engines.outcomes import enumerated
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 
-class Outcomes(Engine):
+class OutcomeEngine(Engine):
     """Means over all outcomes of samples and participants, rounded as one run is."""
 
     name: ClassVar[str] = "outcomes"

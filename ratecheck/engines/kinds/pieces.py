@@ -12,14 +12,15 @@ from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
-from ratecheck.problems.known import Known
+from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
+from ratecheck.problems.problem import Known
 
 # Gradients up to which a run is exact: in a search, where a longer one is much faster in floating point, and where it
 # is the verdict that counts.
 _IN_SEARCHES, _IN_VERDICTS = 200, 10_000
 
 
-class Pieces(Engine):
+class PieceEngine(Engine):
     """One run in rationals or in enclosures, rounded to floats in the end."""
 
     name: ClassVar[str] = "pieces"
@@ -35,7 +36,7 @@ class Pieces(Engine):
 
     def cost(self, setup: Setup, wanted: Wanted) -> float:
         """See `Engine.cost`: by gradients; what changes in a round is recorded nowhere else."""
-        if wanted.quantities & piecewise_runs.CHANGES:
+        if wanted.quantities & CHANGES:
             return 0.0
         most = _IN_VERDICTS if wanted.proof else _IN_SEARCHES
         return setup.problem.n * setup.problem.d * setup.K * setup.T / most

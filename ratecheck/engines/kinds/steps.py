@@ -14,10 +14,10 @@ from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.records import recorded
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 
-class Steps(Engine):
+class StepEngine(Engine):
     """Simulation in floating point, whose rounding is an estimate."""
 
     name: ClassVar[str] = "steps"

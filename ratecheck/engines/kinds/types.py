@@ -11,10 +11,10 @@ from ratecheck.engines.kinds.moments import not_affine
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import populations
 from ratecheck.engines.wanted import Wanted
-from ratecheck.problems.known import Known
+from ratecheck.problems.problem import Known
 
 
-class Types(Engine):
+class TypeEngine(Engine):
     """Moments of the types of clients, at a cost that does not grow with their numbers."""
 
     name: ClassVar[str] = "types"

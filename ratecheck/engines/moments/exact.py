@@ -40,12 +40,17 @@ from ratecheck.participation.model.law import Clients, Sets, Subsets
 _KEPT_MAPS = 64
 
 
+def check_affine_gradients(setup: Setup) -> None:
+    """Raise `InputError` unless every client's gradient is affine."""
+    if not setup.problem.affine:
+        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+
+
 def check_affine(setup: Setup) -> None:
     """Raise `InputError` unless rounds are affine, whoever takes part: a quadratic problem and a linear method."""
     check_clients(setup)
     check_linear(setup, "the exact engine")
-    if not setup.problem.affine:
-        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+    check_affine_gradients(setup)
     fixed = setup.trace.deterministic
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
         raise InputError(
@@ -59,12 +64,12 @@ def check_exact(setup: Setup) -> None:
     check_affine(setup)
     if setup.trace.deterministic:
         return
-    if setup.trace.law(0) is None:
+    if (law := setup.trace.law(0)) is None:
         raise InputError(
             "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
             "trace"
         )
-    if setup.algorithm.compressed and not isinstance(setup.trace.law(0), Subsets):
+    if setup.algorithm.compressed and not law.uniform:
         raise InputError(
             f"{setup.method.name} compresses at random, which the exact engine follows for uniform sampling and given "
             "participants: use engine=step"

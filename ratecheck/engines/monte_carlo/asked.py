@@ -14,13 +14,16 @@ from ratecheck.problems.problem import CalledOracle
 
 
 def oracle(setup: Setup, name: str) -> Oracle | CalledOracle:
-    """The named oracle of the setup's problem as the kernels take it."""
+    """The named oracle of the setup's problem as the kernels take it, without noise that no kernel draws."""
     lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
-    return setup.problem.oracle(name, setup.noise, lambda_)
+    drawn = setup.law.compiled or not setup.problem.compiled
+    return setup.problem.oracle(name, setup.noise if drawn else np.zeros_like(setup.noise), lambda_)
 
 
 def compiled(setup: Setup, name: str) -> Oracle:
     """The named oracle, compiled; raises `InputError` where it is called in Python."""
+    if not setup.law.compiled:
+        raise InputError(f"{setup.law.kind} noise is not drawn by compiled rounds: use engine=step")
     found = oracle(setup, name)
     if isinstance(found, CalledOracle):
         raise InputError(f"the oracle of a {setup.problem.kind} problem is no compiled one: use engine=step")

@@ -39,6 +39,8 @@ def check_leap(setup: Setup) -> None:
     check_tabled(setup, "the leap engine")
     if not setup.problem.affine:
         raise InputError(f"the leap engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+    if not setup.law.normal:
+        raise InputError(f"the leap engine adds normal noise, and {setup.law.kind} noise is not: use engine=step")
     if setup.trace.follows_state:
         raise InputError("selecting the largest gradients is not affine, as the leap engine needs: use engine=step")
 

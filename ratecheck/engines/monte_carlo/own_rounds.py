@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import Group
 from ratecheck.aliases import Array
-from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
+from ratecheck.engines.monte_carlo.asked import record_arrays
 from ratecheck.engines.monte_carlo.sources import source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
@@ -56,7 +56,7 @@ class OwnRounds:
         setup = setup.at(0)
         self.setup, self.plan, self.functions = setup, plan(setup), setup.functions
         self.source, self.measured = (
-            source(oracle(setup, name)) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
+            source(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
         self.records, self._every = record_arrays(self.plan), every
         self._parameters = _of_clients(setup)

@@ -39,7 +39,7 @@ def covered(setup: Setup) -> bool:
     """Whether `simulate` is for it; that nothing is random is for the caller to see."""
     algorithm = setup.algorithm
     return (
-        isinstance(setup.problem, Piecewise)
+        setup.problem.pieces is not None
         and setup.alike
         and algorithm.tabled
         and algorithm.asks_gradients
@@ -71,8 +71,8 @@ class _Rounds:
     """Variables of clients are arrays (clients, d), those of the server (1, d)."""
 
     def __init__(self, setup: Setup) -> None:
-        assert isinstance(setup.problem, Piecewise)
-        self.setup, self.problem, self.algorithm = setup, setup.problem, setup.algorithm
+        assert setup.problem.pieces is not None
+        self.setup, self.problem, self.algorithm = setup, setup.problem.pieces, setup.algorithm
         self.n, self.d = self.problem.slopes.shape
         group, slot = LinearMaps(self.algorithm).point()[self.algorithm.blocks.index(U)]
         names = self.algorithm.server if group == "server" else self.algorithm.client
@@ -83,10 +83,8 @@ class _Rounds:
         self.errors = {name: np.zeros((1, setup.T)) for name in setup.records}
         self.farthest = 0.0
         self.L = float(np.abs(self.problem.curvatures).max())
-        if "gap" in setup.records and self.problem.lowest is None:
-            raise InputError("there is no gap: f is unbounded below")
-        if "distance2" in setup.records and self.problem.minimiser is None:
-            raise InputError("there is no distance to the minimiser: f has none, or several")
+        if reason := self.problem.undefined(setup.records, setup.records):
+            raise InputError(reason)
         if self.problem.lowest is not None:
             self.minimum = np.array([float(curve.lowest_point) for curve in self.problem.means])
         self.reach = np.abs(self.minimum).max() if self.problem.lowest is not None else 0.0

@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.kernels.oracle import Oracle, add_gaussian
+from ratecheck.engines.monte_carlo.asked import oracle
+from ratecheck.engines.setup import Setup
+from ratecheck.kernels.oracle import Oracle
 from ratecheck.kernels.oracle import oracle as ask_compiled
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import MEANS, VALUES, Records, record_round
 from ratecheck.kernels.rounds import start_gradients
+from ratecheck.noise import NoiseLaw
 from ratecheck.problems.problem import CalledOracle
 
 Integers = NDArray[np.int64]
@@ -32,9 +35,34 @@ class AnswerSource(Protocol):
         """Fill record (names, lanes) from the states (slots, d, lanes) and (n, slots, d, lanes)."""
 
 
-def source(oracle: Oracle | CalledOracle) -> AnswerSource:
-    """An oracle of a problem as rounds ask it."""
-    return _Called(oracle) if isinstance(oracle, CalledOracle) else _Compiled(oracle)
+def source(setup: Setup, name: str) -> AnswerSource:
+    """An oracle of a problem as rounds ask it, with the noise of the run."""
+    found = oracle(setup, name)
+    if isinstance(found, CalledOracle):
+        return _Noisy(_Called(found), setup.law, found.noise)
+    return _Compiled(found) if setup.law.compiled else _Noisy(_Compiled(found), setup.law, setup.noise)
+
+
+class _Noisy:
+    """Answers of a source without noise, with what a law draws added to them in Python."""
+
+    def __init__(self, source: _Compiled | _Called, law: NoiseLaw, scale: Array) -> None:
+        self._source, self._law, self._scale = source, law, scale
+        self.record = source.record
+
+    def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
+        out = self._source.ask(i, t, k, x, keys)
+        self._law.add(self._scale, i, t, k, out, keys)
+        return out
+
+    def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
+        lanes = keys.shape[1]
+        mean = np.zeros((*point.shape, lanes))
+        for i, row in enumerate(point):
+            x = np.repeat(row[:, None], lanes, axis=1)
+            for k in range(int(steps[i])):
+                mean[i] += self.ask(i, BEFORE_FIRST_ROUND, k, x, keys) / int(steps[i])
+        return mean
 
 
 class _Compiled:
@@ -59,24 +87,13 @@ class _Compiled:
 
 
 class _Called:
-    """Oracles called in Python, with the noise of the compiled oracles from the same streams."""
+    """An oracle that is called in Python, without noise."""
 
     def __init__(self, oracle: CalledOracle) -> None:
         self._oracle = oracle
 
     def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
-        out = np.ascontiguousarray(self._oracle.gradient(i, x))
-        add_gaussian(self._oracle.noise, i, t, k, out, keys, x.shape[1])
-        return out
-
-    def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
-        lanes = keys.shape[1]
-        mean = np.zeros((*point.shape, lanes))
-        for i, row in enumerate(point):
-            x = np.repeat(row[:, None], lanes, axis=1)
-            for k in range(int(steps[i])):
-                mean[i] += self.ask(i, BEFORE_FIRST_ROUND, k, x, keys) / int(steps[i])
-        return mean
+        return np.ascontiguousarray(self._oracle.gradient(i, x))
 
     def record(self, records: Records, starts: Integers, server: Array, client: Array, record: Array) -> None:
         n = len(client)

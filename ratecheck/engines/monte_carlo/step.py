@@ -106,7 +106,7 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    tabled = setup.algorithm.tabled and setup.problem.compiled
+    tabled = setup.algorithm.tabled and setup.problem.compiled and setup.law.compiled
     runner = kernel or (prepared(StepKernel, setup) if tabled else OwnRounds(setup))
 
     def work(block: int) -> Array:

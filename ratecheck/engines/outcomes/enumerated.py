@@ -21,7 +21,6 @@ from ratecheck.engines.monte_carlo.visits import LocalMaps, Visit
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Subsets
 from ratecheck.problems import BilevelSamples
 
 # Outcomes that are followed, and entries of the arrays that hold the points of one local step.
@@ -33,9 +32,10 @@ _LARGEST_OF_ALL = EVERY_RUN | {"noise_weight_r"}
 
 def problem_of(setup: Setup) -> BilevelSamples:
     """The problem of the run; raises `InputError` for one without samples of two values."""
-    if not isinstance(setup.problem, BilevelSamples):
+    problem = None if setup.problem.bilevel is None else setup.problem.bilevel.samples
+    if problem is None:
         raise InputError(f"outcomes are followed of samples with two values, which a {setup.problem.kind} one has not")
-    return setup.problem
+    return problem
 
 
 def outcomes(setup: Setup) -> int:
@@ -203,7 +203,7 @@ def _participants(setup: Setup, t: int) -> NDArray[np.bool_]:
         none = np.zeros((2, 1), dtype=np.uint64)
         return np.asarray(trace.masks(t, 1, none)[0].T)
     law = trace.law(t)
-    if not isinstance(law, Subsets) or trace.selected:
+    if law is None or not law.uniform or trace.selected:
         raise InputError(
             f"outcomes are followed of clients that are given or drawn uniformly, not of {trace.kind} ones"
         )

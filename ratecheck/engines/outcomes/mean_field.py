@@ -13,10 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.engines.rigorous.mean_field import FEW, MOST, RECORDED, Round, all_outcomes, without_memory
+from ratecheck.engines.rigorous.mean_field import FEW, MOST, Round, all_outcomes, without_memory
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import PiecewiseSamples
+from ratecheck.problems.piecewise_quadratic.piecewise_samples import RECORDED
 
 # Steps of a client, one for each outcome, that are followed.
 _LONGEST = 10**8
@@ -27,6 +28,8 @@ _OFF = 1e-14
 def check(setup: Setup) -> None:
     """Raise `InputError` where a run is not followed so."""
     n, K, T = setup.problem.n, setup.K, setup.T
+    if setup.problem.equal_clients is None:
+        raise InputError(f"the mean of a round is followed of equal clients, which a {setup.problem.kind} has not")
     if not without_memory(setup.algorithm):
         raise InputError(f"{setup.method.name} with noise on functions that are not quadratic is not followed")
     if setup.trace.rate != 1:
@@ -54,8 +57,9 @@ class MeanField:
     @property
     def problem(self) -> PiecewiseSamples:
         """The problem."""
-        assert isinstance(self.setup.problem, PiecewiseSamples)
-        return self.setup.problem
+        problem = self.setup.problem.equal_clients
+        assert problem is not None
+        return problem
 
     @cached_property
     def round(self) -> Round:

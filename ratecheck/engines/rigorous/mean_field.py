@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,19 +35,21 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, LinearMaps, U, Variables
+from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.participation import Participation
+from ratecheck.problems import Problem
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
 
-# What is recorded.
-RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})
 # Signs of a run up to which all outcomes are followed, and of a client's round up to which its ends are.
 FEW, MOST = 12, 10
 # Binary digits of the rationals that are taken for irrational numbers.
 _DIGITS = 128
 # Steps of a client, one for each outcome, that are followed in rationals.
 _LONGEST = 400_000
+# What a noisy step in one of its outcomes costs, in products of numbers.
+_OUTCOME = 50
 
 
 def without_memory(algorithm: Algorithm) -> bool:
@@ -149,8 +151,8 @@ class Law:
 
 
 @dataclass(frozen=True)
-class MeanFieldRun:
-    """A run in exact numbers, with what `ratecheck.engines.rigorous.moments.RigorousRun` tells of one."""
+class MeanFieldRun(ExactRun):
+    """A run of equal clients with noise; see the module's docstring."""
 
     problem: PiecewiseSamples
     start: Fraction
@@ -159,10 +161,24 @@ class MeanFieldRun:
     T: int
     enclosed: Round
 
+    doubt: ClassVar[str] = "it is not proved in exact arithmetic"
+    must_be_proved: ClassVar[bool] = True
+
     @staticmethod
+    def form(problem: Problem) -> PiecewiseSamples | None:
+        """See `ExactRun.form`."""
+        return problem.equal_clients
+
+    @staticmethod
+    def products(run: RunSize) -> float:
+        """See `ExactRun.products`; what comes after the last round that counts is not followed."""
+        return _OUTCOME * (run.T - 1) * 2.0 ** min(run.K + 1, 64)
+
+    @classmethod
     def of(
+        cls,
         method: Method,
-        problem: PiecewiseSamples,
+        problem: Problem,
         trace: Participation,
         *,
         K: int,
@@ -171,7 +187,9 @@ class MeanFieldRun:
         step_sizes: Mapping[str, Number | Sequence[Number]],
         start: Mapping[str, Any],
     ) -> MeanFieldRun:
-        """See `RigorousRun.of`; raises `UndecidedError` for what is not followed, is irrational, or long."""
+        """See `ExactRun.of`; raises `UndecidedError` for what is not followed, is irrational, or long."""
+        equal = cls.form(problem)
+        assert equal is not None
         if not without_memory(method.algorithm):
             raise UndecidedError(f"{method.name} with noise on functions that are not quadratic is not followed")
         if trace.rate != 1:
@@ -188,7 +206,7 @@ class MeanFieldRun:
         x0 = start.get("x0")
         point = Fraction(0) if x0 is None else Fraction(float(np.ravel(np.asarray(x0, dtype=float))[0]))
         enclosed = Round.enclosed(method.algorithm, in_round(parameters, problem.n), problem.n)
-        run = MeanFieldRun(problem, point, sigma.low, K, T, enclosed)
+        run = MeanFieldRun(equal, point, sigma.low, K, T, enclosed)
         if few and run.off != run.off.each(lambda _: Fraction(0)):
             raise UndecidedError("all outcomes of a run with irrational step sizes")
         return run
@@ -202,13 +220,6 @@ class MeanFieldRun:
     def off(self) -> Round:
         """What they are off at most."""
         return self.enclosed.each(lambda each: each.width / 2)
-
-    def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
-        """Means over the rounds of recorded quantities."""
-        totals = dict.fromkeys(names, Enclosure.of(0))
-        for each in self.rounds(names, bits):
-            totals = {name: totals[name] + each[name] for name in names}
-        return {name: total / self.T for name, total in totals.items()}
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
         """Expectations of recorded quantities before every round in turn; ``bits`` change nothing."""

@@ -28,11 +28,12 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, rationals, zero_of
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import TermOver, V
+from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
 from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
 from ratecheck.participation import Participation
 from ratecheck.participation.model.law import Clients, RoundLaw, Weighted
-from ratecheck.problems import MinMax, Problem, Quadratic
+from ratecheck.problems import Problem, Quadratic, SingleLevel
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
 _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
@@ -45,7 +46,7 @@ _FEW_ROUNDS = 16
 
 
 @dataclass(frozen=True)
-class RigorousRun:
+class RigorousRun(ExactRun):
     """A run in exact numbers.
 
     ``H`` (n, d, d), ``g`` (n, d) and ``start`` (n, d) hold rationals, ``variances`` (d,) those of the noise per
@@ -67,7 +68,27 @@ class RigorousRun:
     potential: bool = True
 
     @staticmethod
+    def form(problem: Problem) -> SingleLevel | None:
+        """See `ExactRun.form`: quadratics, or operators of a saddle point."""
+        return problem.quadratic if problem.saddle is None else problem.saddle
+
+    @staticmethod
+    def products(run: RunSize) -> float:
+        """See `ExactRun.products`; coordinates that nothing couples are followed apart."""
+        problem, trace, T = run.problem, run.trace, run.T
+        coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.operator()[0])
+        together = problem.d if coupled else 1
+        algorithm = run.method.algorithm
+        size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
+        found = float(T) * _terms(trace) * size**3
+        if run.means and trace.constant_law and trace.size is not None:
+            entries = size * (size + 1) // 2
+            found = min(found, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
+        return found * problem.d / together
+
+    @classmethod
     def of(
+        cls,
         method: Method,
         problem: Problem,
         trace: Participation,
@@ -78,12 +99,8 @@ class RigorousRun:
         step_sizes: Mapping[str, Number | Sequence[Number]],
         start: Mapping[str, Any],
     ) -> RigorousRun:
-        """The run on a problem whose floats are the binary fractions that they are.
-
-        ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
-        by client; a default may be missing. Raises `UndecidedError` for problems that are no quadratics.
-        """
-        affine = problem if isinstance(problem, MinMax) else problem.quadratic
+        """See `ExactRun.of`; raises `UndecidedError` for problems that are no quadratics."""
+        affine = cls.form(problem)
         if affine is None:
             raise UndecidedError(f"runs on a {problem.kind} problem are not followed rigorously")
         n, d_u, d_v = problem.n, affine.d_u, affine.d_v
@@ -104,11 +121,11 @@ class RigorousRun:
         )  # fmt: skip
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
-        """Means over the rounds of recorded quantities; raises `UndecidedError` for a run that is not followed."""
+        """See `ExactRun.averages`."""
         return _added([part.averages(names) for part in self._parts(bits)])
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
-        """Recorded quantities before every round in turn; raises `UndecidedError` for a run that is not followed."""
+        """See `ExactRun.rounds`."""
         followed = [name for name in names if name != "noise2"]
         noise = [] if followed == [*names] else [({"noise2": each} for each in self._noise())]
         parts = [part.rounds(followed) for part in self._parts(bits)] if followed else []
@@ -126,20 +143,14 @@ class RigorousRun:
         return [each * int(count) for count in present]
 
     def forms(self, names: Sequence[str]) -> dict[str, Entries]:
-        """Recorded quantities as quadratic forms in the state before a round, in rationals.
-
-        Raises `UndecidedError` for what is not rational and for a state that is large.
-        """
+        """See `ExactRun.forms`."""
         part = _Part(self, list(range(len(self.g[0]))), EXACT)
         if part.size > _LARGEST_FORM:
             raise UndecidedError(f"a state of {part.size} numbers is large")
         return {name: ball.middle for name, ball in part.quantities(names).items()}
 
     def participants(self, names: Sequence[str]) -> Iterator[dict[str, Entries]]:
-        """What a client that takes part does, as quadratic forms in (server, client, 1), client by client.
-
-        Names are those of `ratecheck.engines.moments.quantities`. Raises `UndecidedError` for what is not rational.
-        """
+        """See `ExactRun.participants`."""
         part = _Part(self, list(range(len(self.g[0]))), EXACT)
         return (part.participant(names, i) for i in range(part.n))
 
@@ -444,6 +455,20 @@ class _Part(LinearForms):
         for each in self.rounds(names):
             totals = {name: totals[name] + each[name] for name in names}
         return {name: total / T for name, total in totals.items()}
+
+
+def _terms(trace: Participation) -> float:
+    """Terms of a round's law."""
+    if trace.deterministic:
+        return 1
+    law, n = trace.law(0), trace.n
+    if law is None:
+        return n + 2
+    return law.match(
+        subsets=lambda _: n + 2,
+        clients=lambda law: (n + 1) * (n + 2) if len(set(law.exact)) == 1 else min(law.count(), _MOST_SETS),
+        sets=lambda law: min(law.count(), _MOST_SETS),
+    )
 
 
 def possible_sets(law: RoundLaw) -> list[Weighted]:

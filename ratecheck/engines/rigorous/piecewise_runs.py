@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,27 +20,29 @@ from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, TermOver, U, V, Variables
 from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
-from ratecheck.problems import Piecewise
+from ratecheck.problems import Piecewise, Problem
 from ratecheck.problems.functions.scalar_function import ScalarFunction
+from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
 
 # Gradients of one coordinate that are evaluated in some seconds.
 _MOST_GRADIENTS = 50_000
-# What a round changes, beside what a method records, ``gap`` and ``distance2``.
-CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
 _EPS = float(np.finfo(float).eps)
 # Digits to which runs are followed where nothing is to be proved, far more than those of float64, and those of long
 # runs: every step may widen what is known of a point by a factor 1 + gamma L, although the exact one comes nearer.
 _BITS = (192, 768, 3072, 12288)
+# What a derivative of a function with kinks costs, in products of numbers.
+_GRADIENT = 300
 # What may be unknown of the largest number of a kind.
 _SHARPLY = 2.0**-50
 
 
 @dataclass(frozen=True)
-class PiecewiseRun:
-    """A run in exact numbers, with what `ratecheck.engines.rigorous.moments.RigorousRun` tells of one.
+class PiecewiseRun(ExactRun):
+    """A run without randomness on functions that are quadratic piece by piece.
 
     ``start`` (d,) is that of all clients, ``parameters`` what the algorithm's functions receive as ``p``, per client,
     without m and delay.
@@ -54,10 +56,23 @@ class PiecewiseRun:
     trace: Participation
     parameters: tuple[Mapping[str, Number], ...]
 
+    doubt: ClassVar[str] = "exact arithmetic does not tell the sides apart"
+
     @staticmethod
+    def form(problem: Problem) -> Piecewise | None:
+        """See `ExactRun.form`."""
+        return problem.pieces
+
+    @staticmethod
+    def products(run: RunSize) -> float:
+        """See `ExactRun.products`: by derivatives of functions of one variable."""
+        return float(_GRADIENT) * run.problem.n * run.problem.d * run.K * run.T
+
+    @classmethod
     def of(
+        cls,
         method: Method,
-        problem: Piecewise,
+        problem: Problem,
         trace: Participation,
         *,
         K: int,
@@ -66,7 +81,9 @@ class PiecewiseRun:
         step_sizes: Mapping[str, Number | Sequence[Number]],
         start: Mapping[str, Any],
     ) -> PiecewiseRun:
-        """See `RigorousRun.of`; raises `UndecidedError` for what is random, asks for something else, or is long."""
+        """See `ExactRun.of`; raises `UndecidedError` for what is random, asks for something else, or is long."""
+        pieces = cls.form(problem)
+        assert pieces is not None
         algorithm = method.algorithm
         if any(level != 0 for level in noise.values()) or trace.fixed(T) is None:
             raise UndecidedError("a random run on functions that are not quadratic is not followed rigorously")
@@ -77,19 +94,12 @@ class PiecewiseRun:
         x0 = start.get("x0")
         point = np.zeros(problem.d) if x0 is None else np.asarray(x0, dtype=float)
         parameters = exact_parameters(method, problem.n, K, step_sizes)
-        return PiecewiseRun(method, problem, [Fraction(float(x)) for x in point], K, T, trace, parameters)
+        return PiecewiseRun(method, pieces, [Fraction(float(x)) for x in point], K, T, trace, parameters)
 
     @property
     def gradients(self) -> int:
         """How many derivatives of functions of one variable the run asks for."""
         return self.problem.n * self.problem.d * self.K * self.T
-
-    def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
-        """Means over the rounds of recorded quantities."""
-        totals = dict.fromkeys(names, Enclosure.of(0))
-        for each in self.rounds(names, bits):
-            totals = {name: totals[name] + each[name] for name in names}
-        return {name: total / self.T for name, total in totals.items()}
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
         """Recorded quantities before every round in turn, and what changes in it; see `CHANGES`."""
@@ -277,8 +287,8 @@ def _on_grid(x: Number, bits: int) -> Number:
 
 def followed(setup: Setup) -> PiecewiseRun:
     """The run of a setup, whose floats are the binary fractions that they are; raises `UndecidedError` as `of`."""
-    problem, K = setup.problem, int(setup.local_steps[0])
-    assert isinstance(problem, Piecewise)
+    problem, K = setup.problem.pieces, int(setup.local_steps[0])
+    assert problem is not None
     if (setup.local_steps != K).any() or (setup.weights != 1.0).any():
         raise UndecidedError("local steps that differ by client are not followed rigorously")
     sizes: dict[str, Any] = {

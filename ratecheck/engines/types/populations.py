@@ -39,6 +39,7 @@ from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.exact import (
     Moments,
     Sides,
+    check_affine_gradients,
     check_exact,
     client_by_client,
     count_probabilities,
@@ -74,6 +75,7 @@ def check(setup: Setup) -> None:
     if counts is None:
         (check_exact if setup.trace.partition is None else epochs.check)(setup)
         return
+    check_affine_gradients(setup)
     check_alike(setup.algorithm, "a population")
     if setup.trace.deterministic:
         setup.problem.by_row("who takes part in round 0", np.asarray(setup.trace.fixed(1), dtype=float)[0])

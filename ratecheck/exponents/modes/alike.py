@@ -97,7 +97,7 @@ def _state(run: UnderWay, start: float, rounds: int) -> Long:
 
 def _asked(run: UnderWay, state: Long, steps: int) -> float:
     """Where the gradient is asked for after so many local steps of a round on f(x) = x."""
-    maps = run.first
+    maps = run.maps
     server, client = (maps.ds, maps.maps.server.slots), (maps.dc, maps.maps.client.slots)
     begin_s, begin_c = (long(each) for each in maps.table("begin", maps.dl, (server, client)))
     own, pull = (long(each) for each in maps.table("step", maps.dl, ((maps.dl, maps.maps.local.slots), (1, 1))))

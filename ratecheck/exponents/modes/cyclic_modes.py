@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms import Method
 from ratecheck.errors import InputError
-from ratecheck.exponents.modes.modes import ClientMaps, Long, Modes, check_fixed_rounds, long
+from ratecheck.exponents.modes.modes import Long, Modes, check_fixed_rounds, client_maps, long
 
 # Turns of all blocks, and rounds at least, after which the slowest mode is all that is left.
 _TURNS, _ROUNDS = 8, 200
@@ -68,19 +68,16 @@ class _CyclicRun:
     def __init__(self, run: CyclicRun, modes: Modes, noise: float) -> None:
         if noise and (modes.curvature != modes.curvature[:, :1]).any():
             raise InputError("noise of clients that take turns is known where they have one curvature")
-        n, S = modes.n, run.S
-        p = {"n": n, "m": S, "K": run.K, "delay": 1.0, "weight": 1.0, "p": 1 / n, "norm": run.K, "mean_norm": run.K}
-        self.run, self.modes, self.noise = run, modes, noise
-        self.maps = maps = ClientMaps(run.method, run.block, modes, noise, {**p, **run.step_sizes})
+        self.run, self.maps = run, (maps := client_maps(run, modes, noise, run.S))
         self.ds, self.dc = maps.ds, maps.dc
-        self.group = np.repeat(np.arange(len(modes.sizes)), [round(size / S) for size in modes.sizes])
+        self.group = np.repeat(np.arange(len(modes.sizes)), [round(size / run.S) for size in modes.sizes])
         kept, send = maps.table("aggregate", self.ds, ((self.ds, maps.maps.server.slots), (maps.dm, maps.dm)))
         self.send = long(send)
         exact = long(maps.without_gradients())
         rounds = [maps.round(group) for group in range(len(modes.sizes))]
         self.rounds = [self._round(long(kept), exact + rows) for rows, _ in rounds]
         self.spread = rounds[0][1]
-        share = np.array(modes.sizes) / n
+        share = np.array(modes.sizes) / modes.n
         self.curvature, self.slope = modes.curvature @ share, modes.slope @ share
 
     def _round(self, kept: Long, rows: Long) -> Long:
@@ -109,9 +106,7 @@ class _CyclicRun:
     def square_of_mean(self, start: float) -> Long:
         """The sum over all rounds of the square of the expected gradient, (modes,)."""
         maps = self.maps
-        own_x, own_g = (long(each) for each in maps.table("start_client", self.dc, ((1, 1), (1, 1))))
-        widths = ((1, 1), (self.dc, maps.maps.client.slots))
-        by_x, by_c = (long(each) for each in maps.table("start_server", self.ds, widths))
+        own_x, own_g, by_x, by_c = maps.start()
         if own_g.any():
             raise InputError(f"{self.run.method.name}: its clients remember their first gradients")
         clients = np.broadcast_to((own_x * start)[None], (len(self.group), self.dc, maps.count)).copy()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,7 +104,7 @@ class ClientMaps:
         self.count = len(modes.curvature)
         self._prox = algorithm.oracle == "prox"
         self._exact = _rationals(algorithm, algorithm.blocks.index(block), tuple(sorted(p.items())))
-        self.maps = self._exact.maps
+        self.maps, self.block = self._exact.maps, algorithm.blocks.index(block)
         self.ds, self.dc, self.dl, self.dm = (getattr(self._exact, each) for each in ("ds", "dc", "dl", "dm"))
 
     def table(self, name: str, rows: int, widths: tuple[tuple[int, int], ...], first: int = 0) -> list[Any]:
@@ -146,6 +146,13 @@ class ClientMaps:
         """(client', message) as rationals on (s, 1, c) where every local variable keeps its first value."""
         return self._exact.without_gradients
 
+    def start(self) -> tuple[Long, Long, Long, Long]:
+        """The start of a client by x and by its gradient there, and that of the server by x and by clients' means."""
+        by_own = self.table("start_client", self.dc, ((1, 1), (1, 1)))
+        by_all = self.table("start_server", self.ds, ((1, 1), (self.dc, self.maps.client.slots)))
+        own_x, own_g, by_x, by_c = (long(each) for each in (*by_own, *by_all))
+        return own_x, own_g, by_x, by_c
+
     def oracle(self) -> tuple[Long, Long]:
         """(M, c), each (modes, groups): what the method asks for at x is M x - c."""
         h, g = (np.asarray(x, dtype=np.longdouble) for x in (self.modes.curvature, self.modes.slope))
@@ -153,6 +160,26 @@ class ClientMaps:
             return h, g
         weight = np.longdouble(self.p["lambda_"])
         return weight / (weight + h), -g / (weight + h)
+
+
+class Numbered(Protocol):
+    """A method with its numbers on the modes of one of its blocks; ``step_sizes`` are its own, fixed ones included."""
+
+    @property
+    def method(self) -> Method: ...  # noqa: D102
+    @property
+    def block(self) -> str: ...  # noqa: D102
+    @property
+    def K(self) -> int: ...  # noqa: D102
+    @property
+    def step_sizes(self) -> Mapping[str, float]: ...  # noqa: D102
+
+
+def client_maps(run: Numbered, modes: Modes, noise: float, m: float, delay: float = 1.0) -> ClientMaps:
+    """The maps of a client that takes part with m - 1 others, having last done so ``delay`` rounds ago."""
+    p = {"n": modes.n, "m": m, "K": run.K, "delay": delay, "weight": 1.0, "p": 1 / modes.n}
+    numbers = {**p, "norm": run.K, "mean_norm": run.K, **run.step_sizes}
+    return ClientMaps(run.method, run.block, modes, noise, numbers)
 
 
 def check_fixed_rounds(method: Method) -> None:

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.model.algorithm import Algorithm
-from ratecheck.engines.moments.preserved import Preserved, of_numbers
-from ratecheck.exponents.modes.modes import ClientMaps, Long, Modes, identity, long
+from ratecheck.exponents.modes.modes import Long, Modes, client_maps
+from ratecheck.exponents.modes.types import TypeMoments
 
 
 @dataclass(frozen=True)
@@ -87,92 +86,34 @@ class _Stage:
             doubled = doubled.then(doubled)
 
 
-# All curvatures and families of a setting share their numbers.
-@lru_cache(maxsize=256)
-def _preserved(algorithm: Algorithm, clients: tuple[tuple[tuple[str, float], ...], ...]) -> list[Preserved]:
-    """What is preserved where clients have these numbers, and rounds those of the first."""
-    numbers = [dict(each) for each in clients]
-    return of_numbers(algorithm, numbers, numbers[:1])
-
-
-class UnderWay:
-    """A run as maps of z = (s, 1, c_1, ..., c_G): the server, the constant one and the mean client of every group.
-
-    What is `preserved` takes the place of the server's variable in it: rounded, it would drift.
-    """
+class UnderWay(TypeMoments):
+    """A run as maps of z = (s, 1, c_1, ..., c_G), no w_g being of use where whole groups take part."""
 
     def __init__(self, run: ScheduledRun, modes: Modes, noise: float) -> None:
-        self.run, self.modes, self.noise = run, modes, noise
-        self.first = self._maps(1.0)
-        self.ds, self.dc = self.first.ds, self.first.dc
-        self.groups = range(len(modes.sizes))
-        self.size = self.ds + 1 + len(modes.sizes) * self.dc
+        self.run, self.noise = run, noise
+        algorithm = run.method.algorithm
+        clients = [
+            client_maps(run, modes, noise, 1.0, delay) for delay in ((1.0, 2.0) if algorithm.uses_delay else (1.0,))
+        ]
+        super().__init__(algorithm, clients, apart=False)
         self._stages: dict[tuple[tuple[int, float], ...], _Stage] = {}
-        self._still, self.sums = self._preserved(method=run.method)
-
-    def _maps(self, delay: float) -> ClientMaps:
-        run, n = self.run, self.modes.n
-        p = {"n": n, "K": run.K, "delay": delay, "weight": 1.0, "p": 1 / n, "norm": run.K, "mean_norm": run.K}
-        return ClientMaps(run.method, run.block, self.modes, self.noise, {"m": 1.0, **p, **run.step_sizes})
-
-    def _preserved(self, method: Method) -> tuple[list[int], Long]:
-        """Which variables of the server are preserved less sums over the clients; and these sums as rows over z."""
-        delays = (1.0, 2.0) if method.algorithm.uses_delay else (1.0,)
-        clients = tuple(tuple(sorted(self._maps(delay).p.items())) for delay in delays)
-        block = method.algorithm.blocks.index(self.run.block)
-        found = [each for each in _preserved(method.algorithm, clients) if each.block == block]
-        sums = np.zeros((self.size, self.size), dtype=np.longdouble)
-        for each in found:
-            for group in self.groups:
-                sums[each.server, self._client(group).start + each.client] = each.factor * self.modes.sizes[group]
-        return [each.server for each in found], sums
-
-    def _client(self, group: int) -> slice:
-        first = self.ds + 1 + group * self.dc
-        return slice(first, first + self.dc)
 
     def once(self, delays: tuple[tuple[int, float], ...]) -> _Stage:
         """One round in which the groups take part that are named, each with the delay of its clients."""
         if not self.run.method.algorithm.uses_delay:
             delays = tuple((group, 1.0) for group, _ in delays)
-        if delays in self._stages:
-            return self._stages[delays]
-        s, dc, maps = self.ds + 1, self.dc, self.first
-        kept, send = maps.table("aggregate", self.ds, ((self.ds, maps.maps.server.slots), (maps.dm, maps.dm)))
-        A = np.zeros((maps.count, self.size, self.size), dtype=np.longdouble)
-        N = np.zeros_like(A)
-        A[:, range(self.size), range(self.size)] = 1
-        server = kept.copy()
-        for group, delay in delays:
-            its, size = self._maps(delay), self.modes.sizes[group]
-            exact, (rows, noise) = its.without_gradients(), its.round(group)
-            # What the participants send of the server's own variables is added up with rationals, where it cancels.
-            server = server + int(size) * send.dot(exact[dc:, : self.ds])
-            here = self._client(group)
-            columns = [*range(s), *range(here.start, here.stop)]
-            own = exact[:dc].copy()
-            own[:, s:] -= identity(dc)
-            change, sent = rows[:, :dc] + long(own), long(send) @ rows[:, dc:]
-            sent[:, :, s:] += long(send.dot(exact[dc:, s:]))
-            A[:, here, columns] += change
-            A[:, : self.ds, columns] += size * sent
-            lift = np.zeros((self.size, dc + maps.dm), dtype=np.longdouble)
-            lift[: self.ds, dc:], lift[here, :dc] = size * long(send), np.eye(dc)
-            N += lift @ noise @ lift.T / size
-        A[:, : self.ds, : self.ds] += long(server - identity(self.ds))
-        # In w = (I - sums) z, so that z = (I + sums) w.
-        unit = np.eye(self.size, dtype=np.longdouble)
-        A, N = (unit - self.sums) @ A @ (unit + self.sums), (unit - self.sums) @ N @ (unit - self.sums).T
-        A[:, self._still] = unit[self._still]
-        N[:, self._still], N[:, :, self._still] = 0, 0
-        self._stages[delays] = _Stage(A, N, self._square, np.zeros(maps.count, dtype=np.longdouble))
+        if delays not in self._stages:
+            clients = {g: client_maps(self.run, self.modes, self.noise, 1.0, delay) for g, delay in delays}
+            found = self.given(clients)
+            none = np.zeros(self.maps.count, dtype=np.longdouble)
+            self._stages[delays] = _Stage(found.A, found.N, self._square, none)
         return self._stages[delays]
 
     @cached_property
     def _square(self) -> Long:
         """W with <W, E z z'> = E ||grad f(x)||^2."""
         share = np.array(self.modes.sizes) / self.modes.n
-        row = np.zeros((self.first.count, self.size), dtype=np.longdouble)
+        row = np.zeros((self.maps.count, self.size), dtype=np.longdouble)
         row[:, 0] = self.modes.curvature @ share
         row[:, self.ds] = -(self.modes.slope @ share)
         return row[:, :, None] * row[:, None, :]
@@ -199,7 +140,7 @@ class UnderWay:
         """(1/T) sum over t < T, (modes,)."""
         length = sum(stretch.rounds for stretch in self.run.period)
         whole, rest = divmod(self.run.T, length)
-        moment, total = self.start(start), np.zeros(self.first.count, dtype=np.longdouble)
+        moment, total = self.start(start), np.zeros(self.maps.count, dtype=np.longdouble)
         last = dict.fromkeys(self.groups, -1)
         stages, t = [], 0
         # The first period has the delays of the start.
@@ -219,31 +160,6 @@ class UnderWay:
             total = total + (stage.W * moment).sum(axis=(-2, -1)) + stage.c
             moment = stage.A @ moment @ np.swapaxes(stage.A, -1, -2) + stage.N
         return np.asarray(total / self.run.T)
-
-    def start(self, start: float) -> Long:
-        """E z z' before round 0."""
-        maps = self.first
-        own_x, own_g = (long(each) for each in maps.table("start_client", self.dc, ((1, 1), (1, 1))))
-        by_x, by_c = (
-            long(each) for each in maps.table("start_server", self.ds, ((1, 1), (self.dc, maps.maps.client.slots)))
-        )
-        matrix, constant = maps.oracle()
-        slope = matrix * start - constant
-        mean = np.zeros((maps.count, self.size), dtype=np.longdouble)
-        mean[:, : self.ds], mean[:, self.ds] = by_x[:, 0] * start, 1
-        spread = np.zeros((maps.count, self.size, self.size), dtype=np.longdouble)
-        for group in self.groups:
-            first = own_x[:, 0] * start + own_g[:, 0] * slope[:, group, None]
-            mean[:, self._client(group)] = first
-            share = self.modes.sizes[group] / self.modes.n
-            mean[:, : self.ds] += share * first @ by_c.T
-            # The mean of K gradients at the start, in what the clients remember of it.
-            lift = np.zeros((self.size, self.dc), dtype=np.longdouble)
-            lift[: self.ds], lift[self._client(group)] = share * by_c, np.eye(self.dc)
-            noise = self.noise / self.run.K / self.modes.sizes[group]
-            spread += noise * (lift @ own_g @ own_g.T @ lift.T)
-        back = np.eye(self.size, dtype=np.longdouble) - self.sums
-        return np.asarray(back @ (mean[:, :, None] * mean[:, None, :] + spread) @ back.T)
 
 
 def delays(period: tuple[Stretch, ...], groups: int, T: int) -> tuple[int, float]:

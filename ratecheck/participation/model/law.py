@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ Weighted = tuple[Fraction, tuple[int, ...]]
 
 class RoundLaw(ABC):
     """The law of S_t, a random subset of n clients."""
+
+    # Whether all sets of one size are equally likely, and no others possible.
+    uniform: ClassVar[bool] = False
 
     @abstractmethod
     def match(
@@ -48,6 +51,8 @@ class RoundLaw(ABC):
 @dataclass(frozen=True)
 class Subsets(RoundLaw):
     """All subsets of m of n clients, equally likely."""
+
+    uniform: ClassVar[bool] = True
 
     n: int
     m: int

@@ -7,7 +7,7 @@ point of the group ``ratecheck.participation``, as in ``mine = "my_package:Mine"
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Self
@@ -27,6 +27,8 @@ from ratecheck.participation.model.repetition import Repetition
 Matrix = NDArray[np.bool_]
 Masks = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
+# What makes a simpler pattern of one; raises `InputError` where there is none.
+Simpler = Callable[[Any], "Participation"]
 
 
 class PerRound(Enum):
@@ -95,6 +97,21 @@ class Participation(ABC):
     selected: int = 0
 
     @property
+    def says(self) -> str:
+        """What a verdict says of the pattern, in words; empty for most."""
+        return ""
+
+    @property
+    def mixing_rate(self) -> float | None:
+        """||W - 11'/n||_2 of the matrix that mixes clients; None of patterns without one."""
+        return None
+
+    @property
+    def mixing_change(self) -> float | None:
+        """||I - W||_2 of a symmetric W, infinite for any other; None of patterns without one."""
+        return None
+
+    @property
     @abstractmethod
     def rate(self) -> float:
         """Average share of clients per round: m/n for uniform sampling."""
@@ -111,6 +128,10 @@ class Participation(ABC):
     def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
         """The pattern that an assumption in ``stands_for`` is about, for ``size`` of n clients or probability delta."""
         raise NotImplementedError
+
+    def probabilities(self, first_round: int, rounds: int) -> Array | None:
+        """p_i^t (rounds, n), where every client takes part independently of the others and of the past; else None."""
+        return None
 
     def law(self, t: int) -> RoundLaw | None:
         """The law of who takes part in round t, if rounds are independent of one another and of the run; else None."""
@@ -129,6 +150,22 @@ class Participation(ABC):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `fields`; raises `InputError` for what is no such pattern."""
         raise InputError(f"a participation of the kind {cls.kind!r} has no form in a file")
+
+    @property
+    def digits(self) -> int:
+        """Binary digits by which the pattern is less simple than others: of a given matrix, clients that are away."""
+        return 0 if self.matrix is None else int((~self.matrix).sum())
+
+    def without_client(self, i: int) -> Participation:
+        """The pattern without client i; raises `InputError` where none is known."""
+        raise InputError("not known for fewer clients")
+
+    def simpler(self) -> Iterator[Iterable[Simpler]]:
+        """Groups of changes of the pattern's numbers, each from the simplest on: of a group one is kept at most.
+
+        A change is made of this pattern, or of one that an earlier change has made of it.
+        """
+        yield from ()
 
     def sentence(self, notation: Notation) -> str:
         """Who takes part, as a part of a sentence; nothing where all clients always do."""

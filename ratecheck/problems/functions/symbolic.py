@@ -287,6 +287,10 @@ class Symbolic(SingleLevel):
         """Whether the infimum lies between two numbers that are near, and the minimiser in a small ball."""
         return self.minimiser is not None and self.bounds.minimum.away <= _NEAR
 
+    def centre(self) -> tuple[Array, float]:
+        """See `Problem.centre`."""
+        return np.asarray(self.minimiser), 0.0
+
     @property
     def lowest(self) -> float:
         """A lower bound of f."""

@@ -7,14 +7,14 @@ quadratic is. What is true of quadratics alone is told from what is true of smoo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
 from ratecheck.algebra.rounding import root_above, rounded
@@ -22,6 +22,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.matrices import spread
 from ratecheck.problems.npz import npz_arrays
@@ -35,8 +36,15 @@ if TYPE_CHECKING:
 # Numbers of the arrays: constants are computed in rationals, kink by kink.
 _LARGEST_SIZE = 20_000
 _LARGEST = 1e60
+# Constants that are roots.
+ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
 # Gradients at kinks beyond which those that matter are told in floats first, and what these may be off.
 _MANY, _OFF = 5_000, 1e-11
+# What a round changes: measured beside what a method records, ``gap`` and ``distance2``.
+CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
+_GAPS, _DISTANCES = ({name, f"change:{name}"} for name in ("gap", "distance2"))
+_NO_GAP = "there is no gap: f is unbounded below"
+_NO_DISTANCE = "there is no distance to the minimiser: f has none, or several"
 _CANCEL = "far away the clients' curvatures cancel in f"
 _NO_COMMON = "the clients' functions are not minimal at one point"
 
@@ -164,28 +172,25 @@ class Piecewise(SingleLevel):
         points = [point for curve in self.means if (point := curve.minimiser) is not None]
         return points if len(points) == self.d else None
 
-    def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
-        """The constant of that name in rationals, the square of one that is a root; None where it does not exist.
-
-        Names: L, F_0, B_0, b2 (b^2), convexity, strong_convexity, polyak_lojasiewicz, distance2_0,
-        minimiser_heterogeneity2, and gradient_bound2, dissimilarity_G2, dissimilarity_B2 and interpolation (0).
-        """
-        find: dict[str, Callable[[], Fraction | None]] = {
-            "L": lambda: max(map(abs, self._bent)),
+    def exact(self, start: list[Fraction]) -> dict[str, Callable[[], Fraction | None]]:
+        """How each constant is computed in rationals, by name; of `ROOTS` the square, None where it does not exist."""
+        return {
+            **dict.fromkeys(("L", "L_u"), lambda: max(map(abs, self._bent))),
+            **dict.fromkeys(("L_v", "L_uv", "L_vu"), lambda: Fraction(0)),
             "F_0": lambda: self._gap(start),
             "B_0": lambda: self._squares(start),
-            "b2": lambda: _sum(map(self._spread2, range(self.d))),
+            "mean_B_0": lambda: self._squares(start) / self.n,
+            "b": lambda: _sum(map(self._spread2, range(self.d))),
             "convexity": lambda: min(self._bent),
             "strong_convexity": self._strong_convexity,
             "polyak_lojasiewicz": self._dominance,
             "distance2_0": lambda: self._distance2(start),
-            "minimiser_heterogeneity2": self._heterogeneity2,
-            "gradient_bound2": lambda: self._gradients.bound2,
-            "dissimilarity_G2": lambda: None if (pair := self._gradients.pair2) is None else pair[0],
-            "dissimilarity_B2": lambda: None if (pair := self._gradients.pair2) is None else pair[1],
+            "minimiser_heterogeneity": self._heterogeneity2,
+            "gradient_bound": lambda: self._gradients.bound2,
+            "dissimilarity_G": lambda: None if (pair := self._gradients.pair2) is None else pair[0],
+            "dissimilarity_B": lambda: None if (pair := self._gradients.pair2) is None else pair[1],
             "interpolation": lambda: Fraction(0) if self._gradients.interpolates else None,
         }
-        return find[name]()
 
     @cached_property
     def _gradients(self) -> PiecewiseGradients:
@@ -275,28 +280,29 @@ class Piecewise(SingleLevel):
         apart = "different outer curvatures make the dissimilarity unbounded"
         flat = "||grad f||^2 / (f - inf f) comes as near to 0 as one likes"
         found = (
-            ("L_u", "L", "largest curvature", ""),
-            ("L", "L", "largest curvature", ""),
-            ("F_0", "F_0", "minimum, piece by piece", "f is unbounded below"),
-            ("B_0", "B_0", "gradients at the start", ""),
-            ("b", "b2", "largest at a kink", apart),
-            ("strong_convexity", "strong_convexity", "least curvature of f", "f is not strongly convex"),
-            ("polyak_lojasiewicz", "polyak_lojasiewicz", "least ratio, at a kink or far away", flat),
-            ("distance2_0", "distance2_0", "distance to the minimiser", no_minimiser),
-            ("minimiser_heterogeneity", "minimiser_heterogeneity2", "gradients at the minimiser", no_minimiser),
+            ("L_u", "largest curvature", ""),
+            ("L", "largest curvature", ""),
+            ("F_0", "minimum, piece by piece", "f is unbounded below"),
+            ("B_0", "gradients at the start", ""),
+            ("b", "largest at a kink", apart),
+            ("strong_convexity", "least curvature of f", "f is not strongly convex"),
+            ("polyak_lojasiewicz", "least ratio, at a kink or far away", flat),
+            ("distance2_0", "distance to the minimiser", no_minimiser),
+            ("minimiser_heterogeneity", "gradients at the minimiser", no_minimiser),
+            *((name, nothing, "") for name in ("L_v", "L_uv", "L_vu")),
         )
         return Constants(
-            *(self._constant(name, of, start, reason, absent) for name, of, reason, absent in found),
-            *(Constant(name, 0.0, Certificate.EXACT, nothing) for name in ("L_v", "L_uv", "L_vu", "sigma_v")),
+            *(self._constant(name, start, reason, absent) for name, reason, absent in found),
+            Constant("sigma_v", 0.0, Certificate.EXACT, nothing),
             Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
         )
 
-    def _constant(self, name: str, of: str, start: list[Fraction], reason: str, absent: str) -> Constant:
-        exact = self.exact(of, start)
+    def _constant(self, name: str, start: list[Fraction], reason: str, absent: str) -> Constant:
+        exact = self.exact(start)[name]()
         if exact is None:
             return Constant(name, math.inf, Certificate.ABSENT, absent)
         down = name in ("strong_convexity", "polyak_lojasiewicz")
-        value = root_above(exact) if of.endswith("2") else _rounded(exact, down=down)
+        value = root_above(exact) if name in ROOTS else _rounded(exact, down=down)
         if math.isinf(value):
             return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL}: it is beyond the largest of floats")
         return Constant(name, value, Certificate.EXACT, reason)
@@ -304,17 +310,45 @@ class Piecewise(SingleLevel):
     def of_gradients(self, name: str) -> Constant | None:
         """See `Problem.of_gradients`."""
         about = {
-            "gradient_bound": ("gradient_bound2", "largest at kinks", "a client is curved far away"),
-            "dissimilarity_G": ("dissimilarity_G2", "largest at a kink or on a piece", _CANCEL),
-            "dissimilarity_B": ("dissimilarity_B2", "from the curvatures far away", _CANCEL),
-            "interpolation": ("interpolation", "the infimum of f is the mean of the clients' infima", _NO_COMMON),
+            "gradient_bound": ("largest at kinks", "a client is curved far away"),
+            "dissimilarity_G": ("largest at a kink or on a piece", _CANCEL),
+            "dissimilarity_B": ("from the curvatures far away", _CANCEL),
+            "interpolation": ("the infimum of f is the mean of the clients' infima", _NO_COMMON),
         }
-        return self._constant(name, about[name][0], [], *about[name][1:]) if name in about else None
+        return self._constant(name, [], *about[name]) if name in about else None
 
     @property
     def pieces(self) -> Piecewise:
         """The problem itself."""
         return self
+
+    def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Piecewise:
+        """See `Problem.scaled`."""
+        return Piecewise(self.kinks[rows] * w, self.curvatures[rows] * a / w**2, self.slopes[rows] * a / w)
+
+    def centre(self) -> tuple[Array, float]:
+        """See `Problem.centre`."""
+        if self.minimiser is None:
+            raise InputError(_NO_DISTANCE)
+        return np.array([float(x) for x in self.minimiser]), 0.0
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`; a gap in random runs would be a difference of two values."""
+        if reason := self.undefined(names, {*recorded, *CHANGES}):
+            return reason
+        if random and {*names} & _GAPS:
+            return (
+                "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
+            )
+        return ""
+
+    def undefined(self, names: Collection[str], known: Collection[str]) -> str:
+        """Why one of these quantities is not ``known``, or has no value on these functions; empty where all have."""
+        if unknown := sorted({*names} - {*known}):
+            return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
+        if {*names} & _GAPS and self.lowest is None:
+            return _NO_GAP
+        return _NO_DISTANCE if {*names} & _DISTANCES and self.minimiser is None else ""
 
     @property
     def minimum_known(self) -> bool:
@@ -335,6 +369,26 @@ class Piecewise(SingleLevel):
         pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
         return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
 
+    @property
+    def bends(self) -> int:  # type: ignore[override]  # counted when needed
+        """See `ProblemData.bends`."""
+        return int(np.count_nonzero(np.diff(self.curvatures)))
+
+    def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
+        """See `ProblemData.straighter`: one kink of all clients less, then pieces bent as a neighbour is."""
+        *rows, pieces = self.curvatures.shape
+        yield from (partial(_without_kink, j=j) for j in reversed(range(pieces - 1)))
+        for *row, j in np.ndindex(*rows, pieces):
+            for other in (j - 1, j + 1):
+                if 0 <= other < pieces:
+                    yield partial(_bent_as, place=(*row, j), other=(*row, other))
+
+    def without_variable(self, c: int) -> Piecewise:
+        """See `ProblemData.without_variable`; one is left."""
+        if self.d == 1:
+            raise InputError("no variable to leave out")
+        return self.with_arrays({name: np.delete(array, c, axis=1) for name, array in self.arrays().items()})
+
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`."""
         names = notation.names("x", self.d)
@@ -348,6 +402,19 @@ class Piecewise(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _without_kink(problem: ProblemData, j: int) -> ProblemData:
+    """The problem without the kink j of every client and variable, and the piece to its left."""
+    found = problem.arrays()
+    return problem.with_arrays({name: np.delete(found[name], j, axis=2) for name in ("kinks", "curvatures")})
+
+
+def _bent_as(problem: ProblemData, place: tuple[int, ...], other: tuple[int, ...]) -> ProblemData:
+    """The problem with a piece of the curvature of another one."""
+    curvatures = problem.arrays()["curvatures"]
+    curvatures[place] = curvatures[other]
+    return problem.with_arrays({"curvatures": curvatures})
 
 
 def _separable(curves: Sequence[ScalarFunction], names: Sequence[str], notation: Notation) -> str:

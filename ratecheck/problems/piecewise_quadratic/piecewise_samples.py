@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +15,9 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
+from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Constant, Constants
+from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
 
 # Levels of noise of a shared variable's gradients, the only ones that equal clients have.
+# What is measured of a run.
+RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})
 _OF_SHARED = ("sigma_u", "sigma")
 
 
@@ -50,7 +54,7 @@ class PiecewiseSamples(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise-samples"
-    two_valued: ClassVar[bool] = True
+    law: ClassVar[NoiseLaw] = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise-samples:", "from_file", _arrays, own_clients=True),
     )
@@ -93,10 +97,10 @@ class PiecewiseSamples(SingleLevel):
         """The only minimiser (1,); None where there is none, or several."""
         return self.one.minimiser
 
-    def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
+    def exact(self, start: list[Fraction]) -> dict[str, Callable[[], Fraction | None]]:
         """See `Piecewise.exact`: B_0 is a sum over the clients, all others are those of one of them."""
-        found = self.one.exact(name, start)
-        return found * self.n if name == "B_0" and found is not None else found
+        one = self.one.exact(start)
+        return {**one, "B_0": lambda: None if (found := one["B_0"]()) is None else found * self.n}
 
     # --- The interface ---
 
@@ -104,6 +108,11 @@ class PiecewiseSamples(SingleLevel):
     def multiplicities(self) -> NDArray[np.int64]:
         """All clients are of one type."""
         return np.array([self.n])
+
+    @property
+    def signs(self) -> int:
+        """See `Problem.signs`: one for every client."""
+        return self.n
 
     @property
     def distinct(self) -> int:
@@ -164,6 +173,15 @@ class PiecewiseSamples(SingleLevel):
         return self.one.of_gradients(name)
 
     @property
+    def equal_clients(self) -> PiecewiseSamples:
+        """The problem itself."""
+        return self
+
+    def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
+        """See `Problem.unmeasured`."""
+        return self.one.undefined(names, RECORDED)
+
+    @property
     def minimum_known(self) -> bool:
         """It is: see `lowest` and `minimiser`."""
         return True
@@ -176,6 +194,19 @@ class PiecewiseSamples(SingleLevel):
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`; raises `InputError`: nothing is drawn."""
         raise InputError(f"the samples of a {self.kind} problem are not drawn: use engine=exact")
+
+    @property
+    def bends(self) -> int:  # type: ignore[override]  # counted when needed
+        """See `ProblemData.bends`: of the one function."""
+        return self.one.bends
+
+    def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
+        """See `Piecewise.straighter`."""
+        return self.one.straighter()
+
+    def with_clients(self, n: int) -> PiecewiseSamples:
+        """See `ProblemData.with_clients`."""
+        return self.with_arrays({}, clients=n)
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: also by how much samples are off, to either side with probability 1/2."""

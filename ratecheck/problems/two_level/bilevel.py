@@ -25,6 +25,7 @@ from ratecheck.problems.sentence import arguments, quadratic, together
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
 ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
@@ -55,6 +56,7 @@ class Bilevel(Problem):
 
     kind: ClassVar[str] = "bilevel"
     affine: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = frozenset({"A", "Q"})
     written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("bilevel", "synthetic"),)
     noises: ClassVar[tuple[str, ...]] = ("sigma_f", "sigma_g")
 
@@ -150,6 +152,23 @@ class Bilevel(Problem):
     def bilevel(self) -> Bilevel:
         """The problem itself."""
         return self
+
+    def arrays(self) -> dict[str, Array]:
+        """See `ProblemData.arrays`: without the weights p, which add up to 1."""
+        return {name: array for name, array in super().arrays().items() if name != "p"}
+
+    def without_client(self, i: int) -> Self:
+        """See `ProblemData.without_client`: the weights of the others stay in proportion."""
+        if self.n == 1:
+            raise InputError("no client to leave out")
+        left = np.delete(self.p, i)
+        changed = {name: np.delete(array, i, axis=0) for name, array in self.arrays().items()}
+        return self.with_arrays({**changed, "p": left / left.sum()})
+
+    @property
+    def samples(self) -> BilevelSamples | None:
+        """The problem with its samples of two values, where it has them."""
+        return None
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: f_i and g_i, and the clients' weights where these differ."""

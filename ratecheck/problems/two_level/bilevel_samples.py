@@ -16,6 +16,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
+from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.problem import WrittenProblem
 from ratecheck.problems.two_level.bilevel import ARRAYS, LARGEST, Bilevel, lower_hessians
@@ -55,7 +56,8 @@ class BilevelSamples(Bilevel):
 
     kind: ClassVar[str] = "bilevel-samples"
     affine: ClassVar[bool] = False
-    two_valued: ClassVar[bool] = True
+    symmetric: ClassVar[frozenset[str]] = Bilevel.symmetric | {"noise_A"}
+    law: ClassVar[NoiseLaw] = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     noises: ClassVar[tuple[str, ...]] = ()
     # A local step draws one sample of each kind.
@@ -88,6 +90,11 @@ class BilevelSamples(Bilevel):
         return f"BilevelSamples(n={self.n}, d_x={self.d_x}, d_y={self.d_y})"
 
     @property
+    def samples(self) -> BilevelSamples:
+        """The problem itself."""
+        return self
+
+    @property
     def sampled(self) -> tuple[bool, bool, bool]:
         """Whether the directions of x, of y and of v are random at all."""
         first, others = self.noise_f[:, : self.d_x], self.noise_f[:, self.d_x :]
@@ -96,6 +103,11 @@ class BilevelSamples(Bilevel):
             bool(self.noise_g.any()),
             bool(others.any() or self.noise_A.any()),
         )
+
+    @property
+    def signs(self) -> int:
+        """See `Problem.signs`: those of the directions that are random, for every client its own."""
+        return self.n * sum(self.sampled)
 
     def moved(self, points: Array, signs: Array) -> Array:
         """What samples add to the directions at ``points`` (n, d, outcomes).

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from bounds.printing.notation import DIGITS, Notation, counted, is_short
+from bounds.printing.notation import DIGITS, Notation, counted, decimal, is_short
 from bounds.statement import Assumption, Over, Relation
 from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
@@ -30,7 +30,6 @@ from ratecheck.participation import Participation
 from ratecheck.participation.trace import clients
 from ratecheck.problems.sentence import together
 from ratecheck.settings.setting import default_graph
-from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
 from ratecheck.verification.verdict import Verdict
@@ -57,14 +56,14 @@ class WrittenCounterexample:
     def _proof(self) -> Proof:
         """What is proved, in rationals where they tell."""
         try:
-            return rigorous.prove(self.instance, exactly=True)
+            return self.instance.proof(exactly=True)
         except InputError as error:
             return Proof(None, str(error))
 
     @cached_property
     def _numbers(self) -> Mapping[str, Number]:
         """Constants, step sizes and sizes that are proved, by symbol; none where one was moved to meet a condition."""
-        return {} if self._proof.notes else rigorous.exact_numbers(self.instance)
+        return {} if self._proof.notes else self.instance.numbers()
 
     @cached_property
     def _quantities(self) -> Mapping[str, Quantity]:
@@ -197,7 +196,7 @@ class WrittenCounterexample:
             least, most = proof.left.low, proof.right.high
         short = simplest_between((least + most) / 2, least)
         left = style.related(style.words("left").rstrip(), ">=", style.fraction(short))
-        other = self._side(right, style.number(float(most)), style)
+        other = self._side(right, style.number(decimal(most)), style)
         return style.formula(style.related(left, ">", style.words("right") + other)) + self._where(claim, proof.round)
 
     def _side(self, exact: Fraction | None, rounded: str, style: Notation) -> str:
@@ -216,7 +215,7 @@ class WrittenCounterexample:
         """Both sides with as many digits as tell them apart."""
         worst, proof = self.verdict.worst, self._proof
         if proof.left is not None and proof.right is not None:
-            sides = [float(side.middle) for side in (proof.left, proof.right)]
+            sides = [decimal(side.middle) for side in (proof.left, proof.right)]
         else:
             assert worst is not None
             sides = [worst.left, worst.right]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import bounds
-from ratecheck.falsification.falsify import Falsified
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.simpler import SIZES
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked, picked_or_none
@@ -18,9 +18,9 @@ from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
+    from ratecheck.falsification.falsified import Shrunk
     from ratecheck.falsification.performance_estimation.worst_case import WorstCase
     from ratecheck.falsification.performance_estimation.worst_functions import WorstFunctions
-    from ratecheck.falsification.shrink import Shrunk
     from ratecheck.falsification.terms import Niche
     from ratecheck.falsification.unconfirmed import Unconfirmed
     from ratecheck.verification.instance import Instance

@@ -10,9 +10,9 @@ from bounds.numbers import apart
 from bounds.symbols import Role
 from ratecheck.exponents.card import TOLERANCE, Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
-from ratecheck.exponents.drawn_delays import stand_in
+from ratecheck.exponents.families.drawn_delays import stand_in
+from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.finding import CellFinding
-from ratecheck.exponents.hard_instances import Hard
 from ratecheck.exponents.regimes import SHARE, TermRow
 from ratecheck.plain import picked, picked_or_none
 from ratecheck.statistics.exponent_fit import LEVEL, Fit

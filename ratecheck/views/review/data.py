@@ -19,7 +19,7 @@ from ratecheck.auditing.export.conclusions import Conclusion, ProofStanding, ref
 from ratecheck.auditing.finding import SPECIAL, StepResult, StepVerdict
 from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
-from ratecheck.falsification.falsify import Falsified
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.outcome import Outcome
 from ratecheck.plain import plain
 from ratecheck.stepsizes.coverage import Coverage, CoverageVerdict

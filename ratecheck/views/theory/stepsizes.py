@@ -48,7 +48,7 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
         prescribed = ""
         if name in answer.prescribed:
             smallest = Interval(answer.prescribed[name]) if rules[name].at_least else point(answer.prescribed[name])
-            prescribed = ("from " if rules[name].at_least else "") + value_text(answer.prescribed[name], smallest)
+            prescribed = (">= " if rules[name].at_least else "") + value_text(answer.prescribed[name], smallest)
         elif name in answer.defaults:
             prescribed = f"default {value_text(answer.defaults[name], interval)}"
         rows.append((name, interval_text(interval), prescribed, typed.get(name, "")))

@@ -11,7 +11,7 @@ _TEXT = '''\
 from bounds.theorem import theorem
 
 # Formulas are text such as "2*F_0/(gamma_u*T)". Symbols: n, m, K, T (clients, participants, local steps, rounds),
-# L, F_0, b, sigma_u, sigma_v, B_0, and step sizes gamma_u, gamma_v, eta_u, eta_v, gamma (docs/notation.md has all).
+# L, F_0, b, sigma_u, sigma_v, B_0, and step sizes gamma_u, gamma_v, eta_u, eta_v, gamma (docs/reference.md has all).
 # With vocabulary="textbook" also gap, dist2, dist2_0 (to the minimiser), mu, mu_PL, b_star, G, t (the round).
 # A name that is unknown is answered with those that are known.
 {name} = theorem(

@@ -13,7 +13,7 @@ import sympy as sp
 from second_reading import simfbo as reading
 
 from bounds.errors import InputError
-from bounds.papers.simfbo import constants, formulas, lemmas, symbols
+from bounds.papers.simfbo import formulas, symbols
 from bounds.papers.simfbo import statements as simfbo
 from bounds.statement import Over, Relation, compiled
 from bounds.symbols import Domain, Role
@@ -201,7 +201,7 @@ def test_orders_for_full_and_partial_participation_are_those_of_the_printed_orde
 
 
 # Conditions that the second reading lists elsewhere or in no table.
-UNREAD = {"clients", "heterogeneity", "room", "weights"}
+UNREAD = {"clients", "heterogeneity", "slack", "weights"}
 
 
 def own_pairs(statement, values):
@@ -516,15 +516,15 @@ def combined(suffix):
     f = 3 * formulas.SLOPE * (symbols.drift_x + symbols.drift_y) + 3 * symbols.L_1**2 * symbols.drift_v
     g = symbols.L_1**2 * (symbols.drift_x + symbols.drift_y)
     share = symbols.beta_max / symbols.n
-    own, other = (lemmas._D_Y_REPAIRED, lemmas._D_V_REPAIRED) if suffix else (lemmas._D_Y, lemmas._D_V)
+    own, other = (formulas.D_Y_REPAIRED, formulas.D_V_REPAIRED) if suffix else (formulas.D_Y, formulas.D_V)
     total = right("lemma-7", "main") + formulas.K_1 * right("lemma-10", "y") + formulas.K_2 * right("lemma-10", "v")
     for step in (
         {getattr(symbols, f"sampled_{b}2"): right("lemma-9", b) for b in "xyv"},
         {symbols.drift_f: f, symbols.drift_g: g, symbols.drift_f_sq: share * f, symbols.drift_g_sq: share * g},
         {symbols.drift_x: drift_x, symbols.drift_v: drift_v, symbols.drift_y: drift_y},
         {
-            symbols.delta_t1: symbols.delta_t1 + constants._DELTA - own,
-            symbols.delta_t1_prime: symbols.delta_t1_prime + constants._DELTA_PRIME - other,
+            symbols.delta_t1: symbols.delta_t1 + formulas.DELTA - own,
+            symbols.delta_t1_prime: symbols.delta_t1_prime + formulas.DELTA_PRIME - other,
         },
     ):
         total = total.xreplace(step)

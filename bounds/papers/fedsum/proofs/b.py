@@ -9,10 +9,11 @@ import sympy as sp
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.families import one_more
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind, below
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.runs import small_run
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart
 from bounds.papers.fedsum.proofs.shared.windows import Pairs
 from bounds.papers.fedsum.symbols import K, N, sigma
 

@@ -6,12 +6,13 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import counting, drawn
 from bounds.ledger.step import Step
 from bounds.papers.fedsum.proofs.shared import delays, drift, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.local import LocalVariant
 from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, counting, drawn
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, visits
 
 

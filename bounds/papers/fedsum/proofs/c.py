@@ -12,9 +12,9 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, delays, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side, u, v
@@ -33,18 +33,13 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     Gamma_T,
     I,
     W,
-    at_most,
     average,
-    counting,
-    drawn,
-    gram,
     noisy,
     of_a_run,
-    same,
     tau,
 )
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2
-from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 _move = FedsumPart("lemma-c.1", "Lemma C.1").step
 _stale = FedsumPart("lemma-c.4", "Lemma C.4").step
@@ -174,14 +169,6 @@ def _lemma_c_4(
     right += gradients * p.eta**2 * who.tau_max**2 * p.L**2 * run.gamma(rounds - 1 + right_further)
     left = run.stale(rounds - 1 + further) / Fraction(p.K**2)
     return left, right + first * p.N**2 * who.tau_max * p.F_0
-
-
-def _rate_to_T(draw: Draw, initial: Rational, noise: Rational, first: Rational) -> Side:
-    return common.capped_rate(draw, FEDSUM_B, initial, noise, first, 0, to_T=True)
-
-
-def _rate_played(draw: Draw, initial: Rational, noise: Rational, first: Rational) -> Side:
-    return common.capped_rate(draw, FEDSUM_B, initial, noise, first, 0, to_T=False)
 
 
 # --- Symbols ---
@@ -522,7 +509,7 @@ STEPS: tuple[Step, ...] = (
         of_a_run(at_most(_noise_3, _noise_1, _cap)),
         repaired=at_most(_noise_3, AVERAGE * _noise_1, _cap, below(tau_avg, tau)),
         repair="max{1, tau_avg} on the right",
-        remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has room for the factor.",
+        remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has slack for the factor.",
     ),
     _last(
         "eq. (35)",
@@ -545,13 +532,13 @@ STEPS: tuple[Step, ...] = (
         "statement",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 2 Delta_f/(eta_g eta_l K T) + 10 (eta_g eta_l/N) max{1, tau_avg} sigma^2 L"
         " + 2 tau_max F_0/T for eta_g eta_l K <= 1/(8 tau_max L)",
-        drawn(_rate_to_T, kind=StepKind.END_TO_END, count=60, initial=2, noise=10, first=2),
+        common.capped_on_runs(FEDSUM_B, to_T=True, initial=2, noise=10, first=2),
         remark=f"{TO_T}. {PLAYED}, and any step size is allowed. Checked with caps of 1/10 in place of 1/8.",
     ),
     _last(
         "not printed: the repaired lemma",
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in the cap",
-        drawn(_rate_played, kind=StepKind.END_TO_END, count=60, initial=2, noise=10, first=2),
+        common.capped_on_runs(FEDSUM_B, to_T=False, initial=2, noise=10, first=2),
     ),
     _tuned(
         "eq. (37)",
@@ -591,24 +578,12 @@ STEPS: tuple[Step, ...] = (
         "statement",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 30 sqrt(max{1, tau_avg} L sigma^2 Delta_f/(NKT)) + 20 tau_max (F_0 + L"
         " Delta_f)/T",
-        drawn(
-            lambda draw, **numbers: tuned.theorem(draw, FEDSUM_B, **numbers, to_T=True),
-            kind=StepKind.END_TO_END,
-            count=60,
-            root=30,
-            rest=20,
-        ),
+        tuned.on_runs(FEDSUM_B, to_T=True),
         remark=f"{TO_T}. {PLAYED}, and the right side without noise.",
     ),
     _tuned(
         "not printed: the repaired theorem",
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
-        drawn(
-            lambda draw, **numbers: tuned.theorem(draw, FEDSUM_B, **numbers, to_T=False),
-            kind=StepKind.END_TO_END,
-            count=60,
-            root=30,
-            rest=20,
-        ),
+        tuned.on_runs(FEDSUM_B, to_T=False),
     ),
 )

@@ -6,6 +6,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn, gram
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square
 from bounds.papers.fedsum.proofs import besides, rate
@@ -13,7 +14,7 @@ from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.shared import common, delays, forms, local, weights
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.runs import small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart, at_most, counting, drawn, gram
+from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, both, corollary_3, counts, lemma_2, visits
 from bounds.papers.fedsum.symbols import K, N, T, eta, eta_l, sigma
 

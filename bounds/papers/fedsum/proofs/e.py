@@ -6,13 +6,14 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import besides, rate
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.shared import common, delays, forms, local, weights
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.runs import small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart, Gamma, at_most, counting, drawn, tau
+from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart, Gamma, tau
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, both, corollary_3, counts, visits, window_bound
 from bounds.papers.fedsum.symbols import K, L, N, T, eta_l, sigma
 

@@ -11,10 +11,11 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn
 from bounds.ledger.step import Enumerated, Step, StepKind, above
 from bounds.papers.fedsum.proofs import tails
 from bounds.papers.fedsum.proofs.shared import delays, patterns
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart
 from bounds.papers.fedsum.symbols import N, T
 
 _any = FedsumPart("lemma-f.1", "Appendix F", "appendix-f").step

@@ -10,10 +10,11 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most
 from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import patterns
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart, at_most, drawn
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, S, T, delta, sigma, tau_avg
 
 _theorem = FedsumPart("theorem-g.1", "Theorem G.1").step
@@ -128,25 +129,13 @@ STEPS: tuple[Step, ...] = (
         "statement, eq. (113)",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 30 sqrt(max{1, tau_avg} L sigma^2 Delta_f/(NKT)) + 20 tau_max (L Delta_f"
         " + F_0)/T",
-        drawn(
-            lambda draw, **numbers: tuned.theorem(draw, "", **numbers, to_T=True),
-            kind=StepKind.END_TO_END,
-            count=60,
-            root=30,
-            rest=20,
-        ),
+        tuned.on_runs("", to_T=True),
         remark=f"For all three algorithms. {TO_T}. {PLAYED}, and the right side without noise.",
     ),
     _theorem(
         "not printed: the repaired theorem",
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
-        drawn(
-            lambda draw, **numbers: tuned.theorem(draw, "", **numbers, to_T=False),
-            kind=StepKind.END_TO_END,
-            count=60,
-            root=30,
-            rest=20,
-        ),
+        tuned.on_runs("", to_T=False),
     ),
     _theorem(
         "before Corollary G.1",

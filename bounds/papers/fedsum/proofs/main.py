@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import sympy as sp
 
-from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
+from bounds.ledger.draw import Draw, NoisyRational, expect_square, mean
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind
 from bounds.papers.fedsum.proofs import tails, tuned
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
 
 _rounds = FedsumPart("theorem-4.1", "Section 2.2", "delays").step
@@ -145,22 +147,6 @@ def _reacting(draw: Draw) -> tuple[Fraction, sp.Expr]:
     return left, 30 * root + sp.Rational(20 * delays[0] * (gap + first) / 2)
 
 
-def _theorem_4_1(draw: Draw, root: Rational, rest: Rational) -> tuple[Fraction, sp.Expr]:
-    return tuned.theorem_4_1(draw, root, rest, to_T=True)
-
-
-def _theorem_4_1_played(draw: Draw, root: Rational, rest: Rational) -> tuple[Fraction, sp.Expr]:
-    return tuned.theorem_4_1(draw, root, rest, to_T=False)
-
-
-def _corollary_4_1(draw: Draw, root: Rational, rest: Rational) -> tuple[Fraction, sp.Expr] | None:
-    return tuned.corollary_4_1(draw, root, rest, to_T=True)
-
-
-def _corollary_4_1_played(draw: Draw, root: Rational, rest: Rational) -> tuple[Fraction, sp.Expr] | None:
-    return tuned.corollary_4_1(draw, root, rest, to_T=False)
-
-
 STEPS: tuple[Step, ...] = (
     _rounds(
         "eq. (3)",
@@ -268,7 +254,7 @@ STEPS: tuple[Step, ...] = (
     _theorem(
         "statement, eq. (12)",
         "mean of E||grad f(x^t)||^2 <= 30 sqrt((1 + tau_avg) L sigma^2 Delta_f/(NKT)) + 20 tau_max (L Delta_f + F_0)/T",
-        drawn(_theorem_4_1, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
+        drawn(partial(tuned.theorem_4_1, to_T=True), kind=StepKind.END_TO_END, count=60, root=30, rest=20),
         remark=f"{TO_T}. {PLAYED}, and no step sizes would do, as the right side is 0 without noise.",
     ),
     _theorem(
@@ -276,7 +262,7 @@ STEPS: tuple[Step, ...] = (
         "E[||grad f(x^t)||^2 | S_0 ... S_{T-1}] averaged <= 30 sqrt((1 + tau_avg) L sigma^2 Delta_f/(NKT))"
         " + 20 tau_max (L Delta_f + F_0)/T",
         drawn(_reacting, kind=StepKind.END_TO_END),
-        repaired=drawn(_theorem_4_1, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
+        repaired=drawn(partial(tuned.theorem_4_1, to_T=True), kind=StepKind.END_TO_END, count=60, root=30, rest=20),
         repair="the participation is independent of the gradients' noise, which Lemma B.1 and eqs. (24) and (63) use",
         remark="A client that takes part again only after small noise: given that it does not, its noise was large, "
         "whatever sigma. f(x) = x^2/2; the noise of round 0 is sigma/sqrt(2*q) or minus that with probability q each, "
@@ -287,7 +273,7 @@ STEPS: tuple[Step, ...] = (
     _theorem(
         "not printed: the repaired theorem",
         "eq. (12) for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
-        drawn(_theorem_4_1_played, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
+        drawn(partial(tuned.theorem_4_1, to_T=False), kind=StepKind.END_TO_END, count=60, root=30, rest=20),
     ),
     _corollary(
         "after eq. (13)",
@@ -314,12 +300,12 @@ STEPS: tuple[Step, ...] = (
         "statement, eq. (13)",
         "E over the participation of the mean of E||grad f(x^t)||^2 <= 30 sqrt((1 + E tau_avg) L sigma^2 Delta_f/(NKT))"
         " + 20 E[tau_max] (L Delta_f + F_0)/T",
-        drawn(_corollary_4_1, kind=StepKind.END_TO_END, count=30, root=30, rest=20),
+        drawn(partial(tuned.corollary_4_1, to_T=True), kind=StepKind.END_TO_END, count=30, root=30, rest=20),
         remark=f"Two participations, equally likely; step sizes of the one that is drawn. {TO_T}.",
     ),
     _corollary(
         "not printed: the repaired corollary",
         "the same for tau_max over rounds 0 ... T-1, max{1, tau_max} in the step sizes, 1 + E[tau_max] in the bound",
-        drawn(_corollary_4_1_played, kind=StepKind.END_TO_END, count=30, root=30, rest=20),
+        drawn(partial(tuned.corollary_4_1, to_T=False), kind=StepKind.END_TO_END, count=30, root=30, rest=20),
     ),
 )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most, drawn, same
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, forms
 from bounds.papers.fedsum.proofs.shared.terms import (
@@ -26,15 +26,12 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     Gamma_T,
     I,
     W,
-    at_most,
     average,
-    drawn,
     noisy,
     of_a_run,
-    same,
     tau,
 )
-from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)
@@ -276,29 +273,13 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             "statement",
             "(1/T) sum_t E||grad f(x^t)||^2 <= 2 Delta_f/(eta_g eta_l K T) + 9 eta_g eta_l max{1, tau_avg} sigma^2 L/N"
             " + 3 tau_max F_0/T + 150 eta_l^2 K sigma^2 L^2/N for the caps on eta_l and eta_g eta_l",
-            drawn(
-                lambda draw, **numbers: common.capped_rate(draw, case.algorithm, **numbers, to_T=True),
-                kind=StepKind.END_TO_END,
-                count=60,
-                initial=2,
-                noise=9,
-                first=3,
-                drift=150,
-            ),
+            common.capped_on_runs(case.algorithm, to_T=True, initial=2, noise=9, first=3, drift=150),
             remark=f"{TO_T}. {PLAYED}, and there are no caps.",
         ),
         step(
             "not printed: the repaired lemma, on runs",
             "for tau_max over rounds 0 ... T-1 with max{1, tau_max} in the caps and F_0/(5 N^2 T) added",
-            drawn(
-                lambda draw, **numbers: common.capped_rate(draw, case.algorithm, **numbers, to_T=False),
-                kind=StepKind.END_TO_END,
-                count=60,
-                initial=2,
-                noise=9,
-                first=3,
-                drift=150,
-            ),
+            common.capped_on_runs(case.algorithm, to_T=False, initial=2, noise=9, first=3, drift=150),
         ),
         _repaired(step, mended, eq(8), letter),
     )
@@ -391,24 +372,12 @@ def theorem(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             "statement",
             "(1/T) sum_t E||grad f(x^t)||^2 <= 30 sqrt(max{1, tau_avg} L sigma^2 Delta_f/(NKT))"
             " + 20 tau_max (L Delta_f + F_0)/T",
-            drawn(
-                lambda draw, **numbers: tuned.theorem(draw, case.algorithm, **numbers, to_T=True),
-                kind=StepKind.END_TO_END,
-                count=60,
-                root=30,
-                rest=20,
-            ),
+            tuned.on_runs(case.algorithm, to_T=True),
             remark=f"{TO_T}. {PLAYED}, and the right side without noise.",
         ),
         step(
             "not printed: the repaired theorem",
             "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
-            drawn(
-                lambda draw, **numbers: tuned.theorem(draw, case.algorithm, **numbers, to_T=False),
-                kind=StepKind.END_TO_END,
-                count=60,
-                root=30,
-                rest=20,
-            ),
+            tuned.on_runs(case.algorithm, to_T=False),
         ),
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most, same
 from bounds.ledger.step import Identity, Scalar, above, below, equal, together
-from bounds.papers.fedsum.proofs.shared.terms import at_most, same
 from bounds.papers.fedsum.symbols import N, S, T, delta, tau_max
 
 p, there = sp.symbols("p there", positive=True)
@@ -28,7 +28,7 @@ def absent_once() -> Scalar:
         equal(few, others * inverse, "binom(N-1, S-1)"),
         equal(every * S, N * others * inverse, "binom(N, S)"),
     )
-    return Scalar(left=1 - few / every, operator="==", right=1 - S / N, hypotheses=binomials)
+    return at_most(1 - few / every, 1 - S / N, *binomials, operator="==")
 
 
 def union() -> Scalar:
@@ -59,11 +59,12 @@ def tail_sum() -> Scalar:
     """
     before, mean, tails, tail, past, there = sp.symbols("l mean tails tail past there", nonnegative=True)
     line = equal(mean, tails - before * tail, "the line for l, for l = 0 of nothing")
-    return Scalar(
-        left=mean + (before + 1) * there,
+    return at_most(
+        mean + (before + 1) * there,
+        tails + tail - (before + 1) * past,
+        line,
+        equal(there, tail - past, "P(tau_max = l + 1)"),
         operator="==",
-        right=tails + tail - (before + 1) * past,
-        hypotheses=(line, equal(there, tail - past, "P(tau_max = l + 1)")),
     )
 
 

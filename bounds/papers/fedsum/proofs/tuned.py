@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, mean
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import drawn
+from bounds.ledger.step import Enumerated, StepKind
 from bounds.papers.fedsum.proofs.shared.patterns import Law
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarClients, ScalarRun, longest_delay, participation
 
@@ -99,6 +102,12 @@ def theorem(draw: Draw, algorithm: str, root: Rational, rest: Rational, *, to_T:
     """Theorems C.1, D.1, E.1 and G.1, with `longest_delay` for tau_max."""
     run, noise = tuned_run(draw, algorithm, to_T=to_T)
     return run.metric(), root * noise + rest * _rest(run, to_T=to_T)
+
+
+def on_runs(algorithm: str, *, to_T: bool) -> Enumerated:
+    """The check of `theorem`."""
+    sides = functools.partial(theorem, algorithm=algorithm, to_T=to_T)
+    return drawn(sides, kind=StepKind.END_TO_END, count=60, root=30, rest=20)
 
 
 def theorem_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> tuple[Fraction, sp.Expr]:

@@ -8,14 +8,15 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw
 from bounds.ledger.families import each, mean, per_client, squares
-from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, below, equal, positive
+from bounds.ledger.proof import Proof, at_most, gram, same
+from bounds.ledger.step import Enumerated, Gram, Step, StepKind, below, equal, positive
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame.proofs import common
-from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, same
+from bounds.papers.flame.proofs.common import X, alpha, drawn, pair_terms
 from bounds.papers.flame.statements import L, lambda_, m, rho
 
-_lemma_1 = FlamePart("lemma-1", "Section 4.2").step
-_theorem_1 = FlamePart("theorem-1", "Section 4.3").step
+_lemma_1 = Proof("flame/lemma-1", "Section 4.2")
+_theorem_1 = Proof("flame/theorem-1", "Section 4.3")
 
 h, slope, theta, w_i, w, pi = sp.symbols("h slope theta w_i w pi", real=True)
 
@@ -37,7 +38,7 @@ def _least_by_client() -> Gram:
     """(8) at (10), which has the local model of one client, and away from it."""
     least = (X * common.theta_next + rho * common.w - common.pi) / (X + rho)
     at, off = (pair_terms(common.theta_next, point, common.pi, common.w) for point in (least, least + _away))
-    return Gram(left=off, operator=">=", right=at)
+    return gram(off, at, operator=">=")
 
 
 def _least_by_server() -> Gram:
@@ -48,7 +49,7 @@ def _least_by_server() -> Gram:
     def by_w(point: Vector) -> sp.Expr:
         return each(dual, local - point) + rho / 2 * squares(local - point)
 
-    return Gram(left=by_w(server + _away), operator=">=", right=by_w(server))
+    return gram(by_w(server + _away), by_w(server), operator=">=")
 
 
 def _gradient_by_theta() -> Gram:
@@ -56,11 +57,11 @@ def _gradient_by_theta() -> Gram:
     f, f_next, rest = sp.symbols("f f_next rest", real=True)
     at, off = (pair_terms(point, common.w_i, common.pi, common.w) for point in (common.theta, common.theta + _away))
     gradient = alpha * (common.g + lambda_ * (common.theta - common.w_i))
-    return Gram(
-        left=alpha * (f_next - f) + off - at,
+    return gram(
+        alpha * (f_next - f) + off - at,
+        dot(gradient, _away) + X / 2 * square(_away) + alpha * rest,
+        equal(f_next - f, dot(common.g, _away) + rest, "grad f_i, with a rest of smaller order"),
         operator="==",
-        right=dot(gradient, _away) + X / 2 * square(_away) + alpha * rest,
-        hypotheses=(equal(f_next - f, dot(common.g, _away) + rest, "grad f_i, with a rest of smaller order"),),
     )
 
 
@@ -79,9 +80,7 @@ def _inner(draw: Draw, *, unused: int) -> tuple[Fraction, Fraction] | None:
 
 
 def _inner_check(unused: int) -> Enumerated:
-    return Enumerated(
-        kind=StepKind.STANDARD, sides=_inner, operator="==", instances=Draws(), constants={"unused": unused}
-    )
+    return drawn(_inner, "==", kind=StepKind.STANDARD, unused=unused)
 
 
 STEPS: tuple[Step, ...] = (
@@ -119,18 +118,11 @@ STEPS: tuple[Step, ...] = (
         "5",
         "below eq. (13)",
         "(13) can be satisfied after O(nu*log(d/eps_i)) gradient steps, nu a condition number of (9)",
-        Scalar(
-            left=_SHRINKS,
-            operator="<",
-            right=sp.Integer(1),
-            hypotheses=(*_SMOOTH, positive(lambda_ - L, "lambda")),
-        ),
-        remark=(
-            "What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta; at "
-            "most (1 - 1/nu)^2 with nu = (lambda + L)/(lambda - L). To speak of a condition number is to have (9) "
-            "strongly convex, lambda > L: Theorem 1 takes lambda large enough for it, and Proposition 1 has "
-            "lambda > 2*L where f is not convex."
-        ),
+        at_most(_SHRINKS, sp.Integer(1), *_SMOOTH, positive(lambda_ - L, "lambda"), operator="<"),
+        remark="What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta; "
+        "at most (1 - 1/nu)^2 with nu = (lambda + L)/(lambda - L). To speak of a condition number is to have (9) "
+        "strongly convex, lambda > L: Theorem 1 takes lambda large enough for it, and Proposition 1 has "
+        "lambda > 2*L where f is not convex.",
     ),
     _theorem_1(
         "1",

@@ -1,13 +1,17 @@
-"""Symbols, vectors, the coefficients of the proofs, and a shorter way to a step."""
+"""Symbols, vectors and coefficients of the steps of this ledger."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import sympy as sp
 
-from bounds.ledger.step import Check, Identity, Side, Step
+from bounds.ledger import proof
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame.statements import L, lambda_, rho
 from bounds.statement import Condition
+
+drawn = partial(proof.drawn, count=60)
 
 alpha = sp.Symbol("alpha", positive=True)
 eps = sp.Symbol("eps", nonnegative=True)
@@ -43,38 +47,3 @@ def descends(weight: sp.Expr) -> Condition:
 def pair_terms(theta: Vector, w_i: Vector, pi: Vector, w: Vector) -> sp.Expr:
     """A client's part of (8) without f_i: lambda*alpha/2 |theta - w_i|^2 + <pi, w_i - w> + rho/2 |w_i - w|^2."""
     return X / 2 * square(theta - w_i) + dot(pi, w_i - w) + rho / 2 * square(w_i - w)
-
-
-def same(left: Side, right: Side) -> Identity:
-    """The identity ``left == right``."""
-    return Identity(left=left, right=right)
-
-
-class FlamePart:
-    """The steps of one statement: `step` builds them with ids ``flame/<statement>-<number>``."""
-
-    def __init__(self, of: str, place: str) -> None:
-        self.of, self.place = of, place
-
-    def step(
-        self,
-        number: str,
-        location: str,
-        claim: str,
-        check: Check,
-        *,
-        repaired: Check | None = None,
-        repair: str = "",
-        remark: str = "",
-    ) -> Step:
-        """One step of the statement's proof."""
-        return Step(
-            id=f"flame/{self.of}-{number}",
-            location=f"{self.place}, {location}",
-            claim=claim,
-            of=f"flame/{self.of}",
-            check=check,
-            repaired=repaired,
-            repair=repair,
-            remark=remark,
-        )

@@ -8,15 +8,16 @@ from functools import partial
 import sympy as sp
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below, equal, positive
+from bounds.ledger.proof import Proof, at_most, gram, same
+from bounds.ledger.step import Enumerated, Step, StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
-    FlamePart,
     X,
     alpha,
     descends,
+    drawn,
     dtheta,
     dw_i,
     eps,
@@ -25,7 +26,6 @@ from bounds.papers.flame.proofs.common import (
     pair_terms,
     pi,
     pi_next,
-    same,
     theta,
     theta_next,
     w,
@@ -36,7 +36,7 @@ from bounds.papers.flame.proofs.common import (
 )
 from bounds.papers.flame.statements import L, alpha_min, lambda_, m, rho
 
-_step = FlamePart("lemma-1", "Appendix C").step
+_step = Proof("flame/lemma-1", "Appendix C")
 
 q = young(alpha)
 _DESCENDS = descends(alpha)
@@ -137,9 +137,7 @@ def _solved(draw: Draw, *, with_young: bool) -> tuple[Fraction, Fraction] | None
 
 
 def _solved_check(*, with_young: bool) -> Enumerated:
-    return Enumerated(
-        kind=StepKind.END_TO_END, sides=partial(_solved, with_young=with_young), operator="<=", instances=Draws()
-    )
+    return drawn(partial(_solved, with_young=with_young), kind=StepKind.END_TO_END)
 
 
 STEPS: tuple[Step, ...] = (
@@ -214,11 +212,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (36), inequality",
         "lambda^2*alpha_i^2/rho ||dtheta - dw_i||^2 "
         "<= lambda^2*alpha_i^2*(1 + rho)/rho (||dtheta||^2 + ||dw_i||^2/rho)",
-        Gram(
-            left=X**2 / rho * square(dtheta - dw_i),
-            operator="<=",
-            right=X**2 * (1 + rho) / rho * (square(dtheta) + square(dw_i) / rho),
-        ),
+        gram(X**2 / rho * square(dtheta - dw_i), X**2 * (1 + rho) / rho * (square(dtheta) + square(dw_i) / rho)),
         remark="(23) with k = rho, a number without a unit for a penalty with one.",
     ),
     _step(
@@ -283,11 +277,10 @@ STEPS: tuple[Step, ...] = (
         "22",
         "eq. (38), first inequality",
         "e_4 <= sum_i alpha_i <grad f_i(theta^{t+1}), dtheta> + L*alpha_i/2 ||dtheta||^2 + the squares",
-        Scalar(
-            left=alpha * _rise + X / 2 * _pull,
-            operator="<=",
-            right=alpha * _slope + L * alpha / 2 * _theta2 + X / 2 * _pull,
-            hypotheses=(below(_rise, _slope + L / 2 * _theta2, "(21)"),),
+        at_most(
+            alpha * _rise + X / 2 * _pull,
+            alpha * _slope + L * alpha / 2 * _theta2 + X / 2 * _pull,
+            below(_rise, _slope + L / 2 * _theta2, "(21)"),
         ),
         remark="rise = f_i(theta^{t+1}) - f_i(theta^t), slope = <grad f_i(theta^{t+1}), dtheta>.",
     ),
@@ -308,55 +301,38 @@ STEPS: tuple[Step, ...] = (
         "24",
         "eq. (38), second inequality: the Young parameter",
         "q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 is positive, as Proposition 3 asks",
-        Scalar(left=q, operator=">", right=sp.Integer(0), hypotheses=(_DESCENDS,)),
-        repaired=Scalar(
-            left=q,
+        at_most(q, sp.Integer(0), _DESCENDS, operator=">"),
+        repaired=at_most(
+            q,
+            sp.Integer(0),
+            _DESCENDS,
+            below(alpha_min, alpha),
+            positive(young(alpha_min), "Young parameter"),
             operator=">",
-            right=sp.Integer(0),
-            hypotheses=(_DESCENDS, below(alpha_min, alpha), positive(young(alpha_min), "Young parameter")),
         ),
         repair="assumed for the smallest weight, from which it follows for all",
-        remark=(
-            "(38) refers to Proposition 3, where k > 0, and its k is a multiple of q. q > 0 is not assumed anywhere."
-        ),
+        remark="(38) refers to Proposition 3, where k > 0, and its k is a multiple of q. q > 0 is not assumed "
+        "anywhere.",
     ),
     _step(
         "25",
         "eq. (38), second inequality",
         "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2/q*eps_i",
-        Gram(
-            left=dot(_G, dtheta),
-            operator="<=",
-            right=q * square(dtheta) + alpha**2 / q * square(_G),
-            conditions=(_DESCENDS,),
-        ),
-        repaired=Gram(
-            left=dot(_G, dtheta),
-            operator="<=",
-            right=q * square(dtheta) + square(_G) / (4 * q),
-            conditions=(_DESCENDS, _YOUNG),
-        ),
+        gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS,)),
+        repaired=gram(dot(_G, dtheta), q * square(dtheta) + square(_G) / (4 * q), where=(_DESCENDS, _YOUNG)),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
-        remark=(
-            "G = alpha_i (grad f_i(theta^{t+1}) + lambda (theta^{t+1} - w_i)), with eps_i = ||G||^2, the least that "
-            "(13) allows: eps_i contains alpha_i^2 already."
-        ),
+        remark="G = alpha_i (grad f_i(theta^{t+1}) + lambda (theta^{t+1} - w_i)), with eps_i = ||G||^2, the least that "
+        "(13) allows: eps_i contains alpha_i^2 already.",
     ),
     _step(
         "26",
         "eq. (38), second inequality, given q > 0",
         "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2/q*eps_i",
-        Gram(
-            left=dot(_G, dtheta),
-            operator="<=",
-            right=q * square(dtheta) + alpha**2 / q * square(_G),
-            conditions=(_DESCENDS, _YOUNG),
-        ),
-        repaired=Gram(
-            left=dot(_G, dtheta),
-            operator="<=",
-            right=q * square(dtheta) + alpha**2 / q * square(_G),
-            conditions=(_DESCENDS, _YOUNG, above(alpha, sp.Rational(1, 2))),
+        gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS, _YOUNG)),
+        repaired=gram(
+            dot(_G, dtheta),
+            q * square(dtheta) + alpha**2 / q * square(_G),
+            where=(_DESCENDS, _YOUNG, above(alpha, sp.Rational(1, 2))),
         ),
         repair="alpha_i >= 1/2; below it 1/(4*q) in place of alpha_i^2/q, with which lemma-1-31 is repaired",
         remark="The printed constant alone: Proposition 3 gives 1/(4*q), and 1/m < 1/2 from m = 3 on.",
@@ -372,16 +348,13 @@ STEPS: tuple[Step, ...] = (
         "28",
         "eq. (39), first inequality",
         "(35)-(38) put into (34)",
-        Scalar(
-            left=_e1 + _e2 + _e3 + _e4,
-            operator="<=",
-            right=_SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND,
-            hypotheses=(
-                equal(_e1, _SERVER, "(35)"),
-                below(_e2, _E2_BOUND, "(36)"),
-                equal(_e3, _E3_VALUE, "(37)"),
-                below(_e4, _E4_BOUND, "(38)"),
-            ),
+        at_most(
+            _e1 + _e2 + _e3 + _e4,
+            _SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND,
+            equal(_e1, _SERVER, "(35)"),
+            below(_e2, _E2_BOUND, "(36)"),
+            equal(_e3, _E3_VALUE, "(37)"),
+            below(_e4, _E4_BOUND, "(38)"),
         ),
         remark="One selected client.",
     ),
@@ -403,18 +376,8 @@ STEPS: tuple[Step, ...] = (
         "30",
         "eq. (39), last inequality",
         "-rho*m/2 ||w^{t+1} - w^t||^2 + ... + alpha_i/q*eps_i <= ... + alpha_i^2/q*eps_i",
-        Scalar(
-            left=_SERVER + _FALL + alpha / q * eps,
-            operator="<=",
-            right=_FALL + alpha**2 / q * eps,
-            hypotheses=(_DESCENDS, _YOUNG),
-        ),
-        repaired=Scalar(
-            left=_SERVER + _FALL + alpha**2 / q * eps,
-            operator="<=",
-            right=_FALL + alpha**2 / q * eps,
-            hypotheses=(_DESCENDS, _YOUNG),
-        ),
+        at_most(_SERVER + _FALL + alpha / q * eps, _FALL + alpha**2 / q * eps, _DESCENDS, _YOUNG),
+        repaired=at_most(_SERVER + _FALL + alpha**2 / q * eps, _FALL + alpha**2 / q * eps, _DESCENDS, _YOUNG),
         repair="alpha_i^2 on the left, as in the line before it",
     ),
     _step(
@@ -430,26 +393,17 @@ STEPS: tuple[Step, ...] = (
         "31",
         "Section 4.4, Lemma 1, eq. (16)",
         "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i",
-        Enumerated(
+        drawn(partial(_change, with_young=False), kind=StepKind.END_TO_END, cost=Fraction(1), power=2),
+        repaired=drawn(
+            partial(_change, with_young=True),
             kind=StepKind.END_TO_END,
-            sides=partial(_change, with_young=False),
-            operator="<=",
-            instances=Draws(),
-            constants={"cost": Fraction(1), "power": 2},
-        ),
-        repaired=Enumerated(
-            kind=StepKind.END_TO_END,
-            sides=partial(_change, with_young=True),
-            operator="<=",
-            instances=Draws(),
-            constants={"cost": Fraction(1, 4), "power": 0},
             form=forms.descent,
+            cost=Fraction(1, 4),
+            power=0,
         ),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
-        remark=(
-            "Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "
-            "the repaired form holds with equality."
-        ),
+        remark="Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "
+        "the repaired form holds with equality.",
     ),
     _step(
         "32",

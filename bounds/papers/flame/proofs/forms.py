@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most, gram
 from bounds.ledger.step import Gram, Scalar, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.flame import statements as flame
@@ -63,11 +64,11 @@ def dual_equation() -> Gram:
     dual = X * theta_next + rho * w - (X + rho) * w_i_next  # (10), solved for pi
     new_theta, new_w_i = theta + there * (theta_next - theta), w_i + there * (w_i_next - w_i)
     new_dual = dual + there * rho * (w_i_next - w)
-    return Gram(
-        left=square(new_dual - X * (new_theta - new_w_i)),
+    return gram(
+        square(new_dual - X * (new_theta - new_w_i)),
+        ZERO,
+        equal(square(dual - X * (theta - w_i)), ZERO, "before the round, at first by (28)"),
         operator="==",
-        right=ZERO,
-        hypotheses=(equal(square(dual - X * (theta - w_i)), ZERO, "before the round, at first by (28)"),),
     )
 
 
@@ -78,23 +79,25 @@ _MINIMUM = below(F_star, _joint + alpha * (_f + lambda_ / 2 * square(theta - w))
 
 def above_minimum(penalty: sp.Expr) -> Gram:
     """L >= F^* where rho >= penalty*lambda*alpha_i, by Lemma 2."""
-    return Gram(
-        left=_value + alpha * _f + pair_terms(theta, w_i, X * (theta - w_i), w),
+    return gram(
+        _value + alpha * _f + pair_terms(theta, w_i, X * (theta - w_i), w),
+        F_star,
+        below(_joint, _value, "the clients before it"),
+        _MINIMUM,
         operator=">=",
-        right=F_star,
-        hypotheses=(below(_joint, _value, "the clients before it"), _MINIMUM),
-        conditions=(above(rho, penalty * X, "penalty"),),
+        where=(above(rho, penalty * X, "penalty"),),
     )
 
 
 def any_dual() -> Gram:
     """L >= F^* - sum_i <lambda*alpha_i*(theta_i - w_i) - pi_i, w_i - w> for any dual variables."""
-    return Gram(
-        left=_value + alpha * _f + pair_terms(theta, w_i, pi, w),
+    return gram(
+        _value + alpha * _f + pair_terms(theta, w_i, pi, w),
+        F_star - _pairing - dot(X * (theta - w_i) - pi, w_i - w),
+        below(_joint, _value + _pairing, "the clients before it"),
+        _MINIMUM,
         operator=">=",
-        right=F_star - _pairing - dot(X * (theta - w_i) - pi, w_i - w),
-        hypotheses=(below(_joint, _value + _pairing, "the clients before it"), _MINIMUM),
-        conditions=(above(rho, X, "penalty"),),
+        where=(above(rho, X, "penalty"),),
     )
 
 
@@ -102,12 +105,7 @@ def paired() -> Gram:
     """<r, d> <= R*A for |r| <= R and |d| = A, in vectors of length 1 at most."""
     R, A = sp.symbols("R A", positive=True)
     one, other = vectors("r/R d/A")
-    return Gram(
-        left=R * A * dot(one, other),
-        operator="<=",
-        right=R * A,
-        hypotheses=(below(R * A * square(one), R * A), below(R * A * square(other), R * A)),
-    )
+    return gram(R * A * dot(one, other), R * A, below(R * A * square(one), R * A), below(R * A * square(other), R * A))
 
 
 # --- Lemma 1 ---
@@ -124,45 +122,39 @@ def descent(cost: sp.Expr, power: sp.Expr) -> Gram:
     q = young(alpha)
     before, after = pair_terms(theta, w_i, dual, server), pair_terms(theta_next, w_i_next, dual_next, server)
     residual = alpha * (g_next + lambda_ * (theta_next - w_i))
-    return Gram(
-        left=alpha * (_f_next - _f) + after - before,
-        operator="<=",
-        right=-gain(alpha) * (square(theta_next - theta) + square(w_i_next - w_i))
+    return gram(
+        alpha * (_f_next - _f) + after - before,
+        -gain(alpha) * (square(theta_next - theta) + square(w_i_next - w_i))
         + cost * alpha**power / q * square(residual),
-        hypotheses=(_TANGENT,),
-        conditions=(descends(alpha), positive(q, "Young parameter")),
+        _TANGENT,
+        where=(descends(alpha), positive(q, "Young parameter")),
     )
 
 
 def least_young() -> Scalar:
     """The Young parameter of a client is at least that of the smallest weight."""
     smallest = positive(young(alpha_min), "Young parameter")
-    return Scalar(
-        left=young(alpha_min), operator="<=", right=young(alpha), hypotheses=(below(alpha_min, alpha), smallest)
-    )
+    return at_most(young(alpha_min), young(alpha), below(alpha_min, alpha), smallest)
 
 
 def least_gain() -> Scalar:
     """The gain of a client is at least that of the smallest or of the largest weight."""
     part = sp.Symbol("part", nonnegative=True)
     between = part * alpha_max + (1 - part) * alpha_min
-    return Scalar(
-        left=c_1,
-        operator="<=",
-        right=gain(between),
-        hypotheses=(
-            below(part, 1),
-            below(alpha_min, alpha_max),
-            below(c_1, gain(alpha_min)),
-            below(c_1, gain(alpha_max)),
-        ),
+    return at_most(
+        c_1,
+        gain(between),
+        below(part, 1),
+        below(alpha_min, alpha_max),
+        below(c_1, gain(alpha_min)),
+        below(c_1, gain(alpha_max)),
     )
 
 
 def positive_gain() -> Scalar:
     """The gain of a client is positive where that of the largest weight is: per weight it is no smaller."""
     left, right = alpha * gain(alpha_max), alpha_max * gain(alpha)
-    return Scalar(left=left, operator="<=", right=right, hypotheses=(below(alpha, alpha_max),))
+    return at_most(left, right, below(alpha, alpha_max))
 
 
 def change(cost: sp.Expr) -> Scalar:
@@ -173,20 +165,17 @@ def change(cost: sp.Expr) -> Scalar:
     def scaled(expr: sp.Expr) -> sp.Expr:
         return sp.expand(expr.xreplace({lambda_: ratio * rho / alpha}))
 
-    return Scalar(
-        left=e_1 + e_2 + e_3 + e_4,
-        operator="<=",
-        right=-c_1 * (_theta2 + _w_i2) + cost * c_0 * eps_max,
-        hypotheses=(
-            below(e_1, ZERO, "(35)"),
-            below(e_2, scaled(X**2 * (1 + rho) / rho * (_theta2 + _w_i2 / rho)), "(36)"),
-            below(e_3, scaled(-(X + rho) / 2 * _w_i2), "(37)"),
-            below(e_4, scaled(pull + alpha * (L - lambda_) / 2 * _theta2), "(38), second equality"),
-            below(pull, scaled(young(alpha) * _theta2) + own * eps, "(38), second inequality, repaired"),
-            below(own, c_0, "1/(4*q), at the smallest weight"),
-            below(c_1, scaled(gain(alpha)), "at the smallest or largest weight"),
-            below(eps, eps_max),
-        ),
+    return at_most(
+        e_1 + e_2 + e_3 + e_4,
+        -c_1 * (_theta2 + _w_i2) + cost * c_0 * eps_max,
+        below(e_1, ZERO, "(35)"),
+        below(e_2, scaled(X**2 * (1 + rho) / rho * (_theta2 + _w_i2 / rho)), "(36)"),
+        below(e_3, scaled(-(X + rho) / 2 * _w_i2), "(37)"),
+        below(e_4, scaled(pull + alpha * (L - lambda_) / 2 * _theta2), "(38), second equality"),
+        below(pull, scaled(young(alpha) * _theta2) + own * eps, "(38), second inequality, repaired"),
+        below(own, c_0, "1/(4*q), at the smallest weight"),
+        below(c_1, scaled(gain(alpha)), "at the smallest or largest weight"),
+        below(eps, eps_max),
     )
 
 
@@ -196,7 +185,7 @@ def change(cost: sp.Expr) -> Scalar:
 def dual_change() -> Gram:
     """(36), inequality, with k."""
     right = X**2 / rho * ((1 + k) * square(dtheta) + (1 + 1 / k) * square(dw_i))
-    return Gram(left=X**2 / rho * square(dtheta - dw_i), operator="<=", right=right)
+    return gram(X**2 / rho * square(dtheta - dw_i), right)
 
 
 # lambda - L, and lambda^2*alpha_i^2/rho.
@@ -208,7 +197,7 @@ def convex_share(cost: sp.Expr) -> Gram:
     (residual,) = vectors("G")
     q = share * alpha * _excess / 2
     right = q * square(dtheta) + cost / q * square(residual)
-    return Gram(left=dot(residual, dtheta), operator="<=", right=right)
+    return gram(dot(residual, dtheta), right)
 
 
 def concave() -> Scalar:
@@ -220,16 +209,13 @@ def concave() -> Scalar:
     def own(weight: sp.Expr) -> sp.Expr:
         return rest + rise * weight - bend * weight**2
 
-    return Scalar(
-        left=least,
-        operator="<=",
-        right=own(part * alpha_max + (1 - part) * alpha_min),
-        hypotheses=(
-            below(part, 1),
-            below(alpha_min, alpha_max),
-            below(least, own(alpha_min)),
-            below(least, own(alpha_max)),
-        ),
+    return at_most(
+        least,
+        own(part * alpha_max + (1 - part) * alpha_min),
+        below(part, 1),
+        below(alpha_min, alpha_max),
+        below(least, own(alpha_min)),
+        below(least, own(alpha_max)),
     )
 
 
@@ -242,28 +228,25 @@ def positive_concave() -> Scalar:
         return rest + rise * weight - bend * weight**2
 
     left, right = alpha * own(alpha_max), alpha_max * own(alpha)
-    return Scalar(left=left, operator="<=", right=right, hypotheses=(below(alpha, alpha_max),))
+    return at_most(left, right, below(alpha, alpha_max))
 
 
 def wide_change() -> Scalar:
     """Remainder of (34) after (35) to (38) for a selected client."""
     e_1, e_2, e_3, e_4, pull = sp.symbols("e_1 e_2 e_3 e_4 pull", real=True)
     theta_gain, w_gain, own, c_0, inverse = sp.symbols("theta_gain w_gain own c_0 1/k", positive=True)
-    return Scalar(
-        left=e_1 + e_2 + e_3 + e_4,
-        operator="<=",
-        right=-theta_gain * _theta2 - w_gain * _w_i2 + c_0 * eps_max,
-        hypotheses=(
-            below(e_1, ZERO, "(35)"),
-            below(e_2, _pull * ((1 + k) * _theta2 + (1 + inverse) * _w_i2), "(36), with k"),
-            below(e_3, -(X + rho) / 2 * _w_i2, "(37)"),
-            below(e_4, pull - alpha * _excess / 2 * _theta2, "(38), second equality"),
-            below(pull, share * alpha * _excess / 2 * _theta2 + own * eps, "(38), with the share"),
-            below(own, c_0, "1/(2*share*alpha*(lambda - L)), at the smallest weight"),
-            below(theta_gain, (1 - share) * _excess * alpha / 2 - _pull * (1 + k), "at an end"),
-            below(w_gain, (X + rho) / 2 - _pull * (1 + inverse), "at an end"),
-            below(eps, eps_max),
-        ),
+    return at_most(
+        e_1 + e_2 + e_3 + e_4,
+        -theta_gain * _theta2 - w_gain * _w_i2 + c_0 * eps_max,
+        below(e_1, ZERO, "(35)"),
+        below(e_2, _pull * ((1 + k) * _theta2 + (1 + inverse) * _w_i2), "(36), with k"),
+        below(e_3, -(X + rho) / 2 * _w_i2, "(37)"),
+        below(e_4, pull - alpha * _excess / 2 * _theta2, "(38), second equality"),
+        below(pull, share * alpha * _excess / 2 * _theta2 + own * eps, "(38), with the share"),
+        below(own, c_0, "1/(2*share*alpha*(lambda - L)), at the smallest weight"),
+        below(theta_gain, (1 - share) * _excess * alpha / 2 - _pull * (1 + k), "at an end"),
+        below(w_gain, (X + rho) / 2 - _pull * (1 + inverse), "at an end"),
+        below(eps, eps_max),
     )
 
 
@@ -283,18 +266,17 @@ _GRADIENT_43 = (2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2
 def by_theta(inner: sp.Expr) -> Gram:
     """(42) with (L + lambda)^2."""
     residual = alpha * (g_next + lambda_ * (theta_next - w_i))
-    return Gram(
-        left=square(alpha * (g + lambda_ * (theta - w_i))),
-        operator="<=",
-        right=2 * alpha**2 * (L + lambda_) ** 2 * square(theta_next - theta) + inner * square(residual),
-        hypotheses=(below(square(g - g_next), L**2 * square(theta - theta_next), "smoothness"),),
+    return gram(
+        square(alpha * (g + lambda_ * (theta - w_i))),
+        2 * alpha**2 * (L + lambda_) ** 2 * square(theta_next - theta) + inner * square(residual),
+        below(square(g - g_next), L**2 * square(theta - theta_next), "smoothness"),
     )
 
 
 def by_w_i(factor: sp.Expr) -> Gram:
     """(43): w_i - w by (11), and Lemma 2."""
     right = (2 * rho**2 + factor * X**2) * square(dw_i) + factor * X**2 * square(dtheta)
-    return Gram(left=rho**2 * square(_APART), operator="<=", right=right)
+    return gram(rho**2 * square(_APART), right)
 
 
 def chance(power: sp.Expr) -> Scalar:
@@ -302,53 +284,48 @@ def chance(power: sp.Expr) -> Scalar:
     likely = sp.Symbol("P(i in S)", nonnegative=True)
     value = sp.Symbol("v", real=True)
     alike = equal(m * likely, s, "the sum over the clients is E|S| = s")
-    return Scalar(left=likely * value, operator="==", right=(s / m) ** power * value, hypotheses=(alike,))
+    return at_most(likely * value, (s / m) ** power * value, alike, operator="==")
 
 
 def inner_errors(factor: sp.Expr) -> Scalar:
     """(47), the inner errors of a client that is selected with probability s/m."""
     own, c_0 = sp.symbols("cost c_0", positive=True)
-    return Scalar(
-        left=s / m * own * eps,
-        operator="<=",
-        right=factor * s / m * c_0 * eps_max,
-        hypotheses=(below(own, c_0, "the largest"), below(eps, eps_max)),
+    return at_most(
+        s / m * own * eps, factor * s / m * c_0 * eps_max, below(own, c_0, "the largest"), below(eps, eps_max)
     )
 
 
 def small_penalty() -> Scalar:
     """Where q > 0 rho is at most 1."""
     parameter = positive(young(alpha), "Young parameter")
-    return Scalar(left=X**2 * rho**2, operator="<=", right=X**2, hypotheses=(parameter,))
+    return at_most(X**2 * rho**2, X**2, parameter)
 
 
 def convex_inner() -> Scalar:
     """c_1 > 0 and q > 0 make lambda at least L."""
-    return Scalar(
-        left=(1 + rho) * alpha * L,
-        operator="<=",
-        right=(1 + rho) * alpha * lambda_,
-        hypotheses=(descends(alpha), positive(young(alpha), "Young parameter"), below(rho**2, 1)),
+    return at_most(
+        (1 + rho) * alpha * L,
+        (1 + rho) * alpha * lambda_,
+        descends(alpha),
+        positive(young(alpha), "Young parameter"),
+        below(rho**2, 1),
     )
 
 
 def all_gradients(c_2: sp.Expr) -> Scalar:
     """(40) from (41) to (44) and (47), of one client, in the forms that hold; (41) is about all of them."""
-    return Scalar(
-        left=_by_w + _by_theta + _by_w_i + _by_pi,
-        operator="<=",
-        right=m / s * c_2 * (_chosen_theta + _chosen_w) + 2 * eps_max,
-        hypotheses=(
-            equal(_by_w, ZERO, "(41)"),
-            below(_by_theta, _GRADIENT_42, "(42), repaired"),
-            below(_by_w_i, _GRADIENT_43, "(43)"),
-            below(_by_pi, _GRADIENT_43 / rho**2, "(44)"),
-            equal(_chosen_theta, s / m * _theta2, _SELECTED),
-            equal(_chosen_w, s / m * _w_i2, _SELECTED),
-            below(alpha, alpha_max),
-            below(eps, eps_max),
-            *CONVEX,
-        ),
+    return at_most(
+        _by_w + _by_theta + _by_w_i + _by_pi,
+        m / s * c_2 * (_chosen_theta + _chosen_w) + 2 * eps_max,
+        equal(_by_w, ZERO, "(41)"),
+        below(_by_theta, _GRADIENT_42, "(42), repaired"),
+        below(_by_w_i, _GRADIENT_43, "(43)"),
+        below(_by_pi, _GRADIENT_43 / rho**2, "(44)"),
+        equal(_chosen_theta, s / m * _theta2, _SELECTED),
+        equal(_chosen_w, s / m * _w_i2, _SELECTED),
+        below(alpha, alpha_max),
+        below(eps, eps_max),
+        *CONVEX,
     )
 
 
@@ -366,35 +343,29 @@ _theta_gain, _w_gain, _ratio = sp.symbols("theta_gain w_gain ratio", positive=Tr
 def gradients_by_gains(inner: sp.Expr) -> Scalar:
     """(40) from (41) to (44) and (47), of one client, by what its steps gain; costs are factors in (42)-(44)."""
     cost_42, theta_43, w_43, theta_44, w_44 = sp.symbols("cost_42 theta_43 w_43 theta_44 w_44", nonnegative=True)
-    return Scalar(
-        left=_by_w + _by_theta + _by_w_i + _by_pi,
-        operator="<=",
-        right=m / s * _ratio * (_theta_gain * _chosen_theta + _w_gain * _chosen_w) + inner * eps_max,
-        hypotheses=(
-            equal(_by_w, ZERO, "(41)"),
-            below(_by_theta, cost_42 * _theta2 + 2 * eps, "(42), repaired"),
-            below(_by_w_i, theta_43 * _theta2 + w_43 * _w_i2, "(43)"),
-            below(_by_pi, theta_44 * _theta2 + w_44 * _w_i2, "(44)"),
-            equal(_chosen_theta, s / m * _theta2, _SELECTED),
-            equal(_chosen_w, s / m * _w_i2, _SELECTED),
-            below(eps, eps_max),
-            below(cost_42 + theta_43 + theta_44, _ratio * _theta_gain, "the ratio, of theta_i"),
-            below(w_43 + w_44, _ratio * _w_gain, "the ratio, of w_i"),
-        ),
+    return at_most(
+        _by_w + _by_theta + _by_w_i + _by_pi,
+        m / s * _ratio * (_theta_gain * _chosen_theta + _w_gain * _chosen_w) + inner * eps_max,
+        equal(_by_w, ZERO, "(41)"),
+        below(_by_theta, cost_42 * _theta2 + 2 * eps, "(42), repaired"),
+        below(_by_w_i, theta_43 * _theta2 + w_43 * _w_i2, "(43)"),
+        below(_by_pi, theta_44 * _theta2 + w_44 * _w_i2, "(44)"),
+        equal(_chosen_theta, s / m * _theta2, _SELECTED),
+        equal(_chosen_w, s / m * _w_i2, _SELECTED),
+        below(eps, eps_max),
+        below(cost_42 + theta_43 + theta_44, _ratio * _theta_gain, "the ratio, of theta_i"),
+        below(w_43 + w_44, _ratio * _w_gain, "the ratio, of w_i"),
     )
 
 
 def largest_ratio() -> Scalar:
     """The ratio of theta_i is largest for the largest weight: both sides over the weight; cost is that of (42)-(44)."""
     cost, rise, bend = sp.symbols("cost rise bend", positive=True)
-    return Scalar(
-        left=alpha * cost,
-        operator="<=",
-        right=_ratio * (rise - bend * alpha),
-        hypotheses=(
-            below(alpha, alpha_max),
-            below(alpha_max * cost, _ratio * (rise - bend * alpha_max), "at the largest weight"),
-        ),
+    return at_most(
+        alpha * cost,
+        _ratio * (rise - bend * alpha),
+        below(alpha, alpha_max),
+        below(alpha_max * cost, _ratio * (rise - bend * alpha_max), "at the largest weight"),
     )
 
 
@@ -402,43 +373,34 @@ def ratio_of_w() -> Scalar:
     """The ratio of w_i: the least gain, and the largest weight in what (43) and (44) cost."""
     least = sp.Symbol("least", positive=True)
     dual = 4 * lambda_**2 * (1 + 1 / rho**2)
-    return Scalar(
-        left=2 * rho**2 + 2 + dual * alpha**2,
-        operator="<=",
-        right=_ratio * _w_gain,
-        hypotheses=(
-            below(alpha, alpha_max),
-            below(least, _w_gain, "the least gain"),
-            below(2 * rho**2 + 2 + dual * alpha_max**2, _ratio * least, "the ratio"),
-        ),
+    return at_most(
+        2 * rho**2 + 2 + dual * alpha**2,
+        _ratio * _w_gain,
+        below(alpha, alpha_max),
+        below(least, _w_gain, "the least gain"),
+        below(2 * rho**2 + 2 + dual * alpha_max**2, _ratio * least, "the ratio"),
     )
 
 
 def own_gains() -> Scalar:
     """(54), first inequality, with the least coefficient."""
     moved, chosen, of_gains, skew = sp.symbols("moved chosen gains skew", nonnegative=True)
-    return Scalar(
-        left=-of_gains,
-        operator="<=",
-        right=-s * skew / m * c_1 * moved,
-        hypotheses=(
-            above(of_gains, c_1 * chosen, "client by client"),
-            equal(chosen / s, skew * moved / m, "(17)"),
-        ),
+    return at_most(
+        -of_gains,
+        -s * skew / m * c_1 * moved,
+        above(of_gains, c_1 * chosen, "client by client"),
+        equal(chosen / s, skew * moved / m, "(17)"),
     )
 
 
 def theta_gradients(constant: sp.Expr, *known: Condition) -> Scalar:
     """(52) and (54), in the forms that hold: the steps of all clients by those of the selected ones."""
     moved, chosen, skew, gradient = sp.symbols("moved chosen skew gradient", nonnegative=True)
-    return Scalar(
-        left=gradient,
-        operator="<=",
-        right=m / (s * gamma_bar) * constant * chosen + 2 * m * eps_max,
-        hypotheses=(
-            below(gradient, flame.THETA_GRADIENT * moved + 2 * m * eps_max, "(52), repaired, with the largest weight"),
-            equal(chosen / s, skew * moved / m, "(17)"),
-            above(skew, gamma_bar, "(18)"),
-            *known,
-        ),
+    return at_most(
+        gradient,
+        m / (s * gamma_bar) * constant * chosen + 2 * m * eps_max,
+        below(gradient, flame.THETA_GRADIENT * moved + 2 * m * eps_max, "(52), repaired, with the largest weight"),
+        equal(chosen / s, skew * moved / m, "(17)"),
+        above(skew, gamma_bar, "(18)"),
+        *known,
     )

@@ -9,17 +9,18 @@ import sympy as sp
 
 from bounds.ledger import draw as exact
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below
+from bounds.ledger.proof import Proof, at_most, gram, same
+from bounds.ledger.step import Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
 from bounds.papers.flame.proofs import forms, runs
-from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, pi, same, theta_next, w, w_i_next, w_next
+from bounds.papers.flame.proofs.common import X, alpha, drawn, pair_terms, pi, theta_next, w, w_i_next, w_next
 from bounds.papers.flame.statements import F_star, L, k, lambda_, rho
 
-_proposition_2 = FlamePart("proposition-2", "Appendix A, Proposition 2").step
-_proposition_3 = FlamePart("proposition-3", "Appendix A, Proposition 3").step
-_lemma_2 = FlamePart("lemma-2", "Appendix A, Lemma 2").step
-_lemma_3 = FlamePart("lemma-3", "Appendix A, Lemma 3").step
+_proposition_2 = Proof("flame/proposition-2", "Appendix A, Proposition 2")
+_proposition_3 = Proof("flame/proposition-3", "Appendix A, Proposition 3")
+_lemma_2 = Proof("flame/lemma-2", "Appendix A, Lemma 2")
+_lemma_3 = Proof("flame/lemma-3", "Appendix A, Lemma 3")
 
 one, other = vectors("theta_1 theta_2")
 a, b, c = vectors("a b c")
@@ -72,7 +73,7 @@ def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-_DUALS = Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws(), form=forms.dual_equation)
+_DUALS = drawn(_duals, "==", kind=StepKind.END_TO_END, form=forms.dual_equation)
 
 
 # --- Lemma 3 ---
@@ -127,34 +128,26 @@ STEPS: tuple[Step, ...] = (
         "1",
         "statement, eq. (21)",
         "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2> <= L/2 ||theta_1 - theta_2||^2, i = 1, 2",
-        Enumerated(
-            kind=StepKind.STANDARD,
-            sides=_tangent,
-            operator="<=",
-            instances=Draws(),
-            constants={"half": Fraction(1, 2)},
-        ),
+        drawn(_tangent, kind=StepKind.STANDARD, half=Fraction(1, 2)),
         remark="Two dimensions, with gradients that are linear on either side of 0.",
     ),
     _proposition_3(
         "1",
         "statement, eq. (22)",
         "2 <theta_1, theta_2> <= k ||theta_1||^2 + ||theta_2||^2/k",
-        Gram(left=2 * dot(one, other), operator="<=", right=k * square(one) + square(other) / k),
+        gram(2 * dot(one, other), k * square(one) + square(other) / k),
     ),
     _proposition_3(
         "2",
         "statement, eq. (23)",
         "||theta_1 - theta_2||^2 <= (1 + k) ||theta_1||^2 + (1 + 1/k) ||theta_2||^2",
-        Gram(left=square(one - other), operator="<=", right=(1 + k) * square(one) + (1 + 1 / k) * square(other)),
+        gram(square(one - other), (1 + k) * square(one) + (1 + 1 / k) * square(other)),
     ),
     _proposition_3(
         "3",
         "statement, eq. (24)",
         "||sum_{i=1}^m theta_i||^2 <= m sum_{i=1}^m ||theta_i||^2",
-        Enumerated(
-            kind=StepKind.STANDARD, sides=_sum_of_vectors, operator="<=", instances=Draws(), constants={"power": 1}
-        ),
+        drawn(_sum_of_vectors, kind=StepKind.STANDARD, power=1),
     ),
     _lemma_2(
         "1",
@@ -175,20 +168,16 @@ STEPS: tuple[Step, ...] = (
         "eq. (29)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0 with the start (28)",
         _DUALS,
-        remark=(
-            "Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
-            "for the others the equation stays as it was."
-        ),
+        remark="Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
+        "for the others the equation stays as it was.",
     ),
     _lemma_2(
         "4",
         "eq. (25)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0, with the start that the proof sets",
         _DUALS,
-        remark=(
-            "Line 1 of Algorithm 1 leaves pi_i^0 open, and the proof sets it, by (28). Lemmas 1 and 3 and Theorem 2 "
-            "need this start too."
-        ),
+        remark="Line 1 of Algorithm 1 leaves pi_i^0 open, and the proof sets it, by (28). Lemmas 1 and 3 and Theorem 2 "
+        "need this start too.",
     ),
     _lemma_3(
         "1",
@@ -234,43 +223,44 @@ STEPS: tuple[Step, ...] = (
         "5",
         "eq. (30), first inequality",
         "sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2) + rest >= F^* + rest",
-        Scalar(
-            left=_joint + _share, operator=">=", right=F_star + _share, hypotheses=(above(_joint, F_star, "minimum"),)
-        ),
+        at_most(_joint + _share, F_star + _share, above(_joint, F_star, "minimum"), operator=">="),
         remark="By the definition of F^*; joint is the objective (6) at (Theta^{t+1}, w^{t+1}).",
     ),
     _lemma_3(
         "6",
         "eq. (30), the minimum F^*, and Section 4.4, below Theorem 2",
         "F^* = min (6), on which the rate 1/T of (51) rests, exists under Assumption 1 alone",
-        Scalar(
-            left=_OBJECTIVE,
+        at_most(
+            _OBJECTIVE,
+            sp.Integer(0),
+            below(-L, _h, "smoothness"),
+            below(_h, L, "smoothness"),
+            above(rho, X, "penalty"),
             operator=">=",
-            right=sp.Integer(0),
-            hypotheses=(below(-L, _h, "smoothness"), below(_h, L, "smoothness"), above(rho, X, "penalty")),
         ),
-        repaired=Scalar(
-            left=_OBJECTIVE,
+        repaired=at_most(
+            _OBJECTIVE,
+            sp.Integer(0),
+            above(_h, 0, "bounded below"),
+            below(_h, L, "smoothness"),
+            above(rho, X, "penalty"),
             operator=">=",
-            right=sp.Integer(0),
-            hypotheses=(above(_h, 0, "bounded below"), below(_h, L, "smoothness"), above(rho, X, "penalty")),
         ),
         repair="f_i bounded below",
-        remark=(
-            "One client with f = h*theta^2/2, |h| <= L: a minimum of (6) is a stationary point, where it is 0. Without "
-            "one F^* is -infinity: Lemma 3 stays true, (51) says nothing, and the rate 1/T, which the text claims from "
-            "Assumption 1 alone, is lost. With f = -theta and exact solutions the gradients do not vanish."
-        ),
+        remark="One client with f = h*theta^2/2, |h| <= L: a minimum of (6) is a stationary point, where it is 0. "
+        "Without one F^* is -infinity: Lemma 3 stays true, (51) says nothing, and the rate 1/T, which the text claims "
+        "from Assumption 1 alone, is lost. With f = -theta and exact solutions the gradients do not vanish.",
     ),
     _lemma_3(
         "7",
         "eq. (30), second inequality",
         "F^* + sum_i (rho - lambda*alpha_i)/2 ||w_i - w||^2 >= F^*",
-        Scalar(
-            left=F_star + _before + (rho - X) / 2 * _APART,
+        at_most(
+            F_star + _before + (rho - X) / 2 * _APART,
+            F_star,
+            above(rho, X, "penalty"),
+            above(_before, sp.Integer(0), "the clients before it"),
             operator=">=",
-            right=F_star,
-            hypotheses=(above(rho, X, "penalty"), above(_before, sp.Integer(0), "the clients before it")),
         ),
         remark="One client after the other; before is the sum over those before it.",
     ),
@@ -278,14 +268,7 @@ STEPS: tuple[Step, ...] = (
         "8",
         "Lemma 3 and eq. (30)",
         "L^{t+1} >= F^* when rho >= lambda*alpha_i",
-        Enumerated(
-            kind=StepKind.END_TO_END,
-            sides=_above_optimum,
-            operator=">=",
-            instances=Draws(),
-            constants={"penalty": Fraction(1)},
-            form=forms.above_minimum,
-        ),
+        drawn(_above_optimum, ">=", kind=StepKind.END_TO_END, form=forms.above_minimum, penalty=Fraction(1)),
         remark="Three rounds with (28), with any inner solutions; instances with a finite F^*.",
     ),
     _lemma_3(

@@ -15,15 +15,16 @@ import sympy as sp
 from bounds.ledger.draw import Draw, mean, subsets
 from bounds.ledger.families import mean as mean_of
 from bounds.ledger.families import per_client, total
-from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
+from bounds.ledger.proof import Proof, at_most, gram, same
+from bounds.ledger.step import Enumerated, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.flame import statements as flame
 from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
-    FlamePart,
     X,
     alpha,
     descends,
+    drawn,
     dtheta,
     dw_i,
     eps,
@@ -32,7 +33,6 @@ from bounds.papers.flame.proofs.common import (
     gain,
     pair_terms,
     pi,
-    same,
     theta,
     theta_next,
     w,
@@ -42,8 +42,8 @@ from bounds.papers.flame.proofs.common import (
 from bounds.papers.flame.proofs.skew import relative_skew
 from bounds.papers.flame.statements import F_star, L, T, alpha_max, eps_max, gamma_bar, lambda_, m, rho, s
 
-_unbiased = FlamePart("theorem-2-unbiased", "Appendix D").step
-_biased = FlamePart("theorem-2-biased", "Appendix D").step
+_unbiased = Proof("flame/theorem-2-unbiased", "Appendix D")
+_biased = Proof("flame/theorem-2-biased", "Appendix D")
 
 # --- (41): all m clients, w by (12) ---
 
@@ -79,11 +79,7 @@ _THETA_STEP = _dual / X - _step_1
 # w_i - w of a client that updates: w_i - w_i_next + (pi_next - pi)/rho, with Lemma 2 for the last.
 _APART = X / rho * (dtheta - dw_i) - dw_i
 _BY_43 = (2 * rho**2 + 4 * X**2) * square(dw_i) + 4 * X**2 * square(dtheta)
-_OF_44 = Gram(
-    left=square(_APART),
-    operator="<=",
-    right=(2 * rho**2 + 4 * X**2) / rho**2 * square(dw_i) + 4 * X**2 / rho**2 * square(dtheta),
-)
+_OF_44 = gram(square(_APART), (2 * rho**2 + 4 * X**2) / rho**2 * square(dw_i) + 4 * X**2 / rho**2 * square(dtheta))
 # The gradients by theta_i, w_i and pi_i of a client that updates.
 (_residual,) = vectors("residual")
 _OF_ONE = square(_residual - alpha * (dg + lambda_ * dtheta)) + (rho**2 + 1) * square(_APART)
@@ -105,8 +101,8 @@ _fall, _first, _last = sp.symbols("fall L_first L_last", real=True)
 _gain, _skew = sp.symbols("gain skew", nonnegative=True)
 _errors = sp.Symbol("errors", real=True)
 _BY_SELECTED = below(_errors, s * c_0 * eps_max, "(47)")
-_PRINTED_COST: dict[str, Number] = {"cost": Fraction(1), "power": 2}
-_YOUNG_COST: dict[str, Number] = {"cost": Fraction(1, 4), "power": 0}
+_PRINTED_COST: dict[str, Any] = {"cost": Fraction(1), "power": 2}
+_YOUNG_COST: dict[str, Any] = {"cost": Fraction(1, 4), "power": 0}
 _C3 = 2 + c_2 * c_0 / c_1
 _C4 = 2 + m * c_0 * c_2 / (s * c_1 * gamma_bar)
 _BY_48 = m / (s * c_1) * _fall + m * c_0 / c_1 * eps_max
@@ -346,38 +342,22 @@ def _both_sides(
 def _solved_check(*, biased: bool) -> dict[str, Any]:
     """(19) or (20) with exact inner solutions, and the same where q > 0."""
     as_printed, with_young = (
-        Enumerated(
-            kind=StepKind.END_TO_END,
-            sides=partial(_solved, biased=biased, with_young=young),
-            operator="<=",
-            instances=Draws(),
-        )
-        for young in (False, True)
+        drawn(partial(_solved, biased=biased, with_young=young), kind=StepKind.END_TO_END) for young in (False, True)
     )
     return {"check": as_printed, "repaired": with_young, "repair": "q > 0"}
 
 
 def _theorem_check(*, biased: bool, with_young: bool) -> Enumerated:
-    return Enumerated(
+    return drawn(
+        partial(_theorem, biased=biased, with_young=with_young),
         kind=StepKind.END_TO_END,
-        sides=partial(_theorem, biased=biased, with_young=with_young),
-        operator="<=",
-        instances=Draws(),
-        constants={**(_YOUNG_COST if with_young else _PRINTED_COST), "inner": 2},
+        **_YOUNG_COST if with_young else _PRINTED_COST,
+        inner=2,
     )
 
 
-def _expectation(sides: Callable[..., Any], operator: str, **constants: Number) -> Enumerated:
-    return Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
-
-
-def _over_runs(sides: Callable[..., Any], *, everybody: bool, **constants: Number) -> Enumerated:
-    return _expectation(partial(sides, everybody=everybody), "<=", **constants)
-
-
-def _for_all(check: Enumerated, form: Callable[..., Algebraic]) -> Enumerated:
-    """The claim with a form for all values."""
-    return replace(check, form=form)
+def _over_runs(sides: Callable[..., Any], *, everybody: bool, **given: Any) -> Enumerated:
+    return drawn(partial(sides, everybody=everybody), **given)
 
 
 _WHO = (
@@ -410,14 +390,14 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (42), first inequality",
         "||alpha_i (g + lambda (theta - w_i))||^2 <= 2*alpha_i^2 ||g + lambda*theta - g_next - lambda*theta_next||^2 "
         "+ 2*alpha_i^2 ||g_next + lambda (theta_next - w_i)||^2",
-        Gram(left=square(_BY_THETA), operator="<=", right=_SPLIT),
+        gram(square(_BY_THETA), _SPLIT),
     ),
     _unbiased(
         "4",
         "eq. (42), second inequality",
         "... <= 2*alpha_i^2 ||g - g_next||^2 + 4*alpha_i^2*lambda^2 ||theta - theta_next||^2 + 2*eps_i",
-        Gram(left=_SPLIT, operator="<=", right=_LOST),
-        repaired=Gram(left=_SPLIT, operator="<=", right=_LOST + 2 * alpha**2 * square(g - g_next)),
+        gram(_SPLIT, _LOST),
+        repaired=gram(_SPLIT, _LOST + 2 * alpha**2 * square(g - g_next)),
         repair="4*alpha_i^2 ||g - g_next||^2",
         remark="Proposition 3 doubles both squares. eps_i is the residual (13) itself.",
     ),
@@ -425,20 +405,14 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "5",
         "eq. (42), third inequality",
         "... <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta||^2 + 2*eps_i",
-        Gram(left=_LOST, operator="<=", right=_END_42, hypotheses=(_SMOOTH,)),
+        gram(_LOST, _END_42, _SMOOTH),
     ),
     _unbiased(
         "6",
         "eq. (42), first to last",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta||^2 + 2*eps_i",
-        Gram(left=square(_BY_THETA), operator="<=", right=_END_42, hypotheses=(_SMOOTH,)),
-        repaired=Gram(
-            left=square(_BY_THETA),
-            operator="<=",
-            right=_END_42,
-            hypotheses=(_SMOOTH,),
-            conditions=(above(lambda_, 2 * L),),
-        ),
+        gram(square(_BY_THETA), _END_42, _SMOOTH),
+        repaired=gram(square(_BY_THETA), _END_42, _SMOOTH, where=(above(lambda_, 2 * L),)),
         repair="lambda >= 2*L; in general (L + lambda)^2 for L^2 + 2*lambda^2",
         remark="Proposition 1 asks lambda > 2*L for a claim of its own; Theorem 2 does not.",
     ),
@@ -447,7 +421,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (42), for all clients",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_max",
         _over_runs(_by_theta, everybody=False, inner=2),
-        repaired=_for_all(_over_runs(_by_theta, everybody=True, inner=2), forms.by_theta),
+        repaired=_over_runs(_by_theta, everybody=True, inner=2, form=forms.by_theta),
         repair=f"{_WOULD}; and (L + lambda)^2",
         remark=_WHO,
     ),
@@ -480,16 +454,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "11",
         "eq. (43), first inequality",
         "... <= 2*rho^2 ||w_i^t - w_i^{t+1}||^2 + 2 ||pi_i^{t+1} - pi_i^t||",
-        Scalar(
-            left=(rho * _step_1 + _dual) ** 2,
-            operator="<=",
-            right=2 * rho**2 * _step_1**2 + 2 * _dual,
-        ),
-        repaired=Scalar(
-            left=(rho * _step_1 + _dual) ** 2,
-            operator="<=",
-            right=2 * rho**2 * _step_1**2 + 2 * _dual**2,
-        ),
+        at_most((rho * _step_1 + _dual) ** 2, 2 * rho**2 * _step_1**2 + 2 * _dual),
+        repaired=at_most((rho * _step_1 + _dual) ** 2, 2 * rho**2 * _step_1**2 + 2 * _dual**2),
         repair="the last norm squared",
         remark="One dimension: step = w_i^t - w_i^{t+1}, dual = pi_i^{t+1} - pi_i^t = rho (w_i^{t+1} - w) >= 0.",
     ),
@@ -498,15 +464,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (43), second inequality",
         "2*rho^2 ||dw_i||^2 + 2 ||pi_i^{t+1} - pi_i^t|| "
         "<= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
-        Scalar(
-            left=2 * rho**2 * _step_1**2 + 2 * _dual,
-            operator="<=",
-            right=(2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2,
-        ),
-        repaired=Scalar(
-            left=2 * rho**2 * _step_1**2 + 2 * _dual**2,
-            operator="<=",
-            right=(2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2,
+        at_most(2 * rho**2 * _step_1**2 + 2 * _dual, (2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2),
+        repaired=at_most(
+            2 * rho**2 * _step_1**2 + 2 * _dual**2, (2 * rho**2 + 4 * X**2) * _step_1**2 + 4 * X**2 * _THETA_STEP**2
         ),
         repair="the last norm squared",
         remark="As above, with dual = lambda*alpha_i*(dtheta_i + step) by Lemma 2.",
@@ -515,7 +475,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "13",
         "eq. (43), first to last",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
-        Gram(left=square(rho * _APART), operator="<=", right=_BY_43),
+        gram(square(rho * _APART), _BY_43),
         remark="Of a selected client: w_i - w by (11) and Lemma 2.",
     ),
     _unbiased(
@@ -523,7 +483,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (43), for all clients",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
         _over_runs(_by_w_i, everybody=False, factor=4),
-        repaired=_for_all(_over_runs(_by_w_i, everybody=True, factor=4), forms.by_w_i),
+        repaired=_over_runs(_by_w_i, everybody=True, factor=4, form=forms.by_w_i),
         repair=_WOULD,
         remark=_WHO,
     ),
@@ -546,15 +506,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "17",
         "eq. (45), first inequality",
         "(41)-(44) put into (40)",
-        Scalar(
-            left=_D_THETA + _D_W + _D_PI,
-            operator="<=",
-            right=_C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
-            hypotheses=(
-                below(_D_THETA, _BY_42 * _theta2 + 2 * eps, "(42)"),
-                below(_D_W, (2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2, "(43)"),
-                below(_D_PI, ((2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2) / rho**2, "(44)"),
-            ),
+        at_most(
+            _D_THETA + _D_W + _D_PI,
+            _C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
+            below(_D_THETA, _BY_42 * _theta2 + 2 * eps, "(42)"),
+            below(_D_W, (2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2, "(43)"),
+            below(_D_PI, ((2 * rho**2 + 4 * X**2) * _w_i2 + 4 * X**2 * _theta2) / rho**2, "(44)"),
         ),
         remark="Client by client.",
     ),
@@ -562,11 +519,11 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "18",
         "eq. (45), second inequality",
         "... <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
-        Scalar(
-            left=_C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
-            operator="<=",
-            right=_C2 * (_theta2 + _w_i2) + 2 * eps_max,
-            hypotheses=(below(alpha, alpha_max), below(eps, eps_max)),
+        at_most(
+            _C_THETA * _theta2 + _C_W * _w_i2 + 2 * eps,
+            _C2 * (_theta2 + _w_i2) + 2 * eps_max,
+            below(alpha, alpha_max),
+            below(eps, eps_max),
         ),
         remark="Client by client. c_2 is the sum of two coefficients of which the larger one would do.",
     ),
@@ -574,35 +531,23 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "19",
         "eq. (45), of a selected client",
         "||grad_theta_i L||^2 + ||grad_w_i L||^2 + ||grad_pi_i L||^2 <= c_2 (||dtheta_i||^2 + ||dw_i||^2) + 2*eps_i",
-        Gram(
-            left=_OF_ONE,
-            operator="<=",
-            right=_BY_45,
-            hypotheses=(_SMOOTH_STEP,),
-            conditions=(descends(alpha), above(rho, X, "penalty")),
-        ),
-        repaired=Gram(
-            left=_OF_ONE,
-            operator="<=",
-            right=_BY_45,
-            hypotheses=(_SMOOTH_STEP,),
-            conditions=(descends(alpha), above(rho, X, "penalty"), above(lambda_, L)),
+        gram(_OF_ONE, _BY_45, _SMOOTH_STEP, where=(descends(alpha), above(rho, X, "penalty"))),
+        repaired=gram(
+            _OF_ONE, _BY_45, _SMOOTH_STEP, where=(descends(alpha), above(rho, X, "penalty"), above(lambda_, L))
         ),
         repair="lambda >= L, which q > 0 implies; then c_2 stands as printed",
-        remark=(
-            "Equal weights. residual is the gradient in (13), with ||residual||^2 = eps_i, and dg the change of "
-            "grad f_i. What (42) lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i, where "
-            "L*alpha_i <= rho. A run in which (45) fails has one client, always selected: alpha = lambda = 1, "
-            "rho = 10, L = 200, f = 100*theta^2 + 401*theta, theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: "
-            "161605.01 against 161012.04."
-        ),
+        remark="Equal weights. residual is the gradient in (13), with ||residual||^2 = eps_i, and dg the change of "
+        "grad f_i. What (42) lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i, where "
+        "L*alpha_i <= rho. A run in which (45) fails has one client, always selected: alpha = lambda = 1, "
+        "rho = 10, L = 200, f = 100*theta^2 + 401*theta, theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: "
+        "161605.01 against 161012.04.",
     ),
     _unbiased(
         "20",
         "eq. (45)",
         "||grad L(P^t)||^2 <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
         _over_runs(_by_all, everybody=False, inner=2),
-        repaired=_for_all(_over_runs(_by_all, everybody=True, inner=2), forms.of_all),
+        repaired=_over_runs(_by_all, everybody=True, inner=2, form=forms.of_all),
         repair=f"{_WOULD}; and q > 0",
         remark=_WHO,
     ),
@@ -610,8 +555,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "21",
         "eq. (46)",
         "E[L^{t+1} - L^t] <= E[sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i]",
-        _expectation(partial(_change, with_young=False), "<=", **_PRINTED_COST),
-        repaired=_for_all(_expectation(partial(_change, with_young=True), "<=", **_YOUNG_COST), forms.descent),
+        drawn(partial(_change, with_young=False), **_PRINTED_COST),
+        repaired=drawn(partial(_change, with_young=True), **_YOUNG_COST, form=forms.descent),
         repair=_YOUNG_REPAIR,
         remark="Lemma 1 in the mean over the selection.",
     ),
@@ -619,17 +564,15 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "22",
         "eq. (47), the steps",
         "E[sum_S v_i] = s/m sum_i v_i",
-        _for_all(_expectation(_sampled, "==", power=1), forms.chance),
+        drawn(_sampled, "==", power=1, form=forms.chance),
         remark="v_i as if client i were selected, whoever is.",
     ),
     _unbiased(
         "23",
         "eq. (47), the inner errors",
         "E[sum_S alpha_i^2/q*eps_i] <= s*c_0*eps_max",
-        _expectation(partial(_inner_errors, with_young=False), "<=", factor=Fraction(1)),
-        repaired=_for_all(
-            _expectation(partial(_inner_errors, with_young=True), "<=", factor=Fraction(1)), forms.inner_errors
-        ),
+        drawn(partial(_inner_errors, with_young=False), factor=Fraction(1)),
+        repaired=drawn(partial(_inner_errors, with_young=True), factor=Fraction(1), form=forms.inner_errors),
         repair="q > 0",
         remark="Where all q < 0, c_0 is negative and a small eps_i has the larger term.",
     ),
@@ -637,11 +580,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "24",
         "above eq. (48)",
         "c_1 > 0",
-        Scalar(
-            left=_least,
+        at_most(
+            _least,
+            sp.Integer(0),
+            equal(_least, gain(alpha), "the least is that of some client"),
+            descends(alpha),
             operator=">",
-            right=sp.Integer(0),
-            hypotheses=(equal(_least, gain(alpha), "the least is that of some client"), descends(alpha)),
         ),
         remark="(48) divides by c_1.",
     ),
@@ -649,43 +593,28 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "25",
         "eq. (48), the least coefficient",
         "sum_i -(..)_i v_i <= -c_1 sum_i v_i",
-        Scalar(left=-_gain * _moved, operator="<=", right=-c_1 * _moved, hypotheses=(above(_gain, c_1),)),
+        at_most(-_gain * _moved, -c_1 * _moved, above(_gain, c_1)),
         remark="Client by client.",
     ),
     _unbiased(
         "26",
         "eq. (48)",
         "sum_i (||dw_i||^2 + ||dtheta_i||^2) <= m/(s*c_1) E[L^t - L^{t+1}] + m*c_0/c_1*eps_max",
-        Scalar(
-            left=_moved,
-            operator="<=",
-            right=_BY_48,
-            hypotheses=(below(-_fall, -s / m * c_1 * _moved + s * c_0 * eps_max, "(47)"),),
-        ),
+        at_most(_moved, _BY_48, below(-_fall, -s / m * c_1 * _moved + s * c_0 * eps_max, "(47)")),
         remark="fall = E[L^t - L^{t+1}].",
     ),
     _unbiased(
         "27",
         "eq. (49)",
         "||grad L(P^t)||^2 <= m*c_2/(s*c_1) E[L^t - L^{t+1}] + m*c_3*eps_max, c_3 = 2 + c_2*c_0/c_1",
-        Scalar(
-            left=_grad2,
-            operator="<=",
-            right=_BY_49,
-            hypotheses=(
-                below(_grad2, c_2 * _moved + 2 * m * eps_max, "(45)"),
-                below(_moved, _BY_48, "(48)"),
-            ),
-        ),
+        at_most(_grad2, _BY_49, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(45)"), below(_moved, _BY_48, "(48)")),
     ),
     _unbiased(
         "28",
         "eq. (50), the sum",
         "sum_{t=0}^{T-1} (L^t - L^{t+1}) = L^0 - L^{t+1}",
-        Enumerated(kind=StepKind.STANDARD, sides=partial(_falls, to_the_end=False), operator="==", instances=Draws()),
-        repaired=Enumerated(
-            kind=StepKind.STANDARD, sides=partial(_falls, to_the_end=True), operator="==", instances=Draws()
-        ),
+        drawn(partial(_falls, to_the_end=False), "==", kind=StepKind.STANDARD),
+        repaired=drawn(partial(_falls, to_the_end=True), "==", kind=StepKind.STANDARD),
         repair="L^0 - L^T",
         remark="t is bound by the sum; every t < T is tried.",
     ),
@@ -693,8 +622,8 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "29",
         "eq. (50), the expectation",
         "||grad L(P^t)||^2 on the left without E, E[L^0 - L^T] on the right",
-        _expectation(partial(_telescoped, in_mean=False), "<="),
-        repaired=_expectation(partial(_telescoped, in_mean=True), "<="),
+        drawn(partial(_telescoped, in_mean=False), "<="),
+        repaired=drawn(partial(_telescoped, in_mean=True), "<="),
         repair="E on the left",
         remark="(49) is about the mean given P^t, and P^t is random from round 1 on.",
     ),
@@ -711,33 +640,25 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "31",
         "eq. (51)",
         "E[L^0 - L^T] <= E[L^0 - F^*] in (50)",
-        Scalar(
-            left=c_2 / (c_1 * s * T) * (_first - _last) + _C3 * eps_max,
-            operator="<=",
-            right=c_2 / (c_1 * s * T) * (_first - F_star) + _C3 * eps_max,
-            hypotheses=(above(_last, F_star, "Lemma 3"),),
+        at_most(
+            c_2 / (c_1 * s * T) * (_first - _last) + _C3 * eps_max,
+            c_2 / (c_1 * s * T) * (_first - F_star) + _C3 * eps_max,
+            above(_last, F_star, "Lemma 3"),
         ),
     ),
     _unbiased(
         "32",
         "Section 4.4, below Theorem 2",
         "the mean of ||grad L(P^t)||^2 over T rounds vanishes with rate 1/T, by (19)",
-        Scalar(
-            left=c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max,
-            operator="<=",
-            right=(c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T,
-        ),
-        repaired=Scalar(
-            left=c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max,
-            operator="<=",
-            right=(c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T,
-            hypotheses=(equal(eps_max, sp.Integer(0), "exact inner solutions"),),
+        at_most(c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max, (c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T),
+        repaired=at_most(
+            c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max,
+            (c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T,
+            equal(eps_max, sp.Integer(0), "exact inner solutions"),
         ),
         repair="with exact inner solutions, or eps_max of order 1/T",
-        remark=(
-            "grad2 is a bound of E[L^0 - L^T], rest stands for c_3; the right side is 1/T times the bound at T = 1. "
-            "A client whose theta_i^t satisfies (13) may stay there, and its gradient with it."
-        ),
+        remark="grad2 is a bound of E[L^0 - L^T], rest stands for c_3; the right side is 1/T times the bound at T = 1. "
+        "A client whose theta_i^t satisfies (13) may stay there, and its gradient with it.",
     ),
     _unbiased(
         "40",
@@ -753,12 +674,10 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         _theorem_check(biased=False, with_young=False),
         repaired=_theorem_check(biased=False, with_young=True),
         repair=f"{_YOUNG_REPAIR} in c_0; and E on the left",
-        remark=(
-            "Two rounds at most, quadratic f_i, inner solutions with a fixed error. eps_max is the largest residual of "
-            "all clients, selected or not; L^T stands where L^{t+1} is printed. The four clients with q > 0 of the "
-            "counterexample to Lemma 1, all selected in one round, have 0.27 on the left and -14 on the right (L = "
-            "1/1000); with 1/(4*q) in c_0 it is 2.5."
-        ),
+        remark="Two rounds at most, quadratic f_i, inner solutions with a fixed error. eps_max is the largest residual "
+        "of all clients, selected or not; L^T stands where L^{t+1} is printed. The four clients with q > 0 of the "
+        "counterexample to Lemma 1, all selected in one round, have 0.27 on the left and -14 on the right (L = "
+        "1/1000); with 1/(4*q) in c_0 it is 2.5.",
     ),
     _unbiased(
         "34",
@@ -818,7 +737,7 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "eq. (52), first inequality",
         "||grad L(Theta^t)||^2 <= sum_i 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_i",
         _over_runs(_by_all_thetas, everybody=False, inner=2),
-        repaired=_for_all(_over_runs(_by_all_thetas, everybody=True, inner=2), forms.by_theta),
+        repaired=_over_runs(_by_all_thetas, everybody=True, inner=2, form=forms.by_theta),
         repair=f"{_WOULD}; and (L + lambda)^2",
         remark=f"The equation has no printed number. {_WHO}",
     ),
@@ -826,11 +745,11 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "5",
         "eq. (52), second inequality",
         "... <= sum_i (2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2) + 2*m*eps_max",
-        Scalar(
-            left=_BY_42 * _theta2 + 2 * (_eps_before + eps),
-            operator="<=",
-            right=_BY_42 * _theta2 + 2 * m * eps_max,
-            hypotheses=(below(_eps_before, (m - 1) * eps_max, "the other clients"), below(eps, eps_max)),
+        at_most(
+            _BY_42 * _theta2 + 2 * (_eps_before + eps),
+            _BY_42 * _theta2 + 2 * m * eps_max,
+            below(_eps_before, (m - 1) * eps_max, "the other clients"),
+            below(eps, eps_max),
         ),
         remark="The errors of the clients before the last, and its own; of the steps it is client by client.",
     ),
@@ -838,95 +757,61 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "6",
         "eq. (53), second inequality",
         "the steps of w_i dropped",
-        Scalar(
-            left=-gain(alpha) * (_w_i2 + _theta2),
-            operator="<=",
-            right=-gain(alpha) * _theta2,
-            hypotheses=(descends(alpha),),
-        ),
+        at_most(-gain(alpha) * (_w_i2 + _theta2), -gain(alpha) * _theta2, descends(alpha)),
         remark="The first inequality of (53) is (46).",
     ),
     _biased(
         "7",
         "eq. (54), first inequality",
         "E[sum_S -(..)_i ||dtheta_i||^2] <= s*gamma/m sum_i -(..)_i ||dtheta_i||^2 by (17)",
-        _expectation(partial(_by_skew, each=True), "<="),
-        repaired=_for_all(_expectation(partial(_by_skew, each=False), "<="), forms.own_gains),
+        drawn(partial(_by_skew, each=True), "<="),
+        repaired=drawn(partial(_by_skew, each=False), form=forms.own_gains),
         repair="-c_1 for the coefficients on the right, which is all that (55) needs; or equal weights",
-        remark=(
-            "(17) compares plain means of ||dtheta_i||^2. With unequal coefficients a selection may prefer clients "
-            "that move much and weigh little."
-        ),
+        remark="(17) compares plain means of ||dtheta_i||^2. With unequal coefficients a selection may prefer clients "
+        "that move much and weigh little.",
     ),
     _biased(
         "8",
         "eq. (54), second inequality, the steps",
         "s*gamma/m sum_i -(..)_i ||dtheta_i||^2 <= s*gamma_bar/m sum_i -(..)_i ||dtheta_i||^2 by (18)",
-        Scalar(
-            left=-s * _skew / m * _gain * _moved,
-            operator="<=",
-            right=-s * gamma_bar / m * _gain * _moved,
-            hypotheses=(above(_skew, gamma_bar, "(18)"),),
-        ),
+        at_most(-s * _skew / m * _gain * _moved, -s * gamma_bar / m * _gain * _moved, above(_skew, gamma_bar, "(18)")),
         remark="One coefficient, gain; client by client otherwise.",
     ),
     _biased(
         "9",
         "eq. (54), second inequality, the inner errors",
         "E[sum_S alpha_i^2/q*eps_i] <= m*c_0*eps_max",
-        Scalar(left=_errors, operator="<=", right=m * c_0 * eps_max, hypotheses=(_BY_SELECTED, below(s, m))),
-        repaired=Scalar(
-            left=_errors,
-            operator="<=",
-            right=m * c_0 * eps_max,
-            hypotheses=(_BY_SELECTED, below(s, m), above(c_0, sp.Integer(0), "Young parameters")),
+        at_most(_errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m)),
+        repaired=at_most(
+            _errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m), above(c_0, sp.Integer(0), "Young parameters")
         ),
         repair="c_0 >= 0, that is q > 0",
-        remark=(
-            "errors = E[sum_S ..] has s terms of at most c_0*eps_max where eps_i = eps_max, see (47); so the m in c_4 "
-            "could be s."
-        ),
+        remark="errors = E[sum_S ..] has s terms of at most c_0*eps_max where eps_i = eps_max, see (47); so the m in "
+        "c_4 could be s.",
     ),
     _biased(
         "10",
         "eq. (55)",
         "sum_i ||dtheta_i||^2 <= m/(s*c_1*gamma_bar) E[L^t - L^{t+1}] + m^2*c_0/(s*c_1*gamma_bar)*eps_max",
-        Scalar(
-            left=_moved,
-            operator="<=",
-            right=_BY_55,
-            hypotheses=(below(-_fall, -s * gamma_bar / m * c_1 * _moved + m * c_0 * eps_max, "(54)"),),
-        ),
+        at_most(_moved, _BY_55, below(-_fall, -s * gamma_bar / m * c_1 * _moved + m * c_0 * eps_max, "(54)")),
         remark="With the least coefficient c_1, as in (48), and gamma_bar > 0.",
     ),
     _biased(
         "11",
         "eq. (56), the constant",
         "2*alpha_i^2*(L^2 + 2*lambda^2) <= c_2",
-        Scalar(left=_BY_42, operator="<=", right=_C2, hypotheses=(below(alpha, alpha_max),)),
+        at_most(_BY_42, _C2, below(alpha, alpha_max)),
         remark="Not printed: (52) has the left side, (56) the right one.",
     ),
     _biased(
         "12",
         "eq. (56)",
         "||grad L(P^t)||^2 <= m*c_2/(s*c_1*gamma_bar) E[L^t - L^{t+1}] + m*c_4*eps_max",
-        Scalar(
-            left=_grad2 + _rest,
-            operator="<=",
-            right=_BY_56,
-            hypotheses=(
-                below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"),
-                below(_moved, _BY_55, "(55)"),
-            ),
+        at_most(
+            _grad2 + _rest, _BY_56, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"), below(_moved, _BY_55, "(55)")
         ),
-        repaired=Scalar(
-            left=_grad2,
-            operator="<=",
-            right=_BY_56,
-            hypotheses=(
-                below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"),
-                below(_moved, _BY_55, "(55)"),
-            ),
+        repaired=at_most(
+            _grad2, _BY_56, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(52)"), below(_moved, _BY_55, "(55)")
         ),
         repair="||grad L(Theta^t)||^2, as in (20)",
         remark="grad2 = ||grad L(Theta^t)||^2, rest = ||grad L(P^t)||^2 - grad2, of which (52) says nothing.",
@@ -955,10 +840,8 @@ _BIASED_STEPS: tuple[Step, ...] = (
         _theorem_check(biased=True, with_young=False),
         repaired=_theorem_check(biased=True, with_young=True),
         repair=f"{_YOUNG_REPAIR} in c_0; and E on the left",
-        remark=(
-            "Sets drawn with fixed unequal probabilities, so that gamma_bar > 0; otherwise as for (19). The selection "
-            "of Algorithm 1 has gamma_bar = 0 where it chooses at all."
-        ),
+        remark="Sets drawn with fixed unequal probabilities, so that gamma_bar > 0; otherwise as for (19). The "
+        "selection of Algorithm 1 has gamma_bar = 0 where it chooses at all.",
     ),
     _biased(
         "15",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 from bounds.ledger.draw import Draw, mean, subsets
-from bounds.ledger.step import Draws, Enumerated, Number, Step, StepKind
-from bounds.papers.flame.proofs.common import FlamePart
+from bounds.ledger.proof import Proof
+from bounds.ledger.step import Step
+from bounds.papers.flame.proofs.common import drawn
 
-_step = FlamePart("theorem-2-biased", "Section 4.4, Definition 2").step
+_step = Proof("flame/theorem-2-biased", "Section 4.4, Definition 2")
 
 
 def relative_skew(selections: Sequence[Sequence[int]], moves: Sequence[Fraction]) -> Fraction:
@@ -51,41 +51,33 @@ def _in_order(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
     return relative_skew(_largest(range(m), c, s), moves), Fraction(skew)
 
 
-def _check(sides: Callable[..., Any], operator: str, **constants: Number) -> Enumerated:
-    return Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
-
-
 STEPS: tuple[Step, ...] = (
     _step(
         "1",
         "below eq. (17)",
         "gamma(S, theta') = 1 for the unbiased selection",
-        _check(_unbiased, "==", skew=1),
+        drawn(_unbiased, "==", skew=1),
     ),
     _step(
         "2",
         "below eq. (18)",
         "gamma_bar becomes larger when clients with larger moves are selected: at least 1, as for unbiased selection",
-        _check(partial(_least, spare=3), ">=", skew=1),
-        repaired=_check(_in_order, ">=", skew=1),
+        drawn(partial(_least, spare=3), ">=", skew=1),
+        repaired=drawn(_in_order, ">=", skew=1),
         repair="(17) at moves that are in the order of selection, instead of the least (18) over all moves",
-        remark=(
-            "theta' is free in (18), and the selection sees theta alone: the least is m/s times the smallest "
-            "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is "
-            "never below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves "
-            "(17) is 0/0."
-        ),
+        remark="theta' is free in (18), and the selection sees theta alone: the least is m/s times the smallest "
+        "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is "
+        "never below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves "
+        "(17) is 0/0.",
     ),
     _step(
         "3",
         "eq. (18), as used in eqs. (20) and (55)",
         "gamma_bar > 0 for the biased selection of Algorithm 1",
-        _check(partial(_least, spare=3), ">", skew=0),
-        repaired=_check(partial(_least, spare=0), ">", skew=0),
+        drawn(partial(_least, spare=3), ">", skew=0),
+        repaired=drawn(partial(_least, spare=0), ">", skew=0),
         repair="as many candidates as selected clients, c = s, which is the unbiased selection",
-        remark=(
-            "(20) and (55) divide by gamma_bar. With more candidates than selected clients the one with the smallest "
-            "gradient is never taken, and (17) is 0 where it alone moves."
-        ),
+        remark="(20) and (55) divide by gamma_bar. With more candidates than selected clients the one with the "
+        "smallest gradient is never taken, and (17) is 0 where it alone moves.",
     ),
 )

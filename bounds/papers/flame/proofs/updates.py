@@ -7,13 +7,14 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Gram, Step, StepKind, above, below, positive
+from bounds.ledger.proof import Proof, gram, same
+from bounds.ledger.step import Step, StepKind, above, below, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.flame.proofs import runs
-from bounds.papers.flame.proofs.common import FlamePart, alpha, dtheta, g, g_next, same, theta, theta_next, w_i
+from bounds.papers.flame.proofs.common import alpha, drawn, dtheta, g, g_next, theta, theta_next, w_i
 from bounds.papers.flame.statements import L, k, lambda_, mu
 
-_step = FlamePart("theorem-1", "Appendix B").step
+_step = Proof("flame/theorem-1", "Appendix B")
 
 # Gradients of L_i by theta_i at theta_i^t and at theta_i^{t+1}, and the difference of those of f_i.
 G, R, dg = vectors("G R dg")
@@ -60,33 +61,24 @@ STEPS: tuple[Step, ...] = (
         "3",
         "eq. (31), first inequality",
         "||alpha_i*dg + alpha_i*lambda*dtheta||^2 <= 2*alpha_i^2 ||dg||^2 + 2*alpha_i^2*lambda^2 ||dtheta||^2",
-        Gram(
-            left=square(_CHANGE),
-            operator="<=",
-            right=2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta),
-        ),
+        gram(square(_CHANGE), 2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta)),
         remark="dg = grad f_i(theta^{t+1}) - grad f_i(theta^t).",
     ),
     _step(
         "4",
         "eq. (31), second inequality",
         "2*alpha_i^2 ||dg||^2 + 2*alpha_i^2*lambda^2 ||dtheta||^2 <= 2*alpha_i^2*(L^2 + lambda^2) ||dtheta||^2",
-        Gram(
-            left=2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta),
-            operator="<=",
-            right=_BOTH * square(dtheta),
-            hypotheses=(_SMOOTH,),
-        ),
+        gram(2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta), _BOTH * square(dtheta), _SMOOTH),
     ),
     _step(
         "5",
         "strong convexity where f_i is convex",
         "L_i is mu-strongly convex by theta_i",
-        Gram(
-            left=dot(_CHANGE, dtheta),
+        gram(
+            dot(_CHANGE, dtheta),
+            alpha * lambda_ * square(dtheta),
+            above(dot(dg, dtheta), sp.Integer(0), "convexity"),
             operator=">=",
-            right=alpha * lambda_ * square(dtheta),
-            hypotheses=(above(dot(dg, dtheta), sp.Integer(0), "convexity"),),
         ),
         remark="mu is not printed: alpha_i*lambda here.",
     ),
@@ -94,12 +86,12 @@ STEPS: tuple[Step, ...] = (
         "6",
         "strong convexity where lambda is sufficiently large",
         "L_i is mu-strongly convex by theta_i",
-        Gram(
-            left=dot(_CHANGE, dtheta),
+        gram(
+            dot(_CHANGE, dtheta),
+            alpha * (lambda_ - L) * square(dtheta),
+            _SMOOTH,
             operator=">=",
-            right=alpha * (lambda_ - L) * square(dtheta),
-            hypotheses=(_SMOOTH,),
-            conditions=(positive(lambda_ - L, "lambda"),),
+            where=(positive(lambda_ - L, "lambda"),),
         ),
         remark="Neither mu nor how large is printed: mu = alpha_i*(lambda - L), and lambda > L is enough.",
     ),
@@ -107,12 +99,7 @@ STEPS: tuple[Step, ...] = (
         "7",
         "eq. (32)",
         "||dtheta||^2 <= ||change of grad_theta_i L_i||^2/mu^2",
-        Gram(
-            left=square(dtheta),
-            operator="<=",
-            right=square(R - G) / mu**2,
-            hypotheses=(above(dot(R - G, dtheta), mu * square(dtheta), "strong convexity"),),
-        ),
+        gram(square(dtheta), square(R - G) / mu**2, above(dot(R - G, dtheta), mu * square(dtheta), "strong convexity")),
         remark="G and R are grad_theta_i L_i at theta_i^t and theta_i^{t+1}.",
     ),
     _step(
@@ -120,37 +107,23 @@ STEPS: tuple[Step, ...] = (
         "eqs. (14) and (33), first inequality, with the error that the approximation drops",
         "||grad_theta_i L_i||^2/B <= (1 + k) ||dtheta||^2 + (1 + 1/k)*eps_i/B for all k > 0, "
         "B = 2*alpha_i^2*(L^2 + lambda^2)",
-        Gram(
-            left=square(G) / _BOTH,
-            operator="<=",
-            right=(1 + k) * square(dtheta) + (1 + 1 / k) * square(R) / _BOTH,
-            hypotheses=(_LIPSCHITZ,),
-        ),
-        remark=(
-            "Printed as an approximation, without eps_i and k, for eps_i much smaller than the squared gradient. This "
-            "is what it approximates, eps_i = ||R||^2; with eps_i = 0 and k -> 0 it is the printed line."
-        ),
+        gram(square(G) / _BOTH, (1 + k) * square(dtheta) + (1 + 1 / k) * square(R) / _BOTH, _LIPSCHITZ),
+        remark="Printed as an approximation, without eps_i and k, for eps_i much smaller than the squared gradient. "
+        "This is what it approximates, eps_i = ||R||^2; with eps_i = 0 and k -> 0 it is the printed line.",
     ),
     _step(
         "9",
         "eqs. (14) and (33), second inequality, with the error that the approximation drops",
         "||dtheta||^2 <= ((1 + k) ||grad_theta_i L_i||^2 + (1 + 1/k)*eps_i)/mu^2 for all k > 0",
-        Gram(
-            left=square(dtheta),
-            operator="<=",
-            right=((1 + k) * square(G) + (1 + 1 / k) * square(R)) / mu**2,
-            hypotheses=(_MONOTONE,),
-        ),
+        gram(square(dtheta), ((1 + k) * square(G) + (1 + 1 / k) * square(R)) / mu**2, _MONOTONE),
         remark="As above.",
     ),
     _step(
         "10",
         "Theorem 1, eq. (14)",
         "both inequalities of (14) with exact inner solutions",
-        Enumerated(kind=StepKind.END_TO_END, sides=_bounds, operator="<=", instances=Draws()),
-        remark=(
-            "For the clients that take the step, as the proof has it with (13). A client that is not selected does not "
-            "move, whatever its gradient. mu = alpha_i*min(lambda + h_i)."
-        ),
+        drawn(_bounds, kind=StepKind.END_TO_END),
+        remark="For the clients that take the step, as the proof has it with (13). A client that is not selected does "
+        "not move, whatever its gradient. mu = alpha_i*min(lambda + h_i).",
     ),
 )

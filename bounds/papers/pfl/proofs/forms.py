@@ -34,6 +34,7 @@ from bounds.ledger.families import (
     total,
     uncorrelated,
 )
+from bounds.ledger.proof import at_most, gram, same
 from bounds.ledger.step import Gram, Identity, Scalar, above, below, equal, equations
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
@@ -69,7 +70,7 @@ SAMPLE_SPLIT = square(mean(X)) + (n - m) / (m * n * (n - 1)) * deviation(X, X)
 def sample_mean(factor: sp.Expr) -> Gram:
     """Lemma A.2, with <=."""
     right = square(mean(X)) + factor * (n - m) / (m * n**2) * deviation(X, X)
-    return Gram(left=sampled(X, X) / m**2, operator="<=", right=right, conditions=(*SAMPLE, FEW))
+    return gram(sampled(X, X) / m**2, right, where=(*SAMPLE, FEW))
 
 
 def sample_products() -> Gram:
@@ -77,12 +78,12 @@ def sample_products() -> Gram:
     one = m / n
     two = one - q
     right = (one * squares(X) + two * (square(total(X)) - squares(X))) / m**2
-    return Gram(left=sampled(X, X) / m**2, operator="==", right=right, conditions=SAMPLE)
+    return gram(sampled(X, X) / m**2, right, operator="==", where=SAMPLE)
 
 
 def sample_probabilities() -> Gram:
     """With P(i, j in S) = m (m - 1)/(n (n - 1)), for n >= 2."""
-    return Gram(left=sampled(X, X) / m**2, operator="==", right=SAMPLE_SUM, conditions=(*SAMPLE, above(n, 2)))
+    return gram(sampled(X, X) / m**2, SAMPLE_SUM, operator="==", where=(*SAMPLE, above(n, 2)))
 
 
 # --- Smoothness: Lemma A.3 ---
@@ -93,15 +94,12 @@ def descent() -> Gram:
     (du,) = vectors("du")
     dv, after = per_client("dv after")
     before, half, end = sp.symbols("f_before f_half f_end", real=True)
-    return Gram(
-        left=end - before,
-        operator="<=",
-        right=dot(full, du) + each(start_v, dv) / n + L * square(du) + L / n * squares(dv),
-        hypotheses=(
-            below(end - half, dot(mean(after), du) + L / 2 * square(du), "smooth in u"),
-            below(half - before, each(start_v, dv) / n + L / (2 * n) * squares(dv), "smooth in v_i"),
-            below(squares(after - start_u), L**2 * squares(dv), "grad_u is smooth in v_i"),
-        ),
+    return gram(
+        end - before,
+        dot(full, du) + each(start_v, dv) / n + L * square(du) + L / n * squares(dv),
+        below(end - half, dot(mean(after), du) + L / 2 * square(du), "smooth in u"),
+        below(half - before, each(start_v, dv) / n + L / (2 * n) * squares(dv), "smooth in v_i"),
+        below(squares(after - start_u), L**2 * squares(dv), "grad_u is smooth in v_i"),
     )
 
 
@@ -132,13 +130,13 @@ KNOWN_V = equal(each(start_v, Zeta), 0, "errors are not correlated with what was
 def inner_u(*, scaffold: bool = False) -> Gram:
     """E<grad_u f, du> = T_1u."""
     left = -gamma / m * sampled_with(_moves[scaffold], full)
-    return Gram(left=left, operator="==", right=T_1u, hypotheses=(KNOWN_U,))
+    return gram(left, T_1u, KNOWN_U, operator="==")
 
 
 def inner_v() -> Gram:
     """(1/n) sum_i E<grad_v f_i, dv_i> = T_1v: client i takes part with probability m/n."""
     left = -gamma * m / n**2 * each(start_v, Z + Zeta)
-    return Gram(left=left, operator="==", right=T_1v, hypotheses=(KNOWN_V,))
+    return gram(left, T_1v, KNOWN_V, operator="==")
 
 
 def one_inner_v() -> Gram:
@@ -146,26 +144,26 @@ def one_inner_v() -> Gram:
     w, Z_i, errors = vectors("w Z_i errors")
     known = equal(dot(w, errors), 0, "errors are not correlated with what was known before")
     left, right = -gamma * m / n * dot(w, Z_i + errors), -gamma * m / n * dot(w, Z_i)
-    return Gram(left=left, operator="==", right=right, hypotheses=(known,))
+    return gram(left, right, known, operator="==")
 
 
 def squared_move(two: sp.Expr) -> Gram:
     """Eq. (A.3), first inequality; the errors of the sample have the squares (m/n) N_u."""
     right = two * gamma**2 / m**2 * (sampled(A, A) + m / n * N_u)
     left = gamma**2 / m**2 * sampled(A + Xi, A + Xi)
-    return Gram(left=left, operator="<=", right=right, hypotheses=uncorrelated(xi, N_u), conditions=SAMPLE)
+    return gram(left, right, *uncorrelated(xi, N_u), where=SAMPLE)
 
 
 def squared_mean(two: sp.Expr) -> Gram:
     """Lemma A.2 for the sums over k."""
     left = gamma**2 / m**2 * sampled(A, A)
-    return Gram(left=left, operator="<=", right=T_2u + two * _share * T_3u, conditions=(*SAMPLE, FEW))
+    return gram(left, T_2u + two * _share * T_3u, where=(*SAMPLE, FEW))
 
 
 def one_error() -> Scalar:
     """E||1_i xi_ik||^2 = (m/n) E||xi_ik||^2."""
     error = sp.Symbol("e2", nonnegative=True)
-    return Scalar(left=m / n * error, operator="<=", right=su * m / n, hypotheses=(below(error, su),))
+    return at_most(m / n * error, su * m / n, below(error, su))
 
 
 def personal_square(two: sp.Expr, noisy: sp.Expr) -> Gram:
@@ -173,7 +171,7 @@ def personal_square(two: sp.Expr, noisy: sp.Expr) -> Gram:
     left = gamma**2 * m / n * squares(Z + Zeta)
     right = two * gamma**2 * m / n * squares(Z) + n * noisy * K * gamma**2 * sv * m / n
     hypotheses = (*uncorrelated(zeta, N_v), below(N_v, n * K * sv, "bounded variance"))
-    return Gram(left=left, operator="<=", right=right, hypotheses=hypotheses)
+    return gram(left, right, *hypotheses)
 
 
 # --- Lemmas 3.2 to 3.6 ---
@@ -182,63 +180,61 @@ def personal_square(two: sp.Expr, noisy: sp.Expr) -> Gram:
 def first_u(gradient: sp.Expr, drift: sp.Expr) -> Gram:
     """Lemma 3.2 for T_1u."""
     right = -gradient * K * gamma * G_u + drift * L**2 * gamma / n * E
-    return Gram(left=T_1u, operator="<=", right=right, hypotheses=SMOOTH_U)
+    return gram(T_1u, right, *SMOOTH_U)
 
 
 def first_v(gradient: sp.Expr, drift: sp.Expr) -> Gram:
     """Lemma 3.2 for T_1v."""
     right = -gradient * K * gamma * m / n * G_v + drift * L**2 * gamma * m / n**2 * E
-    return Gram(left=T_1v, operator="<=", right=right, hypotheses=SMOOTH_V)
+    return gram(T_1v, right, *SMOOTH_V)
 
 
 def second_u(gradient: sp.Expr, drift: sp.Expr) -> Gram:
     """Lemma 3.3 for T_2u."""
     right = gamma**2 * (gradient * K**2 * G_u + drift * L**2 * K / n * E)
-    return Gram(left=T_2u, operator="<=", right=right, hypotheses=SMOOTH_U)
+    return gram(T_2u, right, *SMOOTH_U)
 
 
 def second_v(gradient: sp.Expr, drift: sp.Expr) -> Gram:
     """Lemma 3.3 for T_2v."""
     right = gamma**2 * m / n * (gradient * K**2 * G_v + drift * L**2 * K / n * E)
-    return Gram(left=T_2v, operator="<=", right=right, hypotheses=SMOOTH_V)
+    return gram(T_2v, right, *SMOOTH_V)
 
 
 def variance(dissimilarity: sp.Expr, drift: sp.Expr) -> Gram:
     """Lemma 3.4."""
     right = dissimilarity * n * K**2 * b2 + drift * L**2 * K * E
-    return Gram(left=T_3u, operator="<=", right=right, hypotheses=(*SMOOTH_U, DISSIMILAR))
+    return gram(T_3u, right, *SMOOTH_U, DISSIMILAR)
 
 
 def local_step() -> Gram:
     """One local step: its error is not correlated with anything before it."""
     here, g, error = vectors("u_ik-u g xi_ik")
     known = "the error is not correlated with what was known before"
-    return Gram(
-        left=square(here - s.gamma_u * (g + error)),
-        operator="<=",
-        right=square(here - s.gamma_u * g) + su * s.gamma_u**2,
-        hypotheses=(
-            below(square(error), su, "bounded variance"),
-            equal(dot(error, here), 0, known),
-            equal(dot(error, g), 0, known),
-        ),
+    return gram(
+        square(here - s.gamma_u * (g + error)),
+        square(here - s.gamma_u * g) + su * s.gamma_u**2,
+        below(square(error), su, "bounded variance"),
+        equal(dot(error, here), 0, known),
+        equal(dot(error, g), 0, known),
     )
 
 
 def no_drift(u_first: str, v_first: str) -> Gram:
     """Points that are compared with u^t and v_i^t, and are these by what the algorithm begins with; of each client."""
     u, v, u_here, v_here = vectors("u v u_first v_first")
-    return Gram(
-        left=square(u_here - u) + square(v_here - v),
+    return gram(
+        square(u_here - u) + square(v_here - v),
+        sp.Integer(0),
+        equal(square(u_here - u), 0, u_first),
+        equal(square(v_here - v), 0, v_first),
         operator="==",
-        right=sp.Integer(0),
-        hypotheses=(equal(square(u_here - u), 0, u_first), equal(square(v_here - v), 0, v_first)),
     )
 
 
 def gradients() -> Gram:
     """Lemma 3.6, first claim."""
-    return Gram(left=squares(start_u), operator="<=", right=n * G_u + n * b2, hypotheses=(DISSIMILAR,))
+    return gram(squares(start_u), n * G_u + n * b2, DISSIMILAR)
 
 
 # --- Lemmas 4.1 and 4.3: control variates c_i = d_i + (1/K) sum_k omega_ik with errors omega of earlier rounds ---
@@ -258,81 +254,77 @@ def mean_of_variates() -> Identity:
     """c^t is the mean of c_i^t: if it is so before a round, c + (1/n) sum_i (c_i^{t+1} - c_i^t) is so after it."""
     (change,) = per_client("change")
     gap = mean(control + change) - (mean(control) + total(change) / n)
-    return Identity(left=square(gap), right=sp.Integer(0))
+    return same(square(gap), sp.Integer(0))
 
 
 def own_errors() -> Identity:
     """E||sum_ik 1_i (c_i - d_i)||^2 = E||sum_ik W_ik||^2 with c_i - d_i = (1/K) sum_k omega_ik."""
     apart = 1 / K * Omega
-    return Identity(left=K**2 * written(sampled(apart, apart)), right=sampled(Omega, Omega))
+    return same(K**2 * written(sampled(apart, apart)), sampled(Omega, Omega))
 
 
 def errors_of_sample() -> Gram:
     """E||sum_ik W_ik||^2 = sum_ik E||W_ik||^2."""
     hypotheses = uncorrelated(omega, N_c)
-    return Gram(left=sampled(Omega, Omega), operator="==", right=m / n * N_c, hypotheses=hypotheses, conditions=SAMPLE)
+    return gram(sampled(Omega, Omega), m / n * N_c, *hypotheses, operator="==", where=SAMPLE)
 
 
 def errors_of_mean() -> Gram:
     """E||sum_ik 1_i (c - d)||^2 <= E 1_i E||sum_ik hat W_ik||^2."""
     left, right = sampled(K * (1 / K * ALL), ALL), m / n * square(total(Omega))
-    return Gram(left=left, operator="<=", right=right, conditions=(below(m, n),))
+    return gram(left, right, where=(below(m, n),))
 
 
 def errors_of_round() -> Gram:
     """E||sum_ik Y_ik||^2 <= m K sigma_u^2."""
     hypotheses = (*uncorrelated(xi, N_u), BOUNDED_U)
-    return Gram(left=sampled(Xi, Xi), operator="<=", right=m * K * su, hypotheses=hypotheses, conditions=SAMPLE)
+    return gram(sampled(Xi, Xi), m * K * su, *hypotheses, where=SAMPLE)
 
 
 def errors_bounded() -> Scalar:
     """(m/n) sum_ik E||hat W_ik||^2 <= m K sigma_u^2."""
-    return Scalar(left=m / n * N_c, operator="<=", right=m * K * su, hypotheses=(BOUNDED_C,))
+    return at_most(m / n * N_c, m * K * su, BOUNDED_C)
 
 
 def controlled_square(two: sp.Expr) -> Gram:
     """Eq. (A.8), first inequality: a move has Y - C + D, the printed line Y + C + D."""
     move, printed = KNOWN + Xi - OWN + ALL, Xi + OWN + ALL
-    return Gram(
-        left=gamma**2 / m**2 * sampled(move, move),
-        operator="<=",
-        right=two * gamma**2 / m**2 * (sampled(KNOWN, KNOWN) + sampled(printed, printed)),
-        hypotheses=independent(xi, omega),
-        conditions=SAMPLE,
+    return gram(
+        gamma**2 / m**2 * sampled(move, move),
+        two * gamma**2 / m**2 * (sampled(KNOWN, KNOWN) + sampled(printed, printed)),
+        *independent(xi, omega),
+        where=SAMPLE,
     )
 
 
 def controlled_mean(two: sp.Expr) -> Gram:
     """The second display after eq. (A.8): Lemma A.2."""
     left = gamma**2 / m**2 * sampled(KNOWN, KNOWN)
-    return Gram(left=left, operator="<=", right=T_2u + two * _share * S_3u, conditions=(*SAMPLE, FEW))
+    return gram(left, T_2u + two * _share * S_3u, where=(*SAMPLE, FEW))
 
 
 def controlled(mean_: sp.Expr, sampling: sp.Expr, noisy: sp.Expr) -> Scalar:
     """Eq. (A.8), from its first two inequalities and the display after it."""
     move, first, errors = sp.symbols("du2 P2 errors2", nonnegative=True)
-    return Scalar(
-        left=move,
-        operator="<=",
-        right=mean_ * s.T_2u + sampling * _share * s.S_3u + noisy * K * gamma**2 * su / m,
-        hypotheses=(
-            below(move, 2 * first + 2 * gamma**2 / m**2 * errors, "first inequality"),
-            below(first, s.T_2u + 2 * _share * s.S_3u, "display after eq. (A.8)"),
-            below(2 * gamma**2 / m**2 * errors, 18 * K * gamma**2 * su / m, "second inequality"),
-        ),
+    return at_most(
+        move,
+        mean_ * s.T_2u + sampling * _share * s.S_3u + noisy * K * gamma**2 * su / m,
+        below(move, 2 * first + 2 * gamma**2 / m**2 * errors, "first inequality"),
+        below(first, s.T_2u + 2 * _share * s.S_3u, "display after eq. (A.8)"),
+        below(2 * gamma**2 / m**2 * errors, 18 * K * gamma**2 * su / m, "second inequality"),
     )
 
 
 def own_variate() -> Gram:
     """The bound on sum_i E||c_i - d_i||^2: the lines of all clients, added up."""
     hypotheses = (*uncorrelated(omega, N_c), BOUNDED_C)
-    return Gram(left=squares(1 / K * Omega), operator="<=", right=n * su / K, hypotheses=hypotheses)
+    return gram(squares(1 / K * Omega), n * su / K, *hypotheses)
 
 
 def mean_variate() -> Gram:
     """The bound on E||c - d||^2."""
     hypotheses = (*uncorrelated(omega, N_c), BOUNDED_C)
-    return Gram(left=square(mean(Omega) / K), operator="<=", right=su / (n * K), hypotheses=hypotheses)
+    return gram(square(mean(Omega) / K), su / (n * K), *hypotheses)
 
 
 # alpha_ik - u^t, beta_ik - v_i^t and the gradients at (alpha, beta) and (u^t, beta), whose mean over k is d_i.
@@ -345,20 +337,20 @@ STALE = (below(squares(old - turn), L**2 * squares(alpha)), below(squares(turn -
 def stale_mean(two: sp.Expr) -> Gram:
     """E||grad_u f - d||^2 <= 2 L^2/(n K) C."""
     left = square(full - mean(_mean_old))
-    return Gram(left=left, operator="<=", right=two * L**2 / (n * K) * C, hypotheses=STALE)
+    return gram(left, two * L**2 / (n * K) * C, *STALE)
 
 
 def stale_own(two: sp.Expr) -> Gram:
     """E||grad_u f_i - d_i||^2 <= (2 L^2/K) sum_k C_ik, added up over the clients."""
     gap = start_u - _mean_old
-    return Gram(left=squares(gap), operator="<=", right=two * L**2 / K * C, hypotheses=STALE)
+    return gram(squares(gap), two * L**2 / K * C, *STALE)
 
 
 def stale_variance(stale: sp.Expr, drift: sp.Expr) -> Gram:
     """Lemma 4.2."""
     gap = A - K * _mean_old
     right = stale * L**2 * K * C + drift * L**2 * K * E
-    return Gram(left=deviation(gap, gap), operator="<=", right=right, hypotheses=(*SMOOTH_U, *STALE))
+    return gram(deviation(gap, gap), right, *SMOOTH_U, *STALE)
 
 
 # --- Lemma 4.4 ---
@@ -369,11 +361,11 @@ def mean_move() -> Gram:
     (known,) = vectors("known")
     errors = equal(dot(known, total(Xi)), 0, "errors are not correlated with what was known before")
     left, right = -gamma / m * sampled_with(_moves[True], known), -gamma / n * dot(known, total(a))
-    return Gram(left=left, operator="==", right=right, hypotheses=(errors,))
+    return gram(left, right, errors, operator="==")
 
 
 def _conditional(left: sp.Expr, right: sp.Expr, parts: sp.Expr) -> Gram:
-    return Gram(left=left, operator="<=", right=right, hypotheses=(equal(parts, 0, "E(. | F) is a projection"),))
+    return gram(left, right, equal(parts, 0, "E(. | F) is a projection"))
 
 
 def mean_square_u() -> Gram:
@@ -388,7 +380,7 @@ def mean_square_v() -> Gram:
     left = gamma**2 * m**2 / n**3 * squares(mean_)
     right = gamma**2 * m / n**2 * squares(mean_ + rest)
     part = equal(each(mean_, rest), 0, "E(. | F) is a projection")
-    return Gram(left=left, operator="<=", right=right, hypotheses=(part,), conditions=(below(m, n),))
+    return gram(left, right, part, where=(below(m, n),))
 
 
 # --- Sides of lines that hold for all vectors ---
@@ -414,22 +406,17 @@ def errors_together() -> Gram:
     """E||Y + C + D||^2 <= 9 m K sigma_u^2: errors of two rounds are uncorrelated."""
     printed = Xi + OWN + ALL
     hypotheses = (*uncorrelated(xi, N_u), *uncorrelated(omega, N_c), *independent(xi, omega), BOUNDED_U, BOUNDED_C)
-    return Gram(
-        left=sampled(printed, printed), operator="<=", right=9 * m * K * su, hypotheses=hypotheses, conditions=SAMPLE
-    )
+    return gram(sampled(printed, printed), 9 * m * K * su, *hypotheses, where=SAMPLE)
 
 
 def growth_of_gradients() -> Gram:
     """Eq. (A.6) for T >= 2: gradients at (u, v), (u, v + dv) and (u + du, v + dv) are before_i, half_i and s_i."""
     before, half, dv = per_client("before half dv")
     (du,) = vectors("du")
-    return Gram(
-        left=squares(start_u),
-        operator="<=",
-        right=(1 + 1 / (s.T - 1)) * squares(before) + 2 * s.T * L**2 * (n * square(du) + squares(dv)),
-        hypotheses=(
-            below(squares(start_u - half), L**2 * n * square(du), "smooth in u"),
-            below(squares(half - before), L**2 * squares(dv), "grad_u is smooth in v_i"),
-        ),
-        conditions=(above(s.T, 2),),
+    return gram(
+        squares(start_u),
+        (1 + 1 / (s.T - 1)) * squares(before) + 2 * s.T * L**2 * (n * square(du) + squares(dv)),
+        below(squares(start_u - half), L**2 * n * square(du), "smooth in u"),
+        below(squares(half - before), L**2 * squares(dv), "grad_u is smooth in v_i"),
+        where=(above(s.T, 2),),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -10,12 +12,13 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, plus
 from bounds.ledger.draw import square as norm
 from bounds.ledger.families import deviation, squares, total
-from bounds.ledger.step import Gram, Identity, Step, StepKind, above, below
+from bounds.ledger.proof import at_most, drawn, gram, same
+from bounds.ledger.step import Gram, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Histories, LocalRound, complete, local, small_run
-from bounds.papers.pfl.proofs.terms import D, D_v, gram, identity, on_runs, scalar, smooth
+from bounds.papers.pfl.proofs.terms import D, D_v, smooth, step
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
 G_u, G_v, E, B, b, sigma_u, sigma_v = s.G_u, s.G_v, s.E, s.B, s.b, s.sigma_u, s.sigma_v
@@ -40,37 +43,59 @@ def _lemma_3_1(draw: Draw, **bound: Rational) -> tuple[Fraction, Fraction]:
     return round_change(law, law.mean(law.last, LocalRound.T_3u), **bound)
 
 
-def first_u(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.2 for T_1u."""
-    p, t = law.p, law.last
-    right = -gradient * p.K * p.gamma * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.gamma / p.n * law.mean(
-        t, LocalRound.E
-    )
-    return law.mean(t, LocalRound.T_1u), right
+def _first(law: Histories, gradient: Rational, drift: Rational, *, personal: bool) -> tuple[Fraction, Fraction]:
+    """Lemma 3.2 for T_1u or T_1v."""
+    p, t, share = law.p, law.last, law.p.gamma * law.p.m / law.p.n if personal else law.p.gamma
+    left, G = (LocalRound.T_1v, LocalRound.G_v) if personal else (LocalRound.T_1u, LocalRound.G_u)
+    right = -gradient * p.K * law.mean(t, G) + drift * p.L**2 / p.n * law.mean(t, LocalRound.E)
+    return law.mean(t, left), share * right
 
 
-def first_v(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.2 for T_1v."""
-    p, t = law.p, law.last
-    share = p.gamma * p.m / p.n
-    right = -gradient * p.K * share * law.mean(t, LocalRound.G_v) + drift * p.L**2 * share / p.n * law.mean(
-        t, LocalRound.E
-    )
-    return law.mean(t, LocalRound.T_1v), right
+def _second(law: Histories, gradient: Rational, drift: Rational, *, personal: bool) -> tuple[Fraction, Fraction]:
+    """Lemma 3.3 for T_2u or T_2v."""
+    p, t, share = law.p, law.last, Fraction(law.p.m, law.p.n) if personal else 1
+    left, G = (LocalRound.T_2v, LocalRound.G_v) if personal else (LocalRound.T_2u, LocalRound.G_u)
+    right = gradient * p.K**2 * law.mean(t, G) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
+    return law.mean(t, left), p.gamma**2 * share * right
 
 
-def second_u(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.3 for T_2u."""
-    p, t = law.p, law.last
-    right = gradient * p.K**2 * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
-    return law.mean(t, LocalRound.T_2u), p.gamma**2 * right
+_TERMS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "lemma-3.2": (
+        _first,
+        {"gradient": Fraction(1, 2), "drift": 1},
+        {
+            "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E": forms.first_u,
+            "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E": forms.first_v,
+        },
+    ),
+    "lemma-3.3": (
+        _second,
+        {"gradient": 2, "drift": 4},
+        {
+            "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E": forms.second_u,
+            "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E": forms.second_v,
+        },
+    ),
+}
 
 
-def second_v(law: Histories, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
-    """Lemma 3.3 for T_2v."""
-    p, t = law.p, law.last
-    right = gradient * p.K**2 * law.mean(t, LocalRound.G_v) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
-    return law.mean(t, LocalRound.T_2v), p.gamma**2 * p.m / p.n * right
+def on_terms(
+    lemma: str,
+    number: int,
+    run: Callable[[Draw], Histories],
+    *where: str,
+    kind: StepKind = StepKind.EXPECTATION,
+) -> Iterator[Step]:
+    """Both claims of Lemma 3.2 or 3.3, of u and of v, as steps from that number on."""
+    sides, constants, claims = _TERMS[lemma]
+    for personal, (claim, form) in enumerate(claims.items()):
+
+        def of_run(draw: Draw, personal: bool = bool(personal), **given: Rational) -> Any:
+            return sides(run(draw), **given, personal=personal)
+
+        yield step(
+            f"{lemma}-{number + personal}", where[personal], claim, drawn(of_run, kind=kind, form=form, **constants)
+        )
 
 
 def _no_variance(draw: Draw) -> tuple[Fraction, Fraction]:
@@ -173,396 +198,324 @@ _right = 2 * K * gamma_u**2 * gu + sigma_u**2 * gamma_u**2 + 2 * K * gamma_v**2 
 
 def _personal_drift(moved: sp.Expr) -> Gram:
     """The bound on ||v_{i,k+1} - v_i||^2 without noise; ``moved`` stands in place of ||u_ik - u^t||^2."""
-    return Gram(
-        left=square(y - gamma_v * g),
-        operator="<=",
-        right=_growth * square(y) + 4 * L**2 * K * gamma_v**2 * moved + 2 * K * gamma_v**2 * square(h),
-        hypotheses=_local,
-        conditions=(_more_than_one,),
+    return gram(
+        square(y - gamma_v * g),
+        _growth * square(y) + 4 * L**2 * K * gamma_v**2 * moved + 2 * K * gamma_v**2 * square(h),
+        *_local,
+        where=(_more_than_one,),
     )
 
 
 PERSONAL = _personal_drift(square(w)), _personal_drift(square(x))
 
 STEPS: tuple[Step, ...] = (
-    on_runs(
+    step(
         "lemma-3.1-1",
         "Lemma 3.1, eq. (3.2)",
         "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= T_1u + T_1v + 2*L*T_2u + 2*L*T_2v"
         " + 4*L*gamma^2*(n-m)/(m*n^2)*T_3u + 2*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
-        _lemma_3_1,
-        kind=StepKind.END_TO_END,
-        constants={"second": 2, "sampling": 4, "shared": 2, "personal": 2},
+        drawn(_lemma_3_1, kind=StepKind.END_TO_END, second=2, sampling=4, shared=2, personal=2),
     ),
-    identity(
+    step(
         "lemma-3.1-2",
         "Lemma 3.1, remark after eq. (3.2)",
         "if m = n, the term containing T_3u vanishes",
-        at(4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u, {m: n}),
-        0,
+        same(at(4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u, {m: n}), 0),
     ),
-    on_runs(
-        "lemma-3.2-1",
-        "Lemma 3.2, first claim",
-        "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
-        lambda draw, gradient, drift: first_u(small_run(draw), gradient, drift),
-        kind=StepKind.END_TO_END,
-        constants={"gradient": Fraction(1, 2), "drift": 1},
-        form=forms.first_u,
-    ),
-    on_runs(
-        "lemma-3.2-2",
-        "Lemma 3.2, second claim",
-        "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
-        lambda draw, gradient, drift: first_v(small_run(draw), gradient, drift),
-        kind=StepKind.END_TO_END,
-        constants={"gradient": Fraction(1, 2), "drift": 1},
-        form=forms.first_v,
-    ),
-    identity(
+    *on_terms("lemma-3.2", 1, small_run, "Lemma 3.2, first claim", "Lemma 3.2, second claim", kind=StepKind.END_TO_END),
+    step(
         "lemma-3.2-3",
         "proof of Lemma 3.2, first display, second line",
         "T_1u = -K*gamma*||grad_u f||^2 - (gamma/n)*sum_ik <grad_u f, grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)>",
-        forms.T_1u,
-        forms.CHAIN,
+        same(forms.T_1u, forms.CHAIN),
     ),
-    gram(
+    step(
         "lemma-3.2-4",
         "proof of Lemma 3.2, under the second display",
         "<a, b> <= ||a||^2/2 + ||b||^2/2",
-        dot(x, y),
-        square(x) / 2 + square(y) / 2,
+        gram(dot(x, y), square(x) / 2 + square(y) / 2),
     ),
-    gram(
+    step(
         "lemma-3.2-5",
         "proof of Lemma 3.2, second display, first inequality",
         "T_1u <= -K*gamma/2*||grad_u f||^2 + gamma/(2*n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
-        forms.CHAIN,
-        -K * gamma / 2 * forms.G_u + gamma / (2 * n) * squares(forms.GAP_U),
+        gram(forms.CHAIN, -K * gamma / 2 * forms.G_u + gamma / (2 * n) * squares(forms.GAP_U)),
     ),
-    gram(
+    step(
         "lemma-3.2-6",
         "proof of Lemma 3.2, second display, second inequality",
         "||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2 <= 2*L^2*(||u_ik - u^t||^2 + ||v_ik - v_i^t||^2)",
-        square(g - h),
-        2 * L**2 * (square(x) + square(y)),
-        *_local,
+        gram(square(g - h), 2 * L**2 * (square(x) + square(y)), *_local),
         remark="One summand; the display writes v^t for v_i^t, here as in the proof of Lemma 3.4. The gradient is h at"
         " (u^t, v_i^t), mid at (u^t, v_ik) and g at (u_ik, v_ik).",
     ),
-    scalar(
+    step(
         "lemma-3.2-7",
         "proof of Lemma 3.2, second display, second inequality",
         "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
-        -K * gamma / 2 * G_u + gamma / (2 * n) * D,
-        -K * gamma / 2 * G_u + L**2 * gamma / n * E,
-        below(D, 2 * L**2 * E),
+        at_most(
+            -K * gamma / 2 * G_u + gamma / (2 * n) * D,
+            -K * gamma / 2 * G_u + L**2 * gamma / n * E,
+            below(D, 2 * L**2 * E),
+        ),
     ),
-    gram(
+    step(
         "lemma-3.2-8",
         "proof of Lemma 3.2, the similar approach for T_1v",
         "-(gamma*m/n^2)*sum_k <grad_v f_i, grad_v f_i(u_ik, v_ik)> <= -(K*gamma*m/(2*n^2))*||grad_v f_i||^2"
         " + (gamma*m/(2*n^2))*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
-        forms.T_1v,
-        gamma * m / n**2 * (-K / 2 * squares(forms.start_v) + squares(forms.GAP_V) / 2),
+        gram(forms.T_1v, gamma * m / n**2 * (-K / 2 * squares(forms.start_v) + squares(forms.GAP_V) / 2)),
         remark="Added up over the clients.",
     ),
-    scalar(
+    step(
         "lemma-3.2-9",
         "proof of Lemma 3.2, the similar approach for T_1v",
         "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
-        -K * gamma * m / (2 * n) * G_v + gamma * m / (2 * n**2) * D_v,
-        -K * gamma * m / (2 * n) * G_v + L**2 * gamma * m / n**2 * E,
-        below(D_v, 2 * L**2 * E),
+        at_most(
+            -K * gamma * m / (2 * n) * G_v + gamma * m / (2 * n**2) * D_v,
+            -K * gamma * m / (2 * n) * G_v + L**2 * gamma * m / n**2 * E,
+            below(D_v, 2 * L**2 * E),
+        ),
     ),
-    on_runs(
-        "lemma-3.3-1",
-        "Lemma 3.3, first claim",
-        "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
-        lambda draw, gradient, drift: second_u(small_run(draw), gradient, drift),
-        kind=StepKind.END_TO_END,
-        constants={"gradient": 2, "drift": 4},
-        form=forms.second_u,
-    ),
-    on_runs(
-        "lemma-3.3-2",
-        "Lemma 3.3, second claim",
-        "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
-        lambda draw, gradient, drift: second_v(small_run(draw), gradient, drift),
-        kind=StepKind.END_TO_END,
-        constants={"gradient": 2, "drift": 4},
-        form=forms.second_v,
-    ),
-    identity(
+    *on_terms("lemma-3.3", 1, small_run, "Lemma 3.3, first claim", "Lemma 3.3, second claim", kind=StepKind.END_TO_END),
+    step(
         "lemma-3.3-3",
         "proof of Lemma 3.3, between the first and the second line",
         "||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f)||^2 = ||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2",
-        square(total(forms.a) - n * K * forms.full),
-        square(total(forms.GAP_U)),
+        same(square(total(forms.a) - n * K * forms.full), square(total(forms.GAP_U))),
     ),
-    gram(
+    step(
         "lemma-3.3-4",
         "proof of Lemma 3.3, first inequality",
         "T_2u <= 2*K^2*gamma^2*||grad_u f||^2"
         " + (2*K*gamma^2/n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
-        forms.T_2u,
-        2 * K**2 * gamma**2 * forms.G_u + 2 * K * gamma**2 / n * squares(forms.GAP_U),
+        gram(forms.T_2u, 2 * K**2 * gamma**2 * forms.G_u + 2 * K * gamma**2 / n * squares(forms.GAP_U)),
     ),
-    scalar(
+    step(
         "lemma-3.3-5",
         "proof of Lemma 3.3, second inequality",
         "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
-        2 * K**2 * gamma**2 * G_u + 2 * K * gamma**2 / n * D,
-        2 * K**2 * gamma**2 * G_u + 4 * L**2 * K * gamma**2 / n * E,
-        below(D, 2 * L**2 * E),
+        at_most(
+            2 * K**2 * gamma**2 * G_u + 2 * K * gamma**2 / n * D,
+            2 * K**2 * gamma**2 * G_u + 4 * L**2 * K * gamma**2 / n * E,
+            below(D, 2 * L**2 * E),
+        ),
     ),
-    gram(
+    step(
         "lemma-3.3-6",
         "proof of Lemma 3.3, T_2v in a similar manner",
         "||sum_k grad_v f_i(u_ik, v_ik)||^2 <= 2*K^2*||grad_v f_i||^2"
         " + 2*K*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
-        squares(forms.Z),
-        2 * K**2 * squares(forms.start_v) + 2 * K * squares(forms.GAP_V),
+        gram(squares(forms.Z), 2 * K**2 * squares(forms.start_v) + 2 * K * squares(forms.GAP_V)),
         remark="Added up over the clients.",
     ),
-    scalar(
+    step(
         "lemma-3.3-7",
         "proof of Lemma 3.3, T_2v in a similar manner",
         "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
-        gamma**2 * m / n**2 * (2 * K**2 * n * G_v + 2 * K * D_v),
-        2 * K**2 * gamma**2 * m / n * G_v + 4 * L**2 * K * gamma**2 * m / n**2 * E,
-        below(D_v, 2 * L**2 * E),
+        at_most(
+            gamma**2 * m / n**2 * (2 * K**2 * n * G_v + 2 * K * D_v),
+            2 * K**2 * gamma**2 * m / n * G_v + 4 * L**2 * K * gamma**2 * m / n**2 * E,
+            below(D_v, 2 * L**2 * E),
+        ),
     ),
-    on_runs(
+    step(
         "lemma-3.4-1",
         "text before Lemma 3.4, again in the proof of Theorem 3.11",
         "T_3u = 0 with full client participation",
-        _no_variance,
-        "==",
-        repaired=Identity(left=((n - m) * s.T_3u).subs(m, n), right=sp.Integer(0)),
+        drawn(_no_variance, "=="),
+        repaired=same(((n - m) * s.T_3u).subs(m, n), sp.Integer(0)),
         repair="what vanishes is its coefficient n - m",
         remark="Lemma 3.1, to which the text refers, says it of the term; nothing else is used.",
     ),
-    on_runs(
+    step(
         "lemma-3.4-2",
         "Lemma 3.4",
         "T_3u <= 3*n*K^2*b^2 + 12*L^2*K*E",
-        _lemma_3_4,
-        kind=StepKind.END_TO_END,
-        constants={"dissimilarity": 3, "drift": 12},
-        form=forms.variance,
+        drawn(_lemma_3_4, kind=StepKind.END_TO_END, form=forms.variance, dissimilarity=3, drift=12),
     ),
-    gram(
+    step(
         "lemma-3.4-3",
         "proof of Lemma 3.4, first inequality",
         "||sum_k (grad_u f_i(u_ik, v_ik) - mean_j)||^2 <= 3*||sum_k (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2"
         " + 3*||mean_j sum_k (grad_u f_j - grad_u f_j(u_jk, v_jk))||^2 + 3*||sum_k (grad_u f_i - grad_u f)||^2",
-        forms.T_3u,
-        forms.THREE,
+        gram(forms.T_3u, forms.THREE),
         remark="Added up over the clients.",
     ),
-    gram(
+    step(
         "lemma-3.4-4",
         "proof of Lemma 3.4, second inequality",
         "the first two sums are at most 6*K*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
-        forms.TWO_SUMS,
-        6 * K * squares(forms.GAP_U),
+        gram(forms.TWO_SUMS, 6 * K * squares(forms.GAP_U)),
     ),
-    on_runs(
+    step(
         "lemma-3.4-5",
         "proof of Lemma 3.4, second inequality",
         "||sum_k x_k||^2 <= K*sum_k ||x_k||^2",
-        _jensen,
-        kind=StepKind.STANDARD,
+        drawn(_jensen, kind=StepKind.STANDARD),
     ),
-    identity(
+    step(
         "lemma-3.4-6",
         "proof of Lemma 3.4, third inequality",
         "sum_i ||grad_u f_i - grad_u f||^2 = sum_i ||grad_u f_i||^2 - n*||grad_u f||^2",
-        deviation(forms.start_u, forms.start_u),
-        squares(forms.start_u) - n * forms.G_u,
+        same(deviation(forms.start_u, forms.start_u), squares(forms.start_u) - n * forms.G_u),
         remark="With eq. (2.3) the right side is at most n*b^2.",
     ),
-    scalar(
+    step(
         "lemma-3.4-7",
         "proof of Lemma 3.4, third inequality",
         "T_3u <= 12*L^2*K*E + 3*n*K^2*b^2",
-        6 * K * D + 3 * K**2 * (B - n * G_u),
-        12 * L**2 * K * E + 3 * n * K**2 * b**2,
-        below(D, 2 * L**2 * E),
-        below(B, n * b**2 + n * G_u),
+        at_most(
+            6 * K * D + 3 * K**2 * (B - n * G_u),
+            12 * L**2 * K * E + 3 * n * K**2 * b**2,
+            below(D, 2 * L**2 * E),
+            below(B, n * b**2 + n * G_u),
+        ),
     ),
-    on_runs(
+    step(
         "lemma-3.5-1",
         "Lemma 3.5",
         "E <= 8*K^2*(K-1)*gamma_u^2*B + 8*n*K^3*gamma_v^2*G_v + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
-        _lemma_3_5,
-        kind=StepKind.END_TO_END,
-        constants={"shared": 8, "personal": 8, "noise": 4},
+        drawn(_lemma_3_5, kind=StepKind.END_TO_END, shared=8, personal=8, noise=4),
     ),
-    on_runs(
+    step(
         "lemma-3.5-2",
         "proof of Lemma 3.5, K = 1",
         "E = 0 if K = 1",
-        _one_step,
-        "==",
-        form=lambda: forms.no_drift("u_{i,0} = u^t", "v_{i,0} = v_i^t"),
+        drawn(_one_step, "==", form=lambda: forms.no_drift("u_{i,0} = u^t", "v_{i,0} = v_i^t")),
     ),
-    on_runs(
+    step(
         "lemma-3.5-3",
         "proof of Lemma 3.5, first display, first inequality",
         "E||u_{i,k+1} - u^t||^2 <= E||u_ik - gamma_u*grad_u f_i(u_ik, v_ik) - u^t||^2 + sigma_u^2*gamma_u^2",
-        _one_local_step,
-        form=forms.local_step,
+        drawn(_one_local_step, form=forms.local_step),
     ),
-    gram(
+    step(
         "lemma-3.5-4",
         "proof of Lemma 3.5, under the first display",
         "2*<a, b> <= kappa*||a||^2 + ||b||^2/kappa with kappa = K - 1",
-        2 * dot(x, y),
-        (K - 1) * square(x) + square(y) / (K - 1),
-        conditions=(_more_than_one,),
+        gram(2 * dot(x, y), (K - 1) * square(x) + square(y) / (K - 1), where=(_more_than_one,)),
     ),
-    gram(
+    step(
         "lemma-3.5-5",
         "proof of Lemma 3.5, first display, second inequality",
         "||u_ik - gamma_u*g - u^t||^2 <= (1 + 1/(K-1))*||u_ik - u^t||^2 + K*gamma_u^2*||g||^2",
-        square(x - gamma_u * g),
-        (1 + 1 / (K - 1)) * square(x) + K * gamma_u**2 * square(g),
-        conditions=(_more_than_one,),
+        gram(
+            square(x - gamma_u * g), (1 + 1 / (K - 1)) * square(x) + K * gamma_u**2 * square(g), where=(_more_than_one,)
+        ),
     ),
-    gram(
+    step(
         "lemma-3.5-6",
         "proof of Lemma 3.5, first display, third inequality",
         "K*gamma_u^2*||grad_u f_i(u_ik, v_ik)||^2 <= 2*K*gamma_u^2*||grad_u f_i||^2"
         " + 2*K*gamma_u^2*||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2",
-        K * gamma_u**2 * square(g),
-        2 * K * gamma_u**2 * (square(h) + square(g - h)),
+        gram(K * gamma_u**2 * square(g), 2 * K * gamma_u**2 * (square(h) + square(g - h))),
     ),
-    gram(
+    step(
         "lemma-3.5-7",
         "proof of Lemma 3.5, first display, fourth inequality",
         "2*K*gamma_u^2*||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2"
         " <= 4*L^2*K*gamma_u^2*(||u_ik - u^t||^2 + ||v_ik - v_i^t||^2)",
-        2 * K * gamma_u**2 * square(g - h),
-        4 * L**2 * K * gamma_u**2 * (square(x) + square(y)),
-        *_local,
+        gram(2 * K * gamma_u**2 * square(g - h), 4 * L**2 * K * gamma_u**2 * (square(x) + square(y)), *_local),
     ),
-    gram(
+    step(
         "lemma-3.5-8",
         "proof of Lemma 3.5, second display",
         "||v_{i,k+1} - v_i^t||^2 <= (1 + 1/(K-1) + 4*L^2*K*gamma_v^2)*||v_ik - v_i^t||^2"
         " + 4*L^2*K*gamma_v^2*||u_ik - u_i^t||^2 + 2*K*gamma_v^2*||grad_v f_i(u^t, v_i^t)||^2",
-        PERSONAL[0].left,
-        PERSONAL[0].right,
-        *PERSONAL[0].hypotheses,
-        conditions=PERSONAL[0].conditions,
+        gram(PERSONAL[0].left, PERSONAL[0].right, *PERSONAL[0].hypotheses, where=PERSONAL[0].conditions),
         repaired=PERSONAL[1],
         repair="u^t in place of u_i^t, which by line 9 of Algorithm 3.1 is a client's last local iterate",
         remark="Without the noise. x = u_ik - u^t, w = u_ik - u_i^t, y = v_ik - v_i^t.",
     ),
-    identity(
+    step(
         "lemma-3.5-9",
         "proof of Lemma 3.5, eq. (3.3)",
         "the two inequalities add up to E_{i,k+1} <= (1 + 1/(K-1) + 4*L^2*K*(gamma_u^2 + gamma_v^2))*E_ik"
         " + 2*K*gamma_u^2*||grad_u f_i||^2 + 2*K*gamma_v^2*||grad_v f_i||^2 + sigma_u^2*gamma_u^2"
         " + sigma_v^2*gamma_v^2",
-        (1 + 1 / (K - 1) + 4 * L**2 * K * gamma_u**2) * U
-        + 4 * L**2 * K * gamma_u**2 * V
-        + _growth * V
-        + 4 * L**2 * K * gamma_v**2 * U
-        + _right,
-        (1 + 1 / (K - 1) + 4 * L**2 * K * (gamma_u**2 + gamma_v**2)) * (U + V) + _right,
+        same(
+            (1 + 1 / (K - 1) + 4 * L**2 * K * gamma_u**2) * U
+            + 4 * L**2 * K * gamma_u**2 * V
+            + _growth * V
+            + 4 * L**2 * K * gamma_v**2 * U
+            + _right,
+            (1 + 1 / (K - 1) + 4 * L**2 * K * (gamma_u**2 + gamma_v**2)) * (U + V) + _right,
+        ),
         remark="U = E||u_ik - u^t||^2, V = E||v_ik - v_i^t||^2; the right sides are equal.",
     ),
-    scalar(
+    step(
         "lemma-3.5-10",
         "proof of Lemma 3.5, after eq. (3.3)",
         "4*L^2*K*(gamma_u^2 + gamma_v^2) <= 1/(K-1)",
-        4 * L**2 * K * (gamma_u**2 + gamma_v**2),
-        1 / (K - 1),
-        _local_cap,
-        _more_than_one,
+        at_most(4 * L**2 * K * (gamma_u**2 + gamma_v**2), 1 / (K - 1), _local_cap, _more_than_one),
     ),
-    scalar(
+    step(
         "lemma-3.5-11",
         "proof of Lemma 3.5, third display, first inequality",
         "E_ik <= a*sum_{r<k} (1 + 2/(K-1))^r: if it holds for k, then for k + 1",
-        q * Eik + a_,
-        a_ * (q * S + 1),
-        below(Eik, a_ * S),
+        at_most(q * Eik + a_, a_ * (q * S + 1), below(Eik, a_ * S)),
         remark="S is the sum up to k - 1, q = 1 + 2/(K-1), a the part of eq. (3.3) without E_ik.",
     ),
-    on_runs(
+    step(
         "lemma-3.5-12",
         "proof of Lemma 3.5, under the third display",
         "sum_{r=0}^{k-1} (1 + 2/(K-1))^r <= (K-1)/2*(1 + 2/(K-1))^k",
-        _geometric,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2, "half": Fraction(1, 2)},
+        drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2)),
     ),
-    on_runs(
+    step(
         "lemma-3.5-13",
         "proof of Lemma 3.5, under the third display",
         "(1 + 2/(K-1))^k <= (1 + 2/(K-1))^(K-1)",
-        _longest,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2},
+        drawn(_longest, kind=StepKind.STANDARD, rate=2),
     ),
-    on_runs(
+    step(
         "lemma-3.5-14",
         "proof of Lemma 3.5, under the third display",
         "1 + x <= e^x",
-        _exponential,
-        kind=StepKind.STANDARD,
+        drawn(_exponential, kind=StepKind.STANDARD),
     ),
-    on_runs(
+    step(
         "lemma-3.5-15",
         "proof of Lemma 3.5, third display, second inequality",
         "(K-1)/2*(1 + 2/(K-1))^(K-1) <= 4*(K-1)",
-        _below_eight,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2, "limit": 4},
+        drawn(_below_eight, kind=StepKind.STANDARD, rate=2, limit=4),
     ),
-    scalar(
+    step(
         "lemma-3.5-16",
         "proof of Lemma 3.5, third display, second inequality",
         "E_ik <= 8*K*(K-1)*(gamma_u^2*||grad_u f_i||^2 + gamma_v^2*||grad_v f_i||^2)"
         " + 4*K*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
-        _right * S,
-        8 * K * (K - 1) * (gamma_u**2 * gu + gamma_v**2 * gv) + 4 * K * _noise,
-        below(S, 4 * (K - 1)),
-        _more_than_one,
+        at_most(
+            _right * S,
+            8 * K * (K - 1) * (gamma_u**2 * gu + gamma_v**2 * gv) + 4 * K * _noise,
+            below(S, 4 * (K - 1)),
+            _more_than_one,
+        ),
     ),
-    identity(
+    step(
         "lemma-3.5-17",
         "proof of Lemma 3.5, fourth display, first inequality",
         "E <= 8*K^2*(K-1)*sum_i (...) + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
-        K * (8 * K * (K - 1) * X + n * 4 * K * _noise),
-        8 * K**2 * (K - 1) * X + 4 * n * K**2 * _noise,
+        same(K * (8 * K * (K - 1) * X + n * 4 * K * _noise), 8 * K**2 * (K - 1) * X + 4 * n * K**2 * _noise),
         remark="The sum over i and k; X is the sum over i.",
     ),
-    scalar(
+    step(
         "lemma-3.5-18",
         "proof of Lemma 3.5, last display, and the lemma",
         "8*n*K^2*(K-1)*gamma_v^2*G_v <= 8*n*K^3*gamma_v^2*G_v",
-        8 * n * K**2 * (K - 1) * gamma_v**2 * G_v,
-        8 * n * K**3 * gamma_v**2 * G_v,
+        at_most(8 * n * K**2 * (K - 1) * gamma_v**2 * G_v, 8 * n * K**3 * gamma_v**2 * G_v),
     ),
-    on_runs(
+    step(
         "lemma-3.6-1",
         "Lemma 3.6, first claim",
         "B <= n*G_u + n*b^2",
-        _lemma_3_6,
-        kind=StepKind.END_TO_END,
-        form=forms.gradients,
+        drawn(_lemma_3_6, kind=StepKind.END_TO_END, form=forms.gradients),
     ),
-    on_runs(
+    step(
         "lemma-3.6-recursion-1",
         "Lemma 3.6, second claim",
         "B^t <= (1 + 2/(T-1))*B^{t-1} + 2*n*T*(G_u^{t-1} + G_v^{t-1}) + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)",
-        recursion,
-        kind=StepKind.END_TO_END,
-        constants={"factor": 2, "gradients": 2, "noise": 2},
+        drawn(recursion, kind=StepKind.END_TO_END, factor=2, gradients=2, noise=2),
     ),
 )

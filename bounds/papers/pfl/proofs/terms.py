@@ -1,4 +1,4 @@
-"""Constructors that keep the steps of this ledger short, and symbols that several of its modules share.
+"""Symbols that several modules of this ledger share, and a short way to a step.
 
 Hats are left out: u_ik and v_ik are the virtual sequences. A step ``name`` gets the id ``pfl/name`` and belongs to the
 statement whose key is the id without its last number.
@@ -6,13 +6,12 @@ statement whose key is the id without its last number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Identity, Number, Scalar, Side, Step, StepKind, below
+from bounds.ledger.step import Check, Step, below
 from bounds.ledger.vectors import Vector, square
 from bounds.statement import Condition
 
@@ -25,74 +24,9 @@ M, A, root = sp.symbols("M A s", nonnegative=True)
 r = sp.Symbol("r", positive=True)
 
 
-def _step(name: str, where: str, claim: str, check: Any, more: dict[str, Any]) -> Step:
+def step(name: str, where: str, claim: str, check: Check, **more: Any) -> Step:
+    """The step ``pfl/name``, printed at ``where``; ``more`` are other fields of `Step`."""
     return Step(id=f"pfl/{name}", location=where, claim=claim, of=f"pfl/{name.rsplit('-', 1)[0]}", check=check, **more)
-
-
-def scalar(
-    name: str,
-    where: str,
-    claim: str,
-    left: Side,
-    right: Side,
-    *hypotheses: Condition,
-    operator: str = "<=",
-    **more: Any,
-) -> Step:
-    """A step between scalar quantities."""
-    check = Scalar(left=left, operator=operator, right=right, hypotheses=hypotheses)
-    return _step(name, where, claim, check, more)
-
-
-def identity(name: str, where: str, claim: str, left: Side, right: Side, **more: Any) -> Step:
-    """A step that is an exact equality."""
-    return _step(name, where, claim, Identity(left=left, right=right), more)
-
-
-def gram(
-    name: str,
-    where: str,
-    claim: str,
-    left: sp.Expr,
-    right: sp.Expr,
-    *hypotheses: Condition,
-    operator: str = "<=",
-    conditions: tuple[Condition, ...] = (),
-    **more: Any,
-) -> Step:
-    """A step between squared norms and inner products."""
-    check = Gram(left=left, operator=operator, right=right, hypotheses=hypotheses, conditions=conditions)
-    return _step(name, where, claim, check, more)
-
-
-def drawn(
-    sides: Callable[..., Any],
-    operator: str = "<=",
-    kind: StepKind = StepKind.EXPECTATION,
-    count: int = 40,
-    form: Callable[..., Algebraic] | None = None,
-    **constants: Number,
-) -> Enumerated:
-    """A check on small exact instances, and its ``form`` for all values where there is one."""
-    return Enumerated(
-        kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants, form=form
-    )
-
-
-def on_runs(
-    name: str,
-    where: str,
-    claim: str,
-    sides: Callable[..., Any],
-    operator: str = "<=",
-    kind: StepKind = StepKind.EXPECTATION,
-    constants: Mapping[str, Number] | None = None,
-    count: int = 40,
-    form: Callable[..., Algebraic] | None = None,
-    **more: Any,
-) -> Step:
-    """A step that small exact instances check; ``constants`` are the printed ones, by the function's names."""
-    return _step(name, where, claim, drawn(sides, operator, kind, count, form, **(constants or {})), more)
 
 
 def smooth(after: Vector, middle: Vector, before: Vector, du: Vector, dv: Vector) -> tuple[Condition, ...]:

@@ -10,7 +10,8 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, mean
-from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
+from bounds.ledger.proof import at_most, drawn, same
+from bounds.ledger.step import Step, StepKind, above, below, equal
 from bounds.ledger.written import at, sqrt
 from bounds.papers.pfl.proofs.runs import (
     Histories,
@@ -21,7 +22,7 @@ from bounds.papers.pfl.proofs.runs import (
     root_above,
     small_run,
 )
-from bounds.papers.pfl.proofs.terms import A, M, drawn, identity, on_runs, root, scalar
+from bounds.papers.pfl.proofs.terms import A, M, root, step
 
 n, m, K, T, L, gamma, eta_u, eta_v, b = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v, s.b
 G_u, G_v, E, B, B_0, F_0 = s.G_u, s.G_v, s.E, s.B, s.B_0, s.F_0
@@ -261,450 +262,380 @@ _root_full = equal(root**2 * F_0, 11 * L * K * T * A)
 _rate_full = 8 * sp.sqrt(11 * L * F_0 / (K * T) * FULL) + 337 * L * F_0 / T
 
 PARTIAL: tuple[Step, ...] = (
-    on_runs(
+    step(
         "theorem-3.7-1",
         "Theorem 3.7",
         "(1/T)*sum_t (G_u + hat G_v) <= 4*F_0/(T*K*gamma)"
         " + 12*L*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*gamma + 128*L^2*K*(K-1)*b^2/eta_u^2*gamma^2",
-        _theorem_3_7,
-        kind=StepKind.END_TO_END,
-        constants={"gap": 4, "noisy": 12, "drift": 128},
+        drawn(_theorem_3_7, kind=StepKind.END_TO_END, gap=4, noisy=12, drift=128),
     ),
-    scalar(
+    step(
         "theorem-3.7-2",
         "proof of Theorem 3.7, eq. (3.4), first inequality",
         "Lemmas 3.2, 3.3 and 3.4 in Lemma 3.1 give (-K*gamma/2 + 4*L*K^2*gamma^2)*(G_u + hat G_v)"
         " + (L^2*gamma/n + 56*L^3*K*gamma^2/n + L^2*gamma*m/n^2 + 8*L^3*K*gamma^2*m/n^2)*E"
         " + 12*(1/m - 1/n)*L*K^2*b^2*gamma^2 + 2*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
-        _lemmas + _variance + _noise_2,
-        _slope_4 + _drift_first + _sampled + _noise_2,
-        _fewer,
+        at_most(_lemmas + _variance + _noise_2, _slope_4 + _drift_first + _sampled + _noise_2, _fewer),
     ),
-    scalar(
+    step(
         "theorem-3.7-3",
         "proof of Theorem 3.7, eq. (3.4), second inequality",
         "(L^2*gamma/n + 56*L^3*K*gamma^2/n + L^2*gamma*m/n^2 + 8*L^3*K*gamma^2*m/n^2)*E <= 4*L^2*gamma/n*E",
-        _drift_first,
-        4 * L**2 * gamma / n * E,
-        _cap,
-        _fewer,
+        at_most(_drift_first, 4 * L**2 * gamma / n * E, _cap, _fewer),
     ),
-    scalar(
+    step(
         "theorem-3.7-4",
         "proof of Theorem 3.7, use of Lemma 3.5",
         "4*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1",
-        4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2),
-        1,
-        _cap,
-        _fewer,
-        *_outer,
+        at_most(4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2), 1, _cap, _fewer, *_outer),
         remark="Not printed: the condition of the lemma, which the steps of the theorem have to satisfy.",
     ),
-    scalar(
+    step(
         "theorem-3.7-5",
         "proof of Theorem 3.7, bound on E, second inequality",
         "E <= 8*n*K^2*(K-1)*b^2*gamma^2/eta_u^2 + 8*n*K^3*gamma^2*(G_u/eta_u^2 + G_v/eta_v^2)"
         " + 4*n*K^2*gamma^2*(sigma_u^2/eta_u^2 + sigma_v^2/eta_v^2)",
-        _E_lemma,
-        _E_second,
+        at_most(_E_lemma, _E_second),
         remark="Lemma 3.5 with B <= n*G_u + n*b^2, gamma_u = gamma/eta_u and gamma_v = gamma/eta_v.",
     ),
-    scalar(
+    step(
         "theorem-3.7-6",
         "proof of Theorem 3.7, bound on E, third inequality",
         "E <= 8*n*K^2*(K-1)*b^2*gamma^2/eta_u^2 + n*K^2*gamma/(4*L)*(G_u + hat G_v)"
         " + n*K*gamma/(4*L)*(sigma_u^2/m + m*sigma_v^2/n)",
-        _E_second,
-        _E_third,
-        _cap,
-        *_outer,
+        at_most(_E_second, _E_third, _cap, *_outer),
         remark="One of the two texts of the paper has lost the hat.",
     ),
-    scalar(
+    step(
         "theorem-3.7-7",
         "proof of Theorem 3.7, together with eq. (3.4)",
         "E f(t+1) <= E f(t) + (-K*gamma/2 + 5*L*K^2*gamma^2)*(G_u + hat G_v) + 32*L^2*K^2*(K-1)*b^2*gamma^3/eta_u^2"
         " + 12*(1/m - 1/n)*L*K^2*b^2*gamma^2 + 3*L*K*sigma_u^2*gamma^2/m + 3*L*K*sigma_v^2*gamma^2*m/n",
-        _slope_4 + 4 * L**2 * gamma / n * _E_third + _sampled + _noise_2,
-        _together,
+        at_most(_slope_4 + 4 * L**2 * gamma / n * _E_third + _sampled + _noise_2, _together),
     ),
-    scalar(
+    step(
         "theorem-3.7-8",
         "proof of Theorem 3.7, the inequality rewritten",
         "(1/2 - 5*L*K*gamma)*(G_u + hat G_v) <= E[f(t) - f(t+1)]/(K*gamma) + 32*L^2*K*(K-1)*b^2*gamma^2/eta_u^2"
         " + 3*L*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*gamma",
-        (sp.Rational(1, 2) - 5 * x) * (G_u + hat),
-        (f_now - f_next) / (K * gamma) + _divided,
-        below(f_next, f_now + _together),
+        at_most(
+            (sp.Rational(1, 2) - 5 * x) * (G_u + hat),
+            (f_now - f_next) / (K * gamma) + _divided,
+            below(f_next, f_now + _together),
+        ),
     ),
-    on_runs(
+    step(
         "theorem-3.7-9",
         "proof of Theorem 3.7, average over t",
         "(1/T)*sum_t (E f(t) - E f(t+1)) <= F_0/T",
-        _telescope,
-        kind=StepKind.STANDARD,
+        drawn(_telescope, kind=StepKind.STANDARD),
     ),
-    scalar(
+    step(
         "theorem-3.7-10",
         "proof of Theorem 3.7, last line",
         "5*L*K*gamma <= 1/4",
-        5 * x,
-        sp.Rational(1, 4),
-        _cap,
+        at_most(5 * x, sp.Rational(1, 4), _cap),
     ),
-    scalar(
+    step(
         "theorem-3.7-11",
         "proof of Theorem 3.7, last line",
         "the bound of the theorem",
-        M,
-        _bound_3_7,
-        below((sp.Rational(1, 2) - 5 * x) * M, F_0 / (T * K * gamma) + _divided),
-        below(5 * x, sp.Rational(1, 4)),
-        _fewer,
+        at_most(
+            M,
+            _bound_3_7,
+            below((sp.Rational(1, 2) - 5 * x) * M, F_0 / (T * K * gamma) + _divided),
+            below(5 * x, sp.Rational(1, 4)),
+            _fewer,
+        ),
     ),
-    on_runs(
+    step(
         "corollary-3.8-1",
         "Corollary 3.8",
         "(1/T)*sum_t (G_u + hat G_v) <= 8*sqrt(3*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*L*F_0/(K*T))"
         " + 129*L*F_0/T",
-        lambda draw, rest: _partial_rate(draw, 32, 3, rest),
-        kind=StepKind.END_TO_END,
-        constants={"rest": 129},
+        drawn(lambda draw, rest: _partial_rate(draw, 32, 3, rest), kind=StepKind.END_TO_END, rest=129),
         remark="L is taken so large that the root is rational.",
     ),
-    identity(
+    step(
         "corollary-3.8-2",
         "Corollary 3.8, the root in gamma and the root in the rate",
         "(F_0/(K*T))*sqrt(3*L*K*T*A/F_0) = sqrt(3*A*L*F_0/(K*T))",
-        F_0 / (K * T) * sqrt(3 * L * K * T * A / F_0),
-        sqrt(3 * A * L * F_0 / (K * T)),
+        same(F_0 / (K * T) * sqrt(3 * L * K * T * A / F_0), sqrt(3 * A * L * F_0 / (K * T))),
         remark="A is the bracket; below, s is the root in gamma, gamma*(32*L*K + s) = 1.",
     ),
-    scalar(
+    step(
         "corollary-3.8-3",
         "Corollary 3.8, under the assumptions of Theorem 3.7",
         "(32*L*K + sqrt(3*L*K*T*A/F_0))^(-1) <= 1/(32*L*K)",
-        gamma,
-        1 / (32 * L * K),
-        _step_3_8,
+        at_most(gamma, 1 / (32 * L * K), _step_3_8),
     ),
-    scalar(
+    step(
         "corollary-3.8-4",
         "Corollary 3.8, first term of Theorem 3.7",
         "4*F_0/(T*K*gamma) = 128*L*F_0/T + 4*sqrt(3*A*L*F_0/(K*T))",
-        4 * F_0 / (T * K * gamma),
-        128 * L * F_0 / T + 4 * root * F_0 / (K * T),
-        _step_3_8,
-        operator="==",
+        at_most(4 * F_0 / (T * K * gamma), 128 * L * F_0 / T + 4 * root * F_0 / (K * T), _step_3_8, operator="=="),
     ),
-    scalar(
+    step(
         "corollary-3.8-5",
         "Corollary 3.8, second term of Theorem 3.7",
         "12*L*A*gamma <= 4*sqrt(3*A*L*F_0/(K*T))",
-        12 * L * A * gamma,
-        4 * root * F_0 / (K * T),
-        _step_3_8,
-        _root_3_8,
+        at_most(12 * L * A * gamma, 4 * root * F_0 / (K * T), _step_3_8, _root_3_8),
     ),
-    scalar(
+    step(
         "corollary-3.8-6",
         "Corollary 3.8, third term of Theorem 3.7",
         "128*L^2*K*(K-1)*b^2/eta_u^2*gamma^2 <= L*F_0/T",
-        128 * L**2 * K * (K - 1) * b**2 / eta_u**2 * gamma**2,
-        L * F_0 / T,
-        _cap,
-        _outer_3_8,
+        at_most(128 * L**2 * K * (K - 1) * b**2 / eta_u**2 * gamma**2, L * F_0 / T, _cap, _outer_3_8),
         remark="The left side is at most an eighth of the right: 128 + 1/8 would do in place of 129.",
     ),
-    scalar(
+    step(
         "corollary-3.8-7",
         "Corollary 3.8, from Theorem 3.7",
         "8*sqrt(3*A*L*F_0/(K*T)) + 129*L*F_0/T",
-        4 * F_0 / (T * K * gamma) + 12 * L * A * gamma + 128 * L**2 * K * (K - 1) * b**2 / eta_u**2 * gamma**2,
-        8 * root * F_0 / (K * T) + 129 * L * F_0 / T,
-        _step_3_8,
-        _root_3_8,
-        _outer_3_8,
+        at_most(
+            4 * F_0 / (T * K * gamma) + 12 * L * A * gamma + 128 * L**2 * K * (K - 1) * b**2 / eta_u**2 * gamma**2,
+            8 * root * F_0 / (K * T) + 129 * L * F_0 / T,
+            _step_3_8,
+            _root_3_8,
+            _outer_3_8,
+        ),
     ),
-    scalar(
+    step(
         "corollary-3.8-8",
         "Remark 3.9",
         "more local update steps K accelerate the convergence",
-        BRACKET.subs(K, K + 1) / (K + 1),
-        BRACKET / K,
-        _fewer,
+        at_most(BRACKET.subs(K, K + 1) / (K + 1), BRACKET / K, _fewer),
         remark="What the root of Corollary 3.8 has of K, for K + 1 against K.",
     ),
-    scalar(
+    step(
         "corollary-3.8-9",
         "Remark 3.9",
         "more sampled clients m accelerate the convergence",
-        BRACKET.subs(m, m + 1),
-        BRACKET,
-        below(m + 1, n),
-        repaired=Scalar(
-            left=BRACKET.subs(m, m + 1).subs(s.sigma_v, 0),
-            operator="<=",
-            right=BRACKET.subs(s.sigma_v, 0),
-            hypotheses=(below(m + 1, n),),
-        ),
+        at_most(BRACKET.subs(m, m + 1), BRACKET, below(m + 1, n)),
+        repaired=at_most(BRACKET.subs(m, m + 1).subs(s.sigma_v, 0), BRACKET.subs(s.sigma_v, 0), below(m + 1, n)),
         repair="without noise in the personal gradients, as the remark says of the linear speedup: m*sigma_v^2/n grows",
         remark="The bracket of Corollary 3.8 for m + 1 against that for m; hat G_v on the left has m in it too. The"
         " linear speedup in m is restricted to small sigma_v^2, this sentence is not.",
     ),
-    on_runs(
+    step(
         "fedavg-partial-1",
         "Section 3.2.3, first display",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(3*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m)*L*F_0/(K*T)) + 129*L*F_0/T",
-        lambda draw, rest: _partial_rate(draw, 32, 3, rest, personal=False),
-        kind=StepKind.END_TO_END,
-        constants={"rest": 129},
+        drawn(lambda draw, rest: _partial_rate(draw, 32, 3, rest, personal=False), kind=StepKind.END_TO_END, rest=129),
     ),
-    identity(
+    step(
         "fedavg-partial-2",
         "Section 3.2.3, first display",
         "Corollary 3.8 without the influence of sigma_v^2",
-        at(_rate_3_8, {s.sigma_v: 0}),
-        _fewer_terms,
+        same(at(_rate_3_8, {s.sigma_v: 0}), _fewer_terms),
     ),
-    on_runs(
+    step(
         "parallel-sgd-1",
         "Section 3.2.3, second display",
         "1/(n*T)*sum_it E||grad f_i(v_i^t)||^2 <= 8*sqrt(3*sigma_v^2*L*F_0/T) + 129*L*F_0/T",
-        lambda draw, rest: _parallel(draw, 32, 3, rest),
-        kind=StepKind.END_TO_END,
-        constants={"rest": 129},
+        drawn(lambda draw, rest: _parallel(draw, 32, 3, rest), kind=StepKind.END_TO_END, rest=129),
     ),
-    identity(
+    step(
         "parallel-sgd-2",
         "Section 3.2.3, second display",
         "Corollary 3.8 with K = 1, m = n and sigma_u^2 = 0",
-        at(_rate_3_8, {K: 1, m: n, s.sigma_u: 0}),
-        8 * sp.sqrt(3 * sv * L * F_0 / T) + 129 * L * F_0 / T,
+        same(at(_rate_3_8, {K: 1, m: n, s.sigma_u: 0}), 8 * sp.sqrt(3 * sv * L * F_0 / T) + 129 * L * F_0 / T),
     ),
 )
 
 COMPLETE: tuple[Step, ...] = (
-    on_runs(
+    step(
         "theorem-3.11-1",
         "Theorem 3.11, first claim",
         "(1/T)*sum_t (G_u + G_v) <= 4*F_0/(T*K*gamma) + 44*L*(sigma_u^2/n + sigma_v^2)*gamma + L*F_0/T",
-        _theorem_3_11,
-        kind=StepKind.END_TO_END,
-        constants={"gap": 4, "noisy": 44, "rest": 1},
+        drawn(_theorem_3_11, kind=StepKind.END_TO_END, gap=4, noisy=44, rest=1),
     ),
-    on_runs(
+    step(
         "theorem-3.11-2",
         "Theorem 3.11, last line",
         "B^0 = sum_i E||grad_u f(u^0, v_i^0)||^2",
-        _start,
-        "==",
+        drawn(_start, "=="),
         repaired=drawn(_start_of_clients, "=="),
         repair="f_i in place of f, as B^t is defined before Lemma 3.5 and used in the proof",
         remark="B^t was defined as sum_i E||grad_u f_i(u^t, v_i^t)||^2. The condition on eta_u contains B^0. With the"
         " printed sum the theorem fails: n = K = T = 2, L = 1, no noise, f_1 = u^2/2 - 10^6*u, f_2 = 10^6*u,"
         " u^0 = 1/1000, eta_u = 2 and gamma = 1/168 satisfy the conditions; the sides are 9.8 and 4.2e-5.",
     ),
-    scalar(
+    step(
         "theorem-3.11-3",
         "proof of Theorem 3.11, eq. (3.5)",
         "E f(t+1) <= E f(t) + (-K*gamma/2 + 4*L*K^2*gamma^2)*(G_u + G_v) + 4*L^2*gamma/n*E"
         " + 2*L*K*sigma_u^2*gamma^2/n + 2*L*K*sigma_v^2*gamma^2",
-        _lemmas.subs(m, n) + _noise_full,
-        _slope_full + 4 * L**2 * gamma / n * E + _noise_full,
-        _cap,
+        at_most(_lemmas.subs(m, n) + _noise_full, _slope_full + 4 * L**2 * gamma / n * E + _noise_full, _cap),
     ),
-    scalar(
+    step(
         "theorem-3.11-4",
         "proof of Theorem 3.11, use of Lemma 3.5",
         "4*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1",
-        4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2),
-        1,
-        _cap,
-        *_outer_full,
+        at_most(4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2), 1, _cap, *_outer_full),
         remark="Not printed: the condition of the lemma.",
     ),
-    scalar(
+    step(
         "theorem-3.11-5",
         "proof of Theorem 3.11, bound on E",
         "E <= K^2*gamma/(4*L*eta_u^2)*B + n*K^2*gamma/(4*L)*G_v + n*K*gamma/(4*L)*(sigma_u^2/n + sigma_v^2)",
-        _E_full_lemma,
-        _E_full,
-        _cap,
-        *_outer_full,
+        at_most(_E_full_lemma, _E_full, _cap, *_outer_full),
     ),
-    scalar(
+    step(
         "theorem-3.11-6",
         "proof of Theorem 3.11, together with eq. (3.5)",
         "E f(t+1) <= E f(t) + (-K*gamma/2 + 5*L*K^2*gamma^2)*(G_u + G_v) + L*K^2*gamma^2/(n*eta_u^2)*B"
         " + 3*L*K*sigma_u^2*gamma^2/n + 3*L*K*sigma_v^2*gamma^2",
-        _slope_full + 4 * L**2 * gamma / n * _E_full + _noise_full,
-        _together_full,
+        at_most(_slope_full + 4 * L**2 * gamma / n * _E_full + _noise_full, _together_full),
     ),
-    scalar(
+    step(
         "theorem-3.11-7",
         "proof of Theorem 3.11, eq. (3.6)",
         "(1/2 - 5*L*K*gamma)*(1/T)*sum_t (G_u + G_v) <= F_0/(T*K*gamma) + 3*L*(sigma_u^2/n + sigma_v^2)*gamma"
         " + L*K*gamma/(n*T*eta_u^2)*sum_t B",
-        (sp.Rational(1, 2) - 5 * x) * M,
-        _averaged,
-        equal(T * M, _sum_M + _last_M, "M is the mean"),
-        equal(sum_B, _B_before + _B_last, "the sum of B"),
-        below(
-            (K * gamma / 2 - 5 * L * K**2 * gamma**2) * _sum_M,
-            F_0 - _gap_last + L * K**2 * gamma**2 / (n * eta_u**2) * _B_before + (T - 1) * 3 * L * K * gamma**2 * FULL,
-            "the rounds before the last, added up",
-        ),
-        below(
-            (K * gamma / 2 - 5 * L * K**2 * gamma**2) * _last_M,
-            _gap_last + L * K**2 * gamma**2 / (n * eta_u**2) * _B_last + 3 * L * K * gamma**2 * FULL,
-            "the inequality before, of the last round",
+        at_most(
+            (sp.Rational(1, 2) - 5 * x) * M,
+            _averaged,
+            equal(T * M, _sum_M + _last_M, "M is the mean"),
+            equal(sum_B, _B_before + _B_last, "the sum of B"),
+            below(
+                (K * gamma / 2 - 5 * L * K**2 * gamma**2) * _sum_M,
+                F_0
+                - _gap_last
+                + L * K**2 * gamma**2 / (n * eta_u**2) * _B_before
+                + (T - 1) * 3 * L * K * gamma**2 * FULL,
+                "the rounds before the last, added up",
+            ),
+            below(
+                (K * gamma / 2 - 5 * L * K**2 * gamma**2) * _last_M,
+                _gap_last + L * K**2 * gamma**2 / (n * eta_u**2) * _B_last + 3 * L * K * gamma**2 * FULL,
+                "the inequality before, of the last round",
+            ),
         ),
         remark="With one round more: gap_last is E f - inf f before it, and that after it is at least 0.",
     ),
-    scalar(
+    step(
         "theorem-3.11-8",
         "proof of Theorem 3.11, use of Lemma 3.6",
         "T - 1 > 0",
-        T - 1,
-        0,
-        operator=">",
-        repaired=Scalar(left=T - 1, operator=">", right=sp.Integer(0), hypotheses=(above(T, 2),)),
+        at_most(T - 1, 0, operator=">"),
+        repaired=at_most(T - 1, sp.Integer(0), above(T, 2), operator=">"),
         repair="T >= 2; for T = 1 eq. (3.6) gives the bound without the lemma",
         remark="2/(T-1) divides by it.",
     ),
-    on_runs(
+    step(
         "theorem-3.11-9",
         "proof of Theorem 3.11, sum of B, first inequality",
         "sum_t B^t <= sum_t ((1 + 2/(T-1))^t*B^0 + 2*n*T*sum_{r<t} (G_u^r + G_v^r)*(1 + 2/(T-1))^(t-1-r)"
         " + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)*sum_{r<t} (1 + 2/(T-1))^r)",
-        _deduced,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2, "two": 2},
+        drawn(_deduced, kind=StepKind.STANDARD, rate=2, two=2),
         remark="n = 1, and the largest B^t that Lemma 3.6 allows, for T >= 2.",
     ),
-    on_runs(
+    step(
         "theorem-3.11-10",
         "proof of Theorem 3.11, under the sum of B",
         "sum_{r=0}^{t-1} (1 + 2/(T-1))^r <= (T-1)/2*(1 + 2/(T-1))^t",
-        _geometric,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2, "half": Fraction(1, 2)},
+        drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2)),
     ),
-    on_runs(
+    step(
         "theorem-3.11-11",
         "proof of Theorem 3.11, under the sum of B",
         "(1 + 2/(T-1))^t <= (1 + 2/(T-1))^(T-1) <= 8",
-        _below_eight,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2, "limit": 8},
+        drawn(_below_eight, kind=StepKind.STANDARD, rate=2, limit=8),
     ),
-    on_runs(
+    step(
         "theorem-3.11-12",
         "proof of Theorem 3.11, sum of B, second inequality",
         "sum_t B^t <= 8*T*B^0 + 16*n*T^2*sum_t (G_u + G_v) + (8*n*T^3/K)*(sigma_u^2/n + sigma_v^2)",
-        _summed,
-        kind=StepKind.STANDARD,
-        constants={"rate": 2, "start": 8, "gradients": 16, "noisy": 8},
+        drawn(_summed, kind=StepKind.STANDARD, rate=2, start=8, gradients=16, noisy=8),
     ),
-    scalar(
+    step(
         "theorem-3.11-13",
         "proof of Theorem 3.11, the sum of B in eq. (3.6)",
         "(1/2 - 21*L*K*gamma)*(1/T)*sum_t (G_u + G_v) <= F_0/(T*K*gamma) + 11*L*(sigma_u^2/n + sigma_v^2)*gamma"
         " + B^0/(4*n*eta_u^2)",
-        (sp.Rational(1, 2) - 21 * x) * M,
-        F_0 / (T * K * gamma) + 11 * L * FULL * gamma + B_0 / (4 * n * eta_u**2),
-        below((sp.Rational(1, 2) - 5 * x) * M, _averaged.subs(sum_B, _sum_B)),
-        above(eta_u, T),
-        _cap,
+        at_most(
+            (sp.Rational(1, 2) - 21 * x) * M,
+            F_0 / (T * K * gamma) + 11 * L * FULL * gamma + B_0 / (4 * n * eta_u**2),
+            below((sp.Rational(1, 2) - 5 * x) * M, _averaged.subs(sum_B, _sum_B)),
+            above(eta_u, T),
+            _cap,
+        ),
     ),
-    scalar(
+    step(
         "theorem-3.11-14",
         "proof of Theorem 3.11, last line",
         "21*L*K*gamma <= 1/4",
-        21 * x,
-        sp.Rational(1, 4),
-        below(gamma, 1 / (84 * K * L)),
+        at_most(21 * x, sp.Rational(1, 4), below(gamma, 1 / (84 * K * L))),
     ),
-    scalar(
+    step(
         "theorem-3.11-15",
         "proof of Theorem 3.11, last line",
         "B^0/(4*n*eta_u^2) <= L*F_0/(4*T)",
-        B_0 / (4 * n * eta_u**2),
-        L * F_0 / (4 * T),
-        _start_B,
+        at_most(B_0 / (4 * n * eta_u**2), L * F_0 / (4 * T), _start_B),
     ),
-    scalar(
+    step(
         "theorem-3.11-16",
         "proof of Theorem 3.11, last line",
         "the first bound of the theorem",
-        M,
-        4 * F_0 / (T * K * gamma) + 44 * L * FULL * gamma + L * F_0 / T,
-        below(
-            (sp.Rational(1, 2) - 21 * x) * M,
-            F_0 / (T * K * gamma) + 11 * L * FULL * gamma + L * F_0 / (4 * T),
+        at_most(
+            M,
+            4 * F_0 / (T * K * gamma) + 44 * L * FULL * gamma + L * F_0 / T,
+            below(
+                (sp.Rational(1, 2) - 21 * x) * M,
+                F_0 / (T * K * gamma) + 11 * L * FULL * gamma + L * F_0 / (4 * T),
+            ),
+            below(21 * x, sp.Rational(1, 4)),
         ),
-        below(21 * x, sp.Rational(1, 4)),
     ),
-    on_runs(
+    step(
         "theorem-3.11-tuned-1",
         "Theorem 3.11, second claim",
         "(1/T)*sum_t (G_u + G_v) <= 8*sqrt(11*L*F_0/(K*T)*(sigma_u^2/n + sigma_v^2)) + 337*L*F_0/T",
-        lambda draw, rest: _full_rate(draw, 84, 11, rest),
-        kind=StepKind.END_TO_END,
-        constants={"rest": 337},
+        drawn(lambda draw, rest: _full_rate(draw, 84, 11, rest), kind=StepKind.END_TO_END, rest=337),
         remark="L is taken so large that the root is rational.",
     ),
-    scalar(
+    step(
         "theorem-3.11-tuned-2",
         "Theorem 3.11, second claim, step size",
         "(84*L*K + sqrt(11*L*K*T*A/F_0))^(-1) <= 1/(84*L*K)",
-        gamma,
-        1 / (84 * L * K),
-        _step_full,
+        at_most(gamma, 1 / (84 * L * K), _step_full),
         remark="A is sigma_u^2/n + sigma_v^2 and s the root.",
     ),
-    scalar(
+    step(
         "theorem-3.11-tuned-3",
         "Theorem 3.11, second claim, first term",
         "4*F_0/(T*K*gamma) = 336*L*F_0/T + 4*sqrt(11*L*F_0*A/(K*T))",
-        4 * F_0 / (T * K * gamma),
-        336 * L * F_0 / T + 4 * root * F_0 / (K * T),
-        _step_full,
-        operator="==",
+        at_most(4 * F_0 / (T * K * gamma), 336 * L * F_0 / T + 4 * root * F_0 / (K * T), _step_full, operator="=="),
     ),
-    scalar(
+    step(
         "theorem-3.11-tuned-4",
         "Theorem 3.11, second claim, second term",
         "44*L*A*gamma <= 4*sqrt(11*L*F_0*A/(K*T))",
-        44 * L * A * gamma,
-        4 * root * F_0 / (K * T),
-        _step_full,
-        _root_full,
+        at_most(44 * L * A * gamma, 4 * root * F_0 / (K * T), _step_full, _root_full),
     ),
-    scalar(
+    step(
         "theorem-3.11-tuned-5",
         "Theorem 3.11, second claim",
         "4*F_0/(T*K*gamma) + 44*L*A*gamma + L*F_0/T <= 8*sqrt(11*L*F_0*A/(K*T)) + 337*L*F_0/T",
-        4 * F_0 / (T * K * gamma) + 44 * L * A * gamma + L * F_0 / T,
-        8 * root * F_0 / (K * T) + 337 * L * F_0 / T,
-        _step_full,
-        _root_full,
+        at_most(
+            4 * F_0 / (T * K * gamma) + 44 * L * A * gamma + L * F_0 / T,
+            8 * root * F_0 / (K * T) + 337 * L * F_0 / T,
+            _step_full,
+            _root_full,
+        ),
     ),
-    on_runs(
+    step(
         "fedavg-full-1",
         "Section 3.3.2",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(11*sigma_u^2*L*F_0/(n*K*T)) + 337*L*F_0/T",
-        lambda draw, rest: _full_rate(draw, 84, 11, rest, personal=False),
-        kind=StepKind.END_TO_END,
-        constants={"rest": 337},
+        drawn(lambda draw, rest: _full_rate(draw, 84, 11, rest, personal=False), kind=StepKind.END_TO_END, rest=337),
     ),
-    identity(
+    step(
         "fedavg-full-2",
         "Section 3.3.2",
         "Theorem 3.11 with sigma_v^2 = 0",
-        at(_rate_full, {s.sigma_v: 0}),
-        8 * sp.sqrt(11 * su * L * F_0 / (n * K * T)) + 337 * L * F_0 / T,
+        same(at(_rate_full, {s.sigma_v: 0}), 8 * sp.sqrt(11 * su * L * F_0 / (n * K * T)) + 337 * L * F_0 / T),
     ),
 )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, expect, mean
+from bounds.ledger.proof import Proof, positives, reals, same
 from bounds.ledger.step import Number, StepKind
 from bounds.ledger.written import written
-from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, identity, positives, reals
+from bounds.papers.simfbo.proofs.form import Pairs, drawn
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_round
 
-_step = ProofForm("theorem-1")
+_step = Proof("simfbo/theorem-1")
 
 
 def _total(draw: Draw, total: Number) -> Pairs:
@@ -53,14 +54,14 @@ STEPS = (
         1,
         "Section 2.3, below eq. (4)",
         "E sum_{i in C} p~_i = 1 with p~_i = (n/|C|) p_i",
-        drawn(StepKind.EXPECTATION, _total, "==", total=1),
+        drawn(_total, "==", total=1),
     ),
     _step(
         2,
         "Section 2.4, eq. (6), first equality, with eq. (4)",
         "q_x = sum_{i in C} p~_i q_{x,i} = sum_{i=1}^n p_i q_{x,i}",
-        drawn(StepKind.EXPECTATION, _one_sample, "=="),
-        repaired=drawn(StepKind.EXPECTATION, _sample_mean, "==", factor=1),
+        drawn(_one_sample, "=="),
+        repaired=drawn(_sample_mean, "==", factor=1),
         repair="In expectation over C, or for P = n.",
         remark="The proofs use the expectation.",
     ),
@@ -68,21 +69,21 @@ STEPS = (
         3,
         "Section 2.4, eq. (6), second equality",
         "sum_i p_i q_i = (sum_j p_j |a_j|_1) sum_i p_i |a_i|_1/(sum_j p_j |a_j|_1) q_i/|a_i|_1",
-        identity(_p * _q, _rho * (written(_p * _norm / _rho) * (_q / _norm))),
+        same(_p * _q, _rho * (written(_p * _norm / _rho) * (_q / _norm))),
         remark="Client by client; rho is sum_j p_j |a_j|_1.",
     ),
     _step(
         4,
         "Appendix B, eq. (11)",
         "grad Phi_w(x) = sum_i w_i (surrogate gradient of f_i at x, y~*, v~*)",
-        drawn(StepKind.STANDARD, _hypergradient, "==", factor=1),
+        drawn(_hypergradient, "==", kind=StepKind.STANDARD, factor=1),
     ),
     _step(
         5,
         "Appendix B, the displays of h_i, against eq. (4)",
         "|a_i|_1 h_i = sum_{k=1}^{tau_i} a_i^k grad(x_i^k) = sum_{k=0}^{tau_i-1} a_i^k grad(x_i^k) = q_i",
-        identity(_a_1 * _g1 + _a_2 * _g2, _a_0 * _g0 + _a_1 * _g1),
-        repaired=identity(_a_0 * _g0 + _a_1 * _g1, _a_0 * _g0 + _a_1 * _g1),
+        same(_a_1 * _g1 + _a_2 * _g2, _a_0 * _g0 + _a_1 * _g1),
+        repaired=same(_a_0 * _g0 + _a_1 * _g1, _a_0 * _g0 + _a_1 * _g1),
         repair="k from 0 to tau_i - 1, as in (4) and in the proofs; there is no a_i^k with k = tau_i.",
         remark="tau_i = 2.",
     ),
@@ -90,24 +91,22 @@ STEPS = (
         6,
         "Appendix B, the three displays of E_C",
         "E_C[sum_{i in C} w~_i h_i] = sum_i w_i h_i for y, v and x",
-        drawn(StepKind.EXPECTATION, _sample_mean, "==", factor=1),
+        drawn(_sample_mean, "==", factor=1),
     ),
     _step(
         7,
         "Appendix B, the displays of h~_i",
         "h~_i = E[h_i] = (1/|a_i|_1) sum_k a_i^k times the mean gradient at the local point (x_i^k, y_i^k, v_i^k)",
-        drawn(StepKind.EXPECTATION, _path_mean, "==", factor=1),
-        remark=(
-            "Read as E[h_i] = E[h~_i], each sample averaged at its own local point. h~_i itself is random, since the "
-            "local points depend on the earlier noises; (23) takes it for independent of the noise."
-        ),
+        drawn(_path_mean, "==", factor=1),
+        remark="Read as E[h_i] = E[h~_i], each sample averaged at its own local point. h~_i itself is random, since "
+        "the local points depend on the earlier noises; (23) takes it for independent of the noise.",
     ),
     _step(
         8,
         "Appendix B, last line, against Proposition 3 and eq. (40)",
         "tau_bar := sum_i tau_i and tau_bar := sum_i tau_i/n",
-        identity(_tau1 + _tau2, (_tau1 + _tau2) / 2),
-        repaired=identity((_tau1 + _tau2) / 2, (_tau1 + _tau2) / 2),
+        same(_tau1 + _tau2, (_tau1 + _tau2) / 2),
+        repaired=same((_tau1 + _tau2) / 2, (_tau1 + _tau2) / 2),
         repair="The mean, as in Proposition 3 and (40).",
         remark="For n = 2. The two definitions of one symbol.",
     ),

@@ -9,14 +9,15 @@ import sympy as sp
 from bounds.ledger.draw import Draw, plus
 from bounds.ledger.draw import dot as dot_of
 from bounds.ledger.draw import square as square_of
+from bounds.ledger.proof import Proof, gram, nonnegative
 from bounds.ledger.step import Number, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
-from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative
+from bounds.papers.simfbo.proofs.form import Pairs, drawn
 
 _two, _four, _five, _six, _seven, _eight, _nine, _ten = (
-    ProofForm(f"lemma-{number}") for number in (2, 4, 5, 6, 7, 8, 9, 10)
+    Proof(f"simfbo/lemma-{number}") for number in (2, 4, 5, 6, 7, 8, 9, 10)
 )
 _ONE, _TWO, _THREE, _FOUR = (sp.Integer(number) for number in range(1, 5))
 _dg, _dx, _dy = vectors("dg dx dy")
@@ -103,7 +104,6 @@ STEPS = (
         "||grad_y g_i(x_i^k, y_i^k) - grad_y g_i(x, y)||^2 <= L_1^2 (||x_i^k - x||^2 + ||y_i^k - y||^2)",
         gram(
             square(_dg),
-            "<=",
             s.L_1**2 * (square(_dx) + square(_dy)),
             below(square(_dg), s.L_1**2 * _moved2, "Assumption 2, of (x, y)"),
             equal(_moved2, square(_dx) + square(_dy), "the distance of (x, y)"),
@@ -128,7 +128,7 @@ STEPS = (
         10,
         "Lemma 7, not printed: the descent lemma",
         "Phi(x+) <= Phi(x) + <grad Phi(x), x+ - x> + L_Phi/2 ||x+ - x||^2 where grad Phi is L_Phi-Lipschitz",
-        drawn(StepKind.STANDARD, _descent_lemma, half=Fraction(1, 2)),
+        drawn(_descent_lemma, kind=StepKind.STANDARD, half=Fraction(1, 2)),
         remark="Two dimensions, with gradients that are linear on either side of a line.",
     ),
     _eight(
@@ -136,10 +136,8 @@ STEPS = (
         'Lemma 8, not printed: "an easier case", at a local step',
         "eta^2 E||sum_{j<k} a_j (noise_j + grad_j)||^2 <= 4 eta^2 (alpha_max A variance + A^2 size)",
         forms.bounded_drift(_FOUR),
-        remark=(
-            "A is the sum of the a_j with j < k, at most |a_i|_1; 2*size bounds the squared gradients, and 2*variance "
-            "the noises."
-        ),
+        remark="A is the sum of the a_j with j < k, at most |a_i|_1; 2*size bounds the squared gradients, and "
+        "2*variance the noises.",
     ),
     _eight(
         21,
@@ -248,10 +246,8 @@ STEPS = (
         "Lemma 10, not printed: both claims, put together",
         "the repaired claims on y and v",
         forms.progress(_TWO),
-        remark=(
-            "delta = delta_1 + L_yx bound/2; sampled_y2 is E||y+ - y||^2 before the projection, sampled_x2 and mean_x2 "
-            "have the factor (rho gamma_x)^2. error is 2 rho gamma_y L_1^2/mu_g (drift_x + drift_y) for y."
-        ),
+        remark="delta = delta_1 + L_yx bound/2; sampled_y2 is E||y+ - y||^2 before the projection, sampled_x2 and "
+        "mean_x2 have the factor (rho gamma_x)^2. error is 2 rho gamma_y L_1^2/mu_g (drift_x + drift_y) for y.",
     ),
     _ten(
         31,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.ledger.proof import Proof, at_most, nonnegative, positives, reals
 from bounds.ledger.step import Scalar, above, below
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import ProofForm, nonnegative, positives, reals, scalar
 
 L_1, mu, n, P, beta = s.L_1, s.mu_g, s.n, s.P, s.beta_max
 _step, _u, _w, _A, _slope, _L_Phi, _L_R2, _c = positives("rho_gamma_x u w A slope L_Phi L_R2 c_gamma")
@@ -32,21 +32,20 @@ _M_3 = sp.Rational(63, 4) * _slope + _A * (4 * L_1**2 / mu + 6 * mu) + 48 * L_1*
 def young_weight(part: sp.Expr) -> Scalar:
     """The Young weight of Lemma 10 with delta_1 = rho gamma_y mu_g/8; remainder is L_yx beta_max^2 size."""
     whole = _step * _c * mu / 8 + _rest * _step**2
-    return scalar(whole, "<=", part * _step * _c * mu, below(8 * _rest * _step, _c * mu, "remainder"))
+    return at_most(whole, part * _step * _c * mu, below(8 * _rest * _step, _c * mu, "remainder"))
 
 
 def small_weight(bound: sp.Expr, factor: int) -> Scalar:
     """The Young weight is small, by the step of y or of v."""
     caps = (below(_delta, _u * mu / 4), below(factor * _u * L_1**2, mu, "step"))
-    return scalar(_delta, "<=", bound, *caps, _SMALL)
+    return at_most(_delta, bound, *caps, _SMALL)
 
 
 def of_mean_direction(half: sp.Expr) -> Scalar:
     """The coefficient of the mean direction, with ``of_lemma_10`` for 8 K L^2/(c_gamma mu_g) of y and v."""
     coefficient, by_y, by_v = nonnegative("coefficient by_y by_v")
-    return scalar(
+    return at_most(
         coefficient * _step * _X + by_y + by_v,
-        "<=",
         half,
         below(coefficient, 1, "n(P-1)/(P(n-1))"),
         below(_X, _L_Phi / 2 + _curve),
@@ -61,15 +60,14 @@ def by_ratio(part: sp.Expr) -> Scalar:
     """Of s K_1 L_y^2/delta_1 with K_1 = A/c_gamma_y and delta_1 = s c_gamma_y mu_g/8; for v alike. L2 is L_y^2."""
     L2 = positives("L2")
     ratio = _step * (_A / _c) * L2 / (_step * _c * mu / 8)
-    return scalar(ratio, "<=", part, above(_c**2 * mu, 64 * _A * L2, "c_gamma"))
+    return at_most(ratio, part, above(_c**2 * mu, 64 * _A * L2, "c_gamma"))
 
 
 def slack(share: sp.Expr) -> Scalar:
     """How much of the error of y Lemma 8 puts into the drifts: e by the bound on eta_y."""
     eta, path = positives("eta_y path")
-    return scalar(
+    return at_most(
         24 * L_1**2 * 8 * eta**2 * (path * s.beta_gh * L_1) ** 2,
-        "<=",
         share * mu**2,
         below(sp.sqrt(192) * eta * path * s.beta_gh * L_1**2, mu, "eta_y"),
     )
@@ -78,9 +76,8 @@ def slack(share: sp.Expr) -> Scalar:
 def of_error_v(three: sp.Expr) -> Scalar:
     """The coefficient of the error of v."""
     own = _d_v - mu - _w * _d_v * mu + (2 + _w * _d_v) * _w * 3 * L_1**2
-    return scalar(
+    return at_most(
         three / 2 * L_1**2 + _K_2 * own,
-        "<=",
         sp.Integer(0),
         below(4 * _d_v, mu, "delta' <= w mu_g/4"),
         _WEIGHT_V,
@@ -90,9 +87,8 @@ def of_error_v(three: sp.Expr) -> Scalar:
 
 def of_error_y_own(left_over: sp.Expr) -> Scalar:
     """The coefficient of the error of y in Lemmas 9 and 10 for y, over A."""
-    return scalar(
+    return at_most(
         _d - mu - _u * _d * mu + (2 + _u * _d) * _u * (_of_y + _e * _of_drift) + (1 + _u * _d) * _e * 2 * L_1**2 / mu,
-        "<=",
         -left_over * mu,
         below(4 * _d, mu, "delta <= u mu_g/4"),
         _WEIGHT_Y,
@@ -108,12 +104,11 @@ def of_error_y(left_over: sp.Expr) -> Scalar:
     ratio = L_1**2 * _L_R2 / mu**2
     drifts = sp.Rational(9, 2) * _slope + 9 * by_Phi * _slope
     steps = _K_2 * (2 + _w * _d_v) * _w
-    return scalar(
+    return at_most(
         3 * _slope
         + steps * 3 * _L_R2
         + (1 + _w * _d_v) * 24 * ratio
         + _e * (drifts + steps * 9 * (1 + _share) * _slope + (1 + _w * _d_v) * 24 * ratio),
-        "<=",
         left_over * (40 * _slope + 384 * ratio),
         below(by_Phi, sp.Rational(1, 4), "Phi and curvature"),
         below(24 * _e, 1, "eta_y"),
@@ -127,12 +122,11 @@ def of_drifts(quarter: sp.Expr) -> Scalar:
     """The coefficient of the drift of x and of y, against M_3."""
     by_Phi = nonnegative("share_s_X")
     of_v = _K_2 * ((2 + _w * _d_v) * _w * 9 * (1 + _share) * _slope + (1 + _w * _d_v) * 4 * _L_R2 / mu)
-    return scalar(
+    return at_most(
         sp.Rational(9, 2) * _slope
         + 9 * by_Phi * _slope
         + _A * ((2 + _u * _d) * _u * _of_drift + (1 + _u * _d) * 2 * L_1**2 / mu)
         + of_v,
-        "<=",
         _M_3,
         below(by_Phi, quarter, "Phi and curvature"),
         _Y_STEP,
@@ -146,9 +140,8 @@ def of_drift_v(quarter: sp.Expr) -> Scalar:
     """The factor of the drift of v, which has L_1^2 for the slope and no part by y."""
     by_Phi = nonnegative("share_s_X")
     of_v = _K_2 * ((2 + _w * _d_v) * _w * 9 * (1 + _share) * L_1**2 + (1 + _w * _d_v) * 4 * _L_R2 / mu)
-    return scalar(
+    return at_most(
         sp.Rational(9, 2) * L_1**2 + 9 * by_Phi * L_1**2 + of_v,
-        "<=",
         _M_3,
         below(by_Phi, quarter, "Phi and curvature"),
         below(L_1**2, _slope),
@@ -167,9 +160,8 @@ def noises(two: sp.Expr) -> Scalar:
     y = 2 * n / P * noise_weight * s.sigma_g**2 + 2 * away * beta * s.sigma_gh**2
     M_1 = 2 * bracket * beta * size + 3 * of_y * beta * s.sigma_gh**2
     M_2 = 4 * bracket * (s.sigma_f**2 + r_max**2 * s.sigma_gg**2) + 6 * of_y * s.sigma_g**2
-    return scalar(
+    return at_most(
         (_X + (2 + delta_v) * of_v) * x + (2 + delta) * of_y * y,
-        "<=",
         two * away * M_1 + n / P * noise_weight * M_2,
         below(by_v, r_max**2 * noise_weight, "Lemma 2"),
         below(delta, 1),
@@ -181,9 +173,8 @@ def every_round(one: sp.Expr) -> Scalar:
     """(39) in every round, of each of its terms: rho^(t) is at most 3*rho_bar/2."""
     term, gamma_x = nonnegative("term gamma_x")
     mean = positives("rho_bar")
-    return scalar(
+    return at_most(
         s.rho * gamma_x * term,
-        "<=",
         one,
         below(3 * mean * gamma_x * term, 2, "the condition of that term"),
         below(s.rho, sp.Rational(3, 2) * mean, "rho^(t)"),
@@ -192,9 +183,8 @@ def every_round(one: sp.Expr) -> Scalar:
 
 def by_Phi(quarter: sp.Expr) -> Scalar:
     """(beta_max/P) s X."""
-    return scalar(
+    return at_most(
         _share * _step * _X,
-        "<=",
         quarter,
         below(_X, _L_Phi / 2 + _curve),
         below(4 * _L_Phi * _share * _step, 1, "Phi"),
@@ -204,8 +194,8 @@ def by_Phi(quarter: sp.Expr) -> Scalar:
 
 def squared_weights(three: sp.Expr) -> Scalar:
     """The drifts with squared weights: w_i <= beta_max/n."""
-    return scalar(
-        (2 * n * formulas.SAMPLING + n / P) * beta / n, "<=", three * beta / P, below(P, n), above(n, sp.Integer(2))
+    return at_most(
+        (2 * n * formulas.SAMPLING + n / P) * beta / n, three * beta / P, below(P, n), above(n, sp.Integer(2))
     )
 
 
@@ -221,9 +211,8 @@ def together() -> Scalar:
     drift_x, drift_y, drift_v, M_3 = nonnegative("D_x D_y D_v M_3")
     all_xy = of_xy + of_x2 * x_xy + of_y2 * y_xy + of_v2 * v_xy
     all_v = of_v + of_x2 * x_v + of_v2 * v_v
-    return scalar(
+    return at_most(
         change,
-        "<=",
         -_step / 2 * grad2
         + of_x2 * still_x
         + of_y2 * still_y
@@ -260,7 +249,7 @@ def together() -> Scalar:
     )
 
 
-_stepsizes, _lyapunov = ProofForm("stepsizes"), ProofForm("lyapunov")
+_stepsizes, _lyapunov = Proof("simfbo/stepsizes"), Proof("simfbo/lyapunov")
 _HALF, _QUARTER, _EIGHTH, _TWO_FIFTHS = sp.Rational(1, 2), sp.Rational(1, 4), sp.Rational(1, 8), sp.Rational(2, 5)
 _AS_ABOVE = "All is divided by s = rho^(t) gamma_x; u = s c_gamma_y, w = s c_gamma_v. "
 
@@ -361,10 +350,8 @@ STEPS = (
         "statement, not printed: (45) from the repaired lemmas",
         "Psi(x^(t+1)) - Psi(x^t) <= -(s/2) ||grad Phi_w||^2 + ... + s M_3 (D_x + D_y + D_v)",
         together(),
-        remark=(
-            "Lemmas 7 and 10 in (37), then Lemma 9, then Lemma 8; every coefficient is that of a step before. rest_x, "
-            "rest_y and rest_v are the noise and the sampling error, D the parts of the drifts without an error."
-        ),
+        remark="Lemmas 7 and 10 in (37), then Lemma 9, then Lemma 8; every coefficient is that of a step before. "
+        "rest_x, rest_y and rest_v are the noise and the sampling error, D the parts of the drifts without an error.",
     ),
     _lyapunov(
         30,

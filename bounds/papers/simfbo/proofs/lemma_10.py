@@ -11,25 +11,16 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean, times
 from bounds.ledger.draw import dot as product
 from bounds.ledger.draw import square as norm2
+from bounds.ledger.proof import Proof, at_most, gram, nonnegative, positives, same
 from bounds.ledger.step import StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
-from bounds.papers.simfbo.proofs.form import (
-    Pairs,
-    ProofForm,
-    drawn,
-    for_all,
-    gram,
-    identity,
-    nonnegative,
-    positives,
-    scalar,
-)
+from bounds.papers.simfbo.proofs.form import Pairs, drawn
 from bounds.papers.simfbo.proofs.rounds import BilevelRound, V, X, Y, drawn_round, opposite_round, weights
 
-_step = ProofForm("lemma-10")
+_step = Proof("simfbo/lemma-10")
 L_1, mu = s.L_1, s.mu_g
 _s, _step_y, _delta, _delta_1, _L_yx, _B, _L_v, _L_R, _L_vx, _r, _r_max = positives(
     "rho_gamma_x rho_gamma_y delta delta_1 L_yx size L_v L_R L_vx r r_max"
@@ -220,20 +211,20 @@ STEPS = (
         1,
         "Lemma 10, eq. (29)",
         "||y+ - y*(x+)||^2 = ||y+ - y*(x)||^2 + ||y*(x) - y*(x+)||^2 + 2<y+ - y*(x), y*(x) - y*(x+)>",
-        gram(square(_a - _c), "==", square(_a - _b) + square(_b - _c) + 2 * dot(_a - _b, _b - _c)),
+        gram(square(_a - _c), square(_a - _b) + square(_b - _c) + 2 * dot(_a - _b, _b - _c), operator="=="),
     ),
     _step(
         2,
         "Lemma 10, eq. (30), first equality",
         "2<e, y*(x) - y*(x+)> = -2<e, y*'(x+ - x)> - 2<e, y*(x+) - y*(x) - y*'(x+ - x)>, e = y+ - y*(x)",
-        gram(2 * dot(_a - _b, _b - _c), "==", -2 * dot(_a - _b, _jd) - 2 * dot(_a - _b, _c - _b - _jd)),
+        gram(2 * dot(_a - _b, _b - _c), -2 * dot(_a - _b, _jd) - 2 * dot(_a - _b, _c - _b - _jd), operator="=="),
     ),
     _step(
         3,
         "Lemma 10, eq. (30), second line, first term",
         "-2E<e, y*'(x+ - x)> <= 2E||e|| E||rho gamma_x y*' sum_i w_i h~_x,i||",
-        drawn(StepKind.EXPECTATION, _replaced_by_mean, factor=2, covariance=0),
-        repaired=drawn(StepKind.EXPECTATION, _replaced_by_mean, factor=2, covariance=1),
+        drawn(_replaced_by_mean, factor=2, covariance=0),
+        repaired=drawn(_replaced_by_mean, factor=2, covariance=1),
         repair="With the variances of e and of y*'(x+ - x) added, for their covariance.",
         remark="y+ and x+ are made of the same sample C; the mean may replace x+ only if y+ does not depend on C.",
     ),
@@ -241,34 +232,30 @@ STEPS = (
         4,
         "Lemma 10, eq. (30), second line, second term",
         "-2E<e, remainder> <= 2E||e|| E||remainder||",
-        drawn(StepKind.EXPECTATION, _product_printed, count=200, factor=2),
-        repaired=drawn(StepKind.EXPECTATION, _product_repaired, count=200, factor=2),
+        drawn(_product_printed, count=200, factor=2),
+        repaired=drawn(_product_repaired, count=200, factor=2),
         repair="With a bound of the remainder that holds for every C.",
-        remark=(
-            "The expectation of a product of two functions of the same sample; y* quadratic. The products of "
-            "expectations stay to the fourth inequality, which draws E||x+ - x||^2 out of the first."
-        ),
+        remark="The expectation of a product of two functions of the same sample; y* quadratic. The products of "
+        "expectations stay to the fourth inequality, which draws E||x+ - x||^2 out of the first.",
     ),
     _step(
         5,
         "Lemma 10, eq. (30), (a)",
         "2 ||e|| ||remainder|| <= L_yx ||e|| ||x+ - x||^2",
-        scalar(2 * _e * _rem, "<=", _L_yx * _e * _d2, below(_rem, _L_yx / 2 * _d2)),
+        at_most(2 * _e * _rem, _L_yx * _e * _d2, below(_rem, _L_yx / 2 * _d2)),
     ),
     _step(
         6,
         "Lemma 10, eq. (30), third inequality, first term",
         "2 ||e|| ||rho gamma_x y*' S|| <= delta_t1 ||e||^2 + 4 (rho gamma_x)^2 L_y/delta_t1 ||S||^2",
-        scalar(
+        at_most(
             2 * _e * _s * _slope * _m,
-            "<=",
             _delta_1 * _e**2 + 4 * _s**2 * formulas.L_Y / _delta_1 * _m**2,
             below(_slope, formulas.L_Y),
             below(mu, L_1),
         ),
-        repaired=scalar(
+        repaired=at_most(
             2 * _e * _s * _slope * _m,
-            "<=",
             _delta_1 * _e**2 + _s**2 * formulas.L_Y**2 / _delta_1 * _m**2,
             below(_slope, formulas.L_Y),
             below(mu, L_1),
@@ -280,15 +267,15 @@ STEPS = (
         7,
         "Lemma 10, eq. (30), third inequality, second term",
         "L_yx ||e|| ||x+ - x||^2 <= (L_yx/2) ||e||^2 ||x+ - x||^2 + (L_yx/2) ||x+ - x||^2",
-        scalar(_L_yx * _e * _d2, "<=", _L_yx / 2 * _e**2 * _d2 + _L_yx / 2 * _d2),
+        at_most(_L_yx * _e * _d2, _L_yx / 2 * _e**2 * _d2 + _L_yx / 2 * _d2),
         remark="The Young weight 1 has the unit of a length.",
     ),
     _step(
         8,
         "Lemma 10, eq. (30), fourth inequality",
         "E||x+ - x||^2 <= 2 (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2",
-        drawn(StepKind.EXPECTATION, _sampled_size_printed, factor=2),
-        repaired=drawn(StepKind.EXPECTATION, _sampled_size_repaired, factor=2),
+        drawn(_sampled_size_printed, factor=2),
+        repaired=drawn(_sampled_size_repaired, factor=2),
         repair="beta_max times the bound, with the noise added: Lemma 5 is about sum_i w_i ||mean gradient||^2.",
         remark="Over (rho gamma_x)^2; one client sampled, unequal weights and noise.",
     ),
@@ -297,25 +284,17 @@ STEPS = (
         "Lemma 10, eq. (30), last equality, (b), and below (32) for delta_t'",
         "delta_t1 + L_yx (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2 = delta_t with delta_t := delta_t1 "
         "+ L_yx (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2/2",
-        identity(_delta_1 + _L_yx * _B * _s**2, _delta_1 + _L_yx * _B * _s**2 / 2),
-        repaired=identity(_delta_1 + _L_yx * _B * _s**2, _delta_1 + _L_yx * _B * _s**2),
+        same(_delta_1 + _L_yx * _B * _s**2, _delta_1 + _L_yx * _B * _s**2 / 2),
+        repaired=same(_delta_1 + _L_yx * _B * _s**2, _delta_1 + _L_yx * _B * _s**2),
         repair="delta_t without the 1/2.",
     ),
     _step(
         10,
         "Lemma 10, eq. (32), the same for v",
         "2 ||e|| ||rho gamma_x v*' S|| <= delta_t1' ||e||^2 + 4 (rho gamma_x)^2 L_v/delta_t1' ||S||^2",
-        scalar(
-            2 * _e * _s * _slope * _m,
-            "<=",
-            _delta_1 * _e**2 + 4 * _s**2 * _L_v / _delta_1 * _m**2,
-            below(_slope, _L_v),
-        ),
-        repaired=scalar(
-            2 * _e * _s * _slope * _m,
-            "<=",
-            _delta_1 * _e**2 + _s**2 * _L_v**2 / _delta_1 * _m**2,
-            below(_slope, _L_v),
+        at_most(2 * _e * _s * _slope * _m, _delta_1 * _e**2 + 4 * _s**2 * _L_v / _delta_1 * _m**2, below(_slope, _L_v)),
+        repaired=at_most(
+            2 * _e * _s * _slope * _m, _delta_1 * _e**2 + _s**2 * _L_v**2 / _delta_1 * _m**2, below(_slope, _L_v)
         ),
         repair="L_v^2/delta_t1'.",
         remark="delta_1 is delta_t1', jacobian = ||v*'||.",
@@ -326,8 +305,8 @@ STEPS = (
         "||y - y* - rho gamma_y H||^2 = ||y - y*||^2 + (rho gamma_y)^2 ||H||^2 - 2 rho gamma_y <y - y*, H>",
         gram(
             square(_gap_e - _step_y * _h),
-            "==",
             square(_gap_e) + _step_y**2 * square(_h) - 2 * _step_y * dot(_gap_e, _h),
+            operator="==",
         ),
         remark="H = sum_C w~ h_y.",
     ),
@@ -335,7 +314,7 @@ STEPS = (
         12,
         "Lemma 10, eq. (34), the equalities",
         "E<y - y*, sum_C w~ h_y> = <y - y*, sum_i w_i h~_y,i - grad G(y) + grad G(y) - grad G(y*)>",
-        for_all(drawn(StepKind.EXPECTATION, _inner_y, "==", factor=1), forms.sampled_inner),
+        drawn(_inner_y, "==", form=forms.sampled_inner, factor=1),
     ),
     _step(
         13,
@@ -343,13 +322,11 @@ STEPS = (
         "-<y - y*, u> - <y - y*, z> <= (1/mu_g) ||z||^2 + (mu_g/2) ||y - y*||^2 - mu_g ||y - y*||^2",
         gram(
             -dot(_gap_e, _u) - dot(_gap_e, _z),
-            "<=",
             square(_z) / mu - mu / 2 * square(_gap_e),
             above(dot(_gap_e, _z), mu * square(_gap_e)),
         ),
         repaired=gram(
             -dot(_gap_e, _u) - dot(_gap_e, _z),
-            "<=",
             square(_u) / mu - mu / 2 * square(_gap_e),
             above(dot(_gap_e, _z), mu * square(_gap_e)),
         ),
@@ -362,13 +339,11 @@ STEPS = (
         "(1/mu_g) ||z||^2 <= (L_1^2/mu_g)(||x - x_i^k||^2 + ||y - y_i^k||^2)",
         gram(
             square(_z) / mu,
-            "<=",
             L_1**2 / mu * (square(_dx) + square(_dy)),
             below(square(_u), L_1**2 * (square(_dx) + square(_dy)), "Assumption 2"),
         ),
         repaired=gram(
             square(_u) / mu,
-            "<=",
             L_1**2 / mu * (square(_dx) + square(_dy)),
             below(square(_u), L_1**2 * (square(_dx) + square(_dy)), "Assumption 2"),
         ),
@@ -379,15 +354,14 @@ STEPS = (
         15,
         "Lemma 10, eq. (35)",
         "E||y+ - y*(x)||^2 = (1 - rho gamma_y mu_g) gap_y + (rho gamma_y)^2 E||H||^2 + 2 rho gamma_y L_1^2/mu_g drifts",
-        scalar(
+        at_most(
             _next,
-            "==",
             _CONTRACTED + 2 * _step_y * L_1**2 / mu * _drifts,
             below(_next, _gap + _step_y**2 * _sampled_y + 2 * _step_y * (L_1**2 / mu * _drifts - mu / 2 * _gap)),
+            operator="==",
         ),
-        repaired=scalar(
+        repaired=at_most(
             _next,
-            "<=",
             _CONTRACTED + 2 * _step_y * L_1**2 / mu * _drifts,
             below(_next, _gap + _step_y**2 * _sampled_y + 2 * _step_y * (L_1**2 / mu * _drifts - mu / 2 * _gap)),
         ),
@@ -399,7 +373,6 @@ STEPS = (
         "||y*(x) - y*(x+)||^2 <= L_y^2 ||x - x+||^2 = L_y^2 (rho gamma_x)^2 ||sum_C w~ h_x||^2",
         gram(
             square(_b - _c),
-            "<=",
             formulas.L_Y**2 * _s**2 * square(_h),
             below(square(_b - _c), formulas.L_Y**2 * square(_dx), "Lemma 4"),
             equal(square(_dx), square(_s * _h), "x - x+ by the algorithm"),
@@ -410,18 +383,14 @@ STEPS = (
         17,
         "Lemma 10, first claim, the factor of gap_y",
         "(1 + delta_t)(1 - rho gamma_y mu_g) - 1 = delta_t - rho gamma_y mu_g - delta_t rho gamma_y mu_g",
-        identity(
-            (1 + _delta) * (1 - _step_y * mu) - 1,
-            _delta - _step_y * mu - _delta * _step_y * mu,
-        ),
+        same((1 + _delta) * (1 - _step_y * mu) - 1, _delta - _step_y * mu - _delta * _step_y * mu),
     ),
     _step(
         18,
         "Lemma 10, first claim, (35) and (36) into (31)",
         "the claim on y",
-        scalar(
+        at_most(
             _next - _gap,
-            "<=",
             (_delta - _step_y * mu - _delta * _step_y * mu) * _gap
             + (1 + _delta) * _step_y**2 * _sampled_y
             + (1 + _delta) * _step_y * 2 * L_1**2 / mu * _drifts
@@ -442,8 +411,8 @@ STEPS = (
         19,
         "Lemma 10, first claim",
         "E||y+ - y*(x+)||^2 - E||y - y*(x)||^2 <= ... with 4 L_y/delta_t1 and L_y^2 + L_yx/2",
-        drawn(StepKind.END_TO_END, _progress_y, count=200, factor=4, power=1, squares=1),
-        repaired=drawn(StepKind.END_TO_END, _progress_y, count=200, factor=1, power=2, squares=2),
+        drawn(_progress_y, kind=StepKind.END_TO_END, count=200, factor=4, power=1, squares=1),
+        repaired=drawn(_progress_y, kind=StepKind.END_TO_END, count=200, factor=1, power=2, squares=2),
         repair=_SHARED,
         remark=_QUADRATIC,
     ),
@@ -451,7 +420,7 @@ STEPS = (
         20,
         "Lemma 10, the display for v, the equality",
         "E<v - v*, sum_C w~ h_v> split at grad_v R_i(x, y, v) and grad_v R_i(x, y*, v)",
-        for_all(drawn(StepKind.EXPECTATION, _inner_v, "==", factor=1), forms.sampled_inner_of_v),
+        drawn(_inner_v, "==", form=forms.sampled_inner_of_v, factor=1),
     ),
     _step(
         21,
@@ -459,7 +428,6 @@ STEPS = (
         "-<e, u> - <e, z> - <e, q> <= (2/mu_g) ||u||^2 + (2/mu_g) ||z||^2 - (mu_g/2) ||e||^2",
         gram(
             -dot(_gap_e, _u) - dot(_gap_e, _z) - dot(_gap_e, _q),
-            "<=",
             2 * square(_u) / mu + 2 * square(_z) / mu - mu / 2 * square(_gap_e),
             above(dot(_gap_e, _q), mu * square(_gap_e)),
         ),
@@ -472,42 +440,37 @@ STEPS = (
         "+ ||y - y_i^k||^2 + ||v - v_i^k||^2)",
         gram(
             2 * square(_change + _Gdv) / mu,
-            "<=",
             4 * (L_1**2 + s.L_2**2 * _r_max**2) / mu * (square(_dx) + square(_dy) + square(_dv)),
             below(square(_change), (L_1 + _r * s.L_2) ** 2 * (square(_dx) + square(_dy)), "Assumption 2, ||v|| <= r"),
             below(square(_Gdv), L_1**2 * square(_dv), "Assumption 2"),
-            conditions=(below(mu, L_1), positive(s.L_2), above(_r_max, 2 * _r)),
+            where=(below(mu, L_1), positive(s.L_2), above(_r_max, 2 * _r)),
         ),
         repaired=gram(
             square(_change + _Gdv) / mu,
-            "<=",
             2 * _L_R**2 / mu * (square(_dx) + square(_dy) + square(_dv)),
             *_JOINT,
-            conditions=_ROOM,
+            where=_ROOM,
         ),
-        repair="With 1/mu_g on the left, for which (a) leaves room: the claim stands.",
-        remark=(
-            "L_R^2 = 2(L_1^2 + L_2^2 r_max^2), r_max = (1 + alpha_max/alpha_min) r. Lemma 3 gives L_R for a change of "
-            "(x, y) at a fixed v; a change of v at the same time comes on top. At the server's v, of length up to r, "
-            "the change in (x, y) is at most L_1 + r L_2 times the distance, that in v at most L_1 times ||dv||: short "
-            "for r L_2 < (2/7) L_1 at r_max = 2 r, such as for f_i = -L_1*y^2/2 and G_yy of slope L_2 = L_1/(7*r) in y "
-            "near L_1, at v = r."
-        ),
+        repair="With 1/mu_g on the left, for which (a) leaves slack: the claim stands.",
+        remark="L_R^2 = 2(L_1^2 + L_2^2 r_max^2), r_max = (1 + alpha_max/alpha_min) r. Lemma 3 gives L_R for a change "
+        "of (x, y) at a fixed v; a change of v at the same time comes on top. At the server's v, of length up to r, "
+        "the change in (x, y) is at most L_1 + r L_2 times the distance, that in v at most L_1 times ||dv||: short "
+        "for r L_2 < (2/7) L_1 at r_max = 2 r, such as for f_i = -L_1*y^2/2 and G_yy of slope L_2 = L_1/(7*r) in y "
+        "near L_1, at v = r.",
     ),
     _step(
         23,
         "Lemma 10, the projection",
         "||P_r(v - H) - v*||^2 <= ||v - H - v*||^2",
-        drawn(StepKind.STANDARD, _projection),
+        drawn(_projection, kind=StepKind.STANDARD),
         remark="For ||v*|| <= r.",
     ),
     _step(
         24,
         "Lemma 10, second claim, put together",
         "the claim on v",
-        scalar(
+        at_most(
             _next - _gap,
-            "<=",
             (_delta - _step_y * mu - _delta * _step_y * mu) * _gap
             + (1 + _delta) * _step_y**2 * _sampled_y
             + (1 + _delta) * _step_y * 4 * _L_R**2 / mu * _drifts
@@ -528,40 +491,36 @@ STEPS = (
         25,
         "Lemma 10, second claim",
         "E||v+ - v*(x+)||^2 - E||v - v*(x)||^2 <= ... with 4 L_v/delta_t1' and L_v^2 + L_vx/2",
-        drawn(StepKind.END_TO_END, _progress_v, count=200, factor=4, power=1, squares=1),
-        repaired=drawn(StepKind.END_TO_END, _progress_v, count=200, factor=1, power=2, squares=2),
+        drawn(_progress_v, kind=StepKind.END_TO_END, count=200, factor=4, power=1, squares=1),
+        repaired=drawn(_progress_v, kind=StepKind.END_TO_END, count=200, factor=1, power=2, squares=2),
         repair=_SHARED,
         remark=_QUADRATIC,
     ),
-    ProofForm("proposition-2")(
+    Proof("simfbo/proposition-2")(
         1,
         "Proposition 2, against the second claim of Lemma 10",
         "(L_v^2 + L_vx/2) sampled_x2 + (4 L_v/delta_t1') mean_x2 <= (L_v^2 + L_vx/4) sampled_x2 + (2 L_v/delta_t1') "
         "mean_x2",
-        scalar(
+        at_most(
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
-            "<=",
             (_L_v**2 + _L_vx / 4) * _sampled_x + 2 * _L_v / _delta_1 * _mean_x,
             below(_mean_x, _sampled_x),
             above(_L_v, sp.Integer(2)),
         ),
-        repaired=scalar(
+        repaired=at_most(
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
-            "<=",
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
         ),
         repair="With the constants of Lemma 10, whose proof is the only one.",
-        remark=(
-            "All other terms of the two statements are the same. mean_x2 <= sampled_x2, whose mean it is of, and "
-            "L_v >= 2 by (13)."
-        ),
+        remark="All other terms of the two statements are the same. mean_x2 <= sampled_x2, whose mean it is of, and "
+        "L_v >= 2 by (13).",
     ),
-    ProofForm("proposition-2")(
+    Proof("simfbo/proposition-2")(
         2,
         "Proposition 2",
         "E||v+ - v*(x+)||^2 - E||v - v*(x)||^2 <= ... with 2 L_v/delta_t1' and L_v^2 + L_vx/4",
-        drawn(StepKind.END_TO_END, _progress_v, count=200, factor=2, power=1, squares=1),
-        repaired=drawn(StepKind.END_TO_END, _progress_v, count=200, factor=1, power=2, squares=2),
+        drawn(_progress_v, kind=StepKind.END_TO_END, count=200, factor=2, power=1, squares=1),
+        repaired=drawn(_progress_v, kind=StepKind.END_TO_END, count=200, factor=1, power=2, squares=2),
         repair=_SHARED,
         remark=_QUADRATIC,
     ),

@@ -9,25 +9,15 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.families import squares, total
+from bounds.ledger.proof import Proof, at_most, gram, nonnegative, positives, wholes
 from bounds.ledger.step import StepKind, below, equal, positive, together
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
-from bounds.papers.simfbo.proofs.form import (
-    Pairs,
-    ProofForm,
-    drawn,
-    for_all,
-    gram,
-    nonnegative,
-    positives,
-    scalar,
-    weighted,
-    wholes,
-)
+from bounds.papers.simfbo.proofs.form import Pairs, drawn, weighted
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, Numbers, V, X, Y, drawn_round
 
-_step = ProofForm("lemma-8")
+_step = Proof("simfbo/lemma-8")
 L_1, mu, c_a, tau, alpha_max = s.L_1, s.mu_g, s.c_a, s.tau_bar, s.alpha_max
 _eta_x, _eta_v, _eta_y = s.eta_x, s.eta_v, s.eta_y
 _a0, _a1, _a2, _alpha, _w1, _w2 = positives("a_0 a_1 a_2 alpha w_1 w_2")
@@ -145,8 +135,8 @@ STEPS = (
         1,
         "Lemma 8, eq. (20), second equality",
         "E||sum_{j<k} a_j (noise_j + grad_j)||^2 = sum_{j<k} a_j^2 E||noise_j||^2 + E||sum_{j<k} a_j grad_j||^2",
-        drawn(StepKind.EXPECTATION, _split, "==", factor=1),
-        repaired=for_all(drawn(StepKind.EXPECTATION, _split, "<=", factor=2), forms.noise_and_gradient),
+        drawn(_split, "==", factor=1),
+        repaired=drawn(_split, form=forms.noise_and_gradient, factor=2),
         repair='"<=" with a factor 2 on both terms: a later gradient depends on the earlier noises.',
         remark='One client, any of the three variables (the others are "an easier case").',
     ),
@@ -154,12 +144,8 @@ STEPS = (
         2,
         "Lemma 8, eq. (20), first inequality",
         "||sum_{j<k} a_j grad_j||^2 <= 2 sum_{j<k} a_j ||grad_j - grad||^2 + 2 sum_{j<k} a_j ||grad||^2",
-        gram(
-            square(_a0 * _g + _a1 * (_u1 + _g)),
-            "<=",
-            2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g),
-        ),
-        repaired=gram(square(total(_apart + _g)), "<=", _sum * (2 * squares(_apart) + 2 * _sum * square(_g))),
+        gram(square(_a0 * _g + _a1 * (_u1 + _g)), 2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g)),
+        repaired=gram(square(total(_apart + _g)), _sum * (2 * squares(_apart) + 2 * _sum * square(_g))),
         repair="With the factor sum_{j<k} a_j <= |a_i|_1, which grows with the number of local steps.",
         remark="Printed with k = 2; u1 = grad_1 - grad, and grad_0 = grad: the first local point is the server's."
         " Repaired for every k, with weights a_j.",
@@ -168,15 +154,18 @@ STEPS = (
         3,
         "Lemma 8, display below (20), first line, first inequality",
         "(1/|a|_1) sum_k a_k sum_{j<k} a_j^2 <= (1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2",
-        scalar(_own * _before2 / _whole, "<=", _own * _all2 / _whole, equal(_all2, _before2 + _after2, "j from k on")),
+        at_most(_own * _before2 / _whole, _own * _all2 / _whole, equal(_all2, _before2 + _after2, "j from k on")),
         remark="Of every k, by the squares of a_j with j < k and with k <= j <= tau - 2; a_k and whole = |a|_1.",
     ),
     _step(
         4,
         "Lemma 8, display below (20), first line, the equality",
         "(1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2 = sum_{j<=tau-2} a_j^2",
-        scalar(
-            (_earlier + _own) * _all2 / _whole, "==", _all2, equal(_whole, _earlier + _own, "|a|_1, its last a_k apart")
+        at_most(
+            (_earlier + _own) * _all2 / _whole,
+            _all2,
+            equal(_whole, _earlier + _own, "|a|_1, its last a_k apart"),
+            operator="==",
         ),
         remark="The inner sum does not depend on k: the last a_k, and earlier, the sum of those before it.",
     ),
@@ -184,15 +173,15 @@ STEPS = (
         5,
         "Lemma 8, display below (20), first line, last inequality",
         "sum_{j<=tau-2} a_j^2 <= |a_i|_2^2",
-        scalar(_all2, "<=", _norm2, equal(_norm2, _all2 + _own**2, "|a|_2^2, its last a_k apart")),
+        at_most(_all2, _norm2, equal(_norm2, _all2 + _own**2, "|a|_2^2, its last a_k apart")),
     ),
     _step(
         6,
         "Lemma 8, display below (20), second line",
         "(1/|a|_1) sum_k a_k sum_{j<k} a_j <= sum_{j<=tau-2} a_j <= |a_i|_1",
         together(
-            scalar(_own * _before / _whole, "<=", _own * _all / _whole, equal(_all, _before + _after, "j from k on")),
-            scalar(_all, "<=", _whole, equal(_whole, _all + _last, "|a|_1, its last apart")),
+            at_most(_own * _before / _whole, _own * _all / _whole, equal(_all, _before + _after, "j from k on")),
+            at_most(_all, _whole, equal(_whole, _all + _last, "|a|_1, its last apart")),
         ),
         remark="Of every k, as above, where the weights a_k/|a|_1 add up to 1, and the last inequality.",
     ),
@@ -200,35 +189,26 @@ STEPS = (
         7,
         "Lemma 8, eq. (20), (a), second term",
         "sum_k (a_k/|a|_1) sum_{j<k} a_j D_j <= sum_j (a_j/|a|_1) D_j, D_j = E||grad_j - grad||^2",
-        scalar(_a2 * _a1 * _D1 / _norm1, "<=", (_a1 * _D1 + _a2 * _D2) / _norm1, below(_D1, _D2)),
-        repaired=scalar(_a2 * _a1 * _D1 / _norm1, "<=", _norm1 * (_a1 * _D1 + _a2 * _D2) / _norm1),
+        at_most(_a2 * _a1 * _D1 / _norm1, (_a1 * _D1 + _a2 * _D2) / _norm1, below(_D1, _D2)),
+        repaired=at_most(_a2 * _a1 * _D1 / _norm1, _norm1 * (_a1 * _D1 + _a2 * _D2) / _norm1),
         repair="With the factor |a_i|_1; step (b) has it again as c_a*tau_bar*alpha_max.",
-        remark=(
-            "tau_i = 3, where D_0 = 0, the first local point being the server's, and D_1 <= D_2; the index j stands "
-            "free in print, in the sum over k."
-        ),
+        remark="tau_i = 3, where D_0 = 0, the first local point being the server's, and D_1 <= D_2; the index j stands "
+        "free in print, in the sum over k.",
     ),
     _step(
         8,
         "Lemma 8, eq. (20), (b), first term",
         "sum_i w_i ||a_i||_2^2 sigma_g^2 <= tau_bar alpha_max^2 sigma_g^2",
-        scalar(
-            (_tau1**2 + _tau2**2) / (_tau1 + _tau2) * _alpha**2 * _sigma_g2,
-            "<=",
-            (_tau1 + _tau2) / 2 * _alpha**2 * _sigma_g2,
+        at_most(
+            (_tau1**2 + _tau2**2) / (_tau1 + _tau2) * _alpha**2 * _sigma_g2, (_tau1 + _tau2) / 2 * _alpha**2 * _sigma_g2
         ),
-        repaired=scalar(
-            _w1 * _tau1 * _alpha**2 * _sigma_g2,
-            "<=",
-            _w1 * c_a * tau * _alpha**2 * _sigma_g2,
-            below(_tau1, c_a * tau),
+        repaired=at_most(
+            _w1 * _tau1 * _alpha**2 * _sigma_g2, _w1 * c_a * tau * _alpha**2 * _sigma_g2, below(_tau1, c_a * tau)
         ),
         repair="With c_a: ||a_i||_2^2 <= alpha_max*|a_i|_1 <= c_a*tau_bar*alpha_max^2.",
-        remark=(
-            "All a_i^k = alpha. Refuted with n = 2 and p_i = 1/2, so that w_i = tau_i/(tau_1 + tau_2); repaired client "
-            "by client, with sum_i w_i = 1. tau_bar is the mean, as in Proposition 3; with the sum of Appendix B the "
-            "line would be right."
-        ),
+        remark="All a_i^k = alpha. Refuted with n = 2 and p_i = 1/2, so that w_i = tau_i/(tau_1 + tau_2); repaired "
+        "client by client, with sum_i w_i = 1. tau_bar is the mean, as in Proposition 3; with the sum of Appendix B "
+        "the line would be right.",
     ),
     _step(
         9,
@@ -236,18 +216,16 @@ STEPS = (
         "sum_i w_i ||grad_y g_i(x,y)||^2 <= ||sum_i w_i [grad_y g_i(x,y) - grad_y g_i(x,y*)]||^2 + sigma_gh^2",
         gram(
             _w1 * square(_g1) + _w2 * square(_g2),
-            "<=",
             square(_w1 * _g1 + _w2 * _g2) + _sigma_gh2,
             below(
                 _w1 * square(_g1) + _w2 * square(_g2),
                 s.beta_gh**2 * square(_w1 * _g1 + _w2 * _g2) + _sigma_gh2,
                 "Assumption 4",
             ),
-            conditions=(equal(_w1 + _w2, sp.Integer(1)), below(sp.Integer(1), s.beta_gh)),
+            where=(equal(_w1 + _w2, sp.Integer(1)), below(sp.Integer(1), s.beta_gh)),
         ),
         repaired=gram(
             squares(_slopes),
-            "<=",
             s.beta_gh**2 * square(total(_slopes)) + _sigma_gh2,
             below(squares(_slopes), s.beta_gh**2 * square(total(_slopes)) + _sigma_gh2, "Assumption 4"),
         ),
@@ -259,9 +237,8 @@ STEPS = (
         "Lemma 8, eq. (20), (c)",
         "... <= 2 eta_y^2 c_a tau_bar alpha_max L_1^2 (drift_x + drift_y) "
         "+ 2 eta_y^2 c_a tau_bar alpha_max L_1^2 gap_y",
-        scalar(
+        at_most(
             2 * _eta_y**2 * c_a * tau * alpha_max * (_D0 + _D1),
-            "<=",
             2 * _eta_y**2 * c_a * tau * alpha_max * L_1**2 * (_x_drift + _y_drift + _gap),
             below(_D0, L_1**2 * (_x_drift + _y_drift)),
             below(_D1, L_1**2 * _gap),
@@ -274,33 +251,28 @@ STEPS = (
         "the surrogate gradient of f_i and grad_v R_i are bounded: ||.||^2 <= 2 L_f^2 + 2 r_max^2 L_1^2",
         gram(
             square(_F - _Gv),
-            "<=",
             2 * s.L_f**2 + 2 * _r_max**2 * s.L_1**2,
             below(square(_F), s.L_f**2, "Assumption 2"),
             below(square(_Gv), s.L_1**2 * square(_v), "Assumption 2"),
             below(square(_v), _r_max**2, "Lemma 2"),
         ),
-        remark=(
-            "F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma 5, "
-            "and the claims that follow have half of it, for which the average over k would leave room."
-        ),
+        remark="F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma "
+        "5, and the claims that follow have half of it, for which the average over k would leave slack.",
     ),
     _step(
         12,
         'Lemma 8, "an easier case", the noise',
         "E||noise of the surrogate gradient||^2 <= 2 sigma_f^2 + 2 r_max^2 sigma_gg^2",
         forms.one_noise(),
-        remark=(
-            "noise_g is the noise of the second derivatives times v, of the same sample. Not printed here; this is the "
-            "bound of (23), and as in the step before half of it follows."
-        ),
+        remark="noise_g is the noise of the second derivatives times v, of the same sample. Not printed here; this is "
+        "the bound of (23), and as in the step before half of it follows.",
     ),
     _step(
         13,
         'Lemma 8, first claim, and "an easier case"',
         "drift_x <= eta_x^2 tau_bar (alpha_max^2 (sigma_f^2 + r_max^2 sigma_gg^2) + alpha_max (L_f^2 + r_max^2 L_1^2))",
-        drawn(StepKind.END_TO_END, _drift_x, factor=1, paths=0),
-        repaired=drawn(StepKind.END_TO_END, _drift_x, factor=4, paths=1),
+        drawn(_drift_x, kind=StepKind.END_TO_END, factor=1, paths=0),
+        repaired=drawn(_drift_x, kind=StepKind.END_TO_END, factor=4, paths=1),
         repair=_PATH_REPAIR,
         remark=_DRIFT_X_REMARK,
     ),
@@ -308,8 +280,8 @@ STEPS = (
         14,
         'Lemma 8, second claim, and "an easier case"',
         "drift_v <= eta_v^2 tau_bar sigma_M1^2",
-        drawn(StepKind.END_TO_END, _drift_v, factor=1, paths=0),
-        repaired=drawn(StepKind.END_TO_END, _drift_v, factor=4, paths=1),
+        drawn(_drift_v, kind=StepKind.END_TO_END, factor=1, paths=0),
+        repaired=drawn(_drift_v, kind=StepKind.END_TO_END, factor=4, paths=1),
         repair=_PATH_REPAIR,
         remark=_DRIFT_X_REMARK,
     ),
@@ -318,15 +290,11 @@ STEPS = (
         "Lemma 8, third claim, solved for the drift of y",
         "drift_y <= A + c (drift_x + drift_y) gives drift_y <= (A + c drift_x)/(1 - c), c = 2 eta_y^2 c_a tau_bar "
         "alpha_max L_1^2",
-        scalar(
-            _y_drift,
-            "<=",
-            (_other + _room * _x_drift) / (1 - _room),
-            below(_y_drift, _other + _room * (_x_drift + _y_drift)),
+        at_most(
+            _y_drift, (_other + _room * _x_drift) / (1 - _room), below(_y_drift, _other + _room * (_x_drift + _y_drift))
         ),
-        repaired=scalar(
+        repaired=at_most(
             _y_drift,
-            "<=",
             (_other + _room * _x_drift) / (1 - _room),
             below(_y_drift, _other + _room * (_x_drift + _y_drift)),
             positive(1 - _room),
@@ -338,8 +306,8 @@ STEPS = (
         "Lemma 8, third claim",
         "drift_y <= eta_y^2 tau_bar/(1 - 2 eta_y^2 c_a tau_bar alpha_max L_1^2) [alpha_max^2 sigma_g^2 "
         "+ 2 c_a alpha_max (L_1^2 eta_x^2 tau_bar sigma_M1^2 + L_1^2 gap_y + sigma_gh^2)]",
-        drawn(StepKind.END_TO_END, _drift_y, count=200, factor=2),
-        repaired=drawn(StepKind.END_TO_END, _repaired_drift_y, count=200, factor=8),
+        drawn(_drift_y, kind=StepKind.END_TO_END, count=200, factor=2),
+        repaired=drawn(_repaired_drift_y, kind=StepKind.END_TO_END, count=200, factor=8),
         repair="The claim on y of simfbo/lemma-8-repaired.",
         remark="Without noise, g_i with equal quadratic parts, for which beta_gh = 1.",
     ),
@@ -347,7 +315,7 @@ STEPS = (
         17,
         "Lemma 8, eq. (21)",
         "drift_y <= 2 eta_y^2 tau_bar sigma_M2^2 + 4 eta_y^2 tau_bar c_a alpha_max L_1^2 gap_y",
-        scalar(
+        at_most(
             _eta_y**2
             * tau
             / (1 - _room)
@@ -356,7 +324,6 @@ STEPS = (
                 + 2 * c_a * alpha_max * L_1**2 * (_eta_x**2 * tau * _M1_2 + _gap)
                 + 2 * c_a * alpha_max * _sigma_gh2
             ),
-            "<=",
             2 * _eta_y**2 * tau * (alpha_max**2 * _sigma_g2 + _M1_2 + 2 * c_a * alpha_max * _sigma_gh2)
             + 4 * _eta_y**2 * tau * c_a * alpha_max * L_1**2 * _gap,
             _X_CAP,
@@ -370,9 +337,8 @@ STEPS = (
         "sum_i w_i sum_k (a_k/|a|_1) Delta_f <= 3 eta_x^2 tau_bar (L_1^2 + r^2 L_2^2) sigma_M1^2 + 3 eta_v^2 tau_bar "
         "L_1^2 sigma_M1^2 + 6 eta_y^2 tau_bar (L_1^2 + r^2 L_2^2) sigma_M2^2 + 12 eta_y^2 tau_bar (L_1^2 + r^2 L_2^2) "
         "c_a alpha_max L_1^2 gap_y",
-        scalar(
+        at_most(
             3 * _slope * (_x_drift + _y_drift) + 3 * L_1**2 * _v_drift,
-            "<=",
             3 * _eta_x**2 * tau * _slope * _M1_2
             + 3 * _eta_v**2 * tau * L_1**2 * _M1_2
             + 6 * _eta_y**2 * tau * _slope * _M2_2
@@ -388,9 +354,8 @@ STEPS = (
         "eq. (22), second part",
         "sum_i w_i sum_k (a_k/|a|_1) Delta_g <= eta_x^2 tau_bar L_1^2 sigma_M1^2 + 2 eta_y^2 tau_bar L_1^2 sigma_M2^2 "
         "+ 4 eta_y^2 tau_bar c_a alpha_max L_1^4 gap_y",
-        scalar(
+        at_most(
             L_1**2 * (_x_drift + _y_drift),
-            "<=",
             _eta_x**2 * tau * L_1**2 * _M1_2
             + 2 * _eta_y**2 * tau * L_1**2 * _M2_2
             + 4 * _eta_y**2 * tau * c_a * alpha_max * L_1**4 * _gap,
@@ -398,12 +363,12 @@ STEPS = (
             below(_y_drift, 2 * _eta_y**2 * tau * _M2_2 + 4 * _eta_y**2 * tau * c_a * alpha_max * L_1**2 * _gap),
         ),
     ),
-    ProofForm("proposition-3")(
+    Proof("simfbo/proposition-3")(
         1,
         "Proposition 3",
         "drift_v <= eta_v^2 tau_bar sigma_M1^2",
-        drawn(StepKind.END_TO_END, _drift_v, factor=1, paths=0),
-        repaired=drawn(StepKind.END_TO_END, _drift_v, factor=4, paths=1),
+        drawn(_drift_v, kind=StepKind.END_TO_END, factor=1, paths=0),
+        repaired=drawn(_drift_v, kind=StepKind.END_TO_END, factor=4, paths=1),
         repair=_PATH_REPAIR,
         remark="The second claim of Lemma 8. " + _DRIFT_X_REMARK,
     ),

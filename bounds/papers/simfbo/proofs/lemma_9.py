@@ -10,27 +10,16 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean
 from bounds.ledger.families import squares, total
+from bounds.ledger.proof import Proof, at_most, gram, nonnegative, positives, reals, same
 from bounds.ledger.step import StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
-from bounds.papers.simfbo.proofs.form import (
-    Pairs,
-    ProofForm,
-    drawn,
-    for_all,
-    gram,
-    identity,
-    nonnegative,
-    positives,
-    reals,
-    scalar,
-    weighted,
-)
+from bounds.papers.simfbo.proofs.form import Pairs, drawn, weighted
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, V, X, Y, drawn_round
 
-_step = ProofForm("lemma-9")
+_step = Proof("simfbo/lemma-9")
 n, P, L_1, beta = s.n, s.P, s.L_1, s.beta_max
 _SIZES = (below(P, n), above(n, sp.Integer(2)))
 _S = formulas.SAMPLING
@@ -222,31 +211,29 @@ STEPS = (
         1,
         "Lemma 9, eq. (23), second equality",
         "E||sum_C w~ (h - h~ + h~)||^2 = E||sum_C w~ (h - h~)||^2 + E||sum_C w~ h~||^2",
-        drawn(StepKind.EXPECTATION, _split, "==", factor=1),
-        repaired=for_all(drawn(StepKind.EXPECTATION, _repaired_split, "<=", factor=2), forms.split),
-        repair=(
-            '"<=" with the noise twice and (n/P) sum_i w_i^2 E||h~_i - grad_i||^2: h~_i follows the noisy path, only '
-            "the gradient at the server's point is independent of it."
-        ),
+        drawn(_split, "==", factor=1),
+        repaired=drawn(_repaired_split, form=forms.split, factor=2),
+        repair='"<=" with the noise twice and (n/P) sum_i w_i^2 E||h~_i - grad_i||^2: h~_i follows the noisy path, '
+        "only the gradient at the server's point is independent of it.",
     ),
     _step(
         2,
         "Lemma 9, eq. (23), (a)",
         "E||sum_C w~_i (h_i - h~_i)||^2 = E sum_{i in C} w~_i^2 ||h_i - h~_i||^2",
-        for_all(drawn(StepKind.EXPECTATION, _independent_noises, "==", factor=1), forms.sampled_noises),
+        drawn(_independent_noises, "==", form=forms.sampled_noises, factor=1),
         remark="By independence across clients; sampling without replacement, which is named, has no part in it.",
     ),
     _step(
         3,
         "Lemma 9, eq. (23), (b)",
         "E sum_{i in C} w~_i^2 ||h_i - h~_i||^2 = (n/P) sum_i w_i^2 E||h_i - h~_i||^2",
-        for_all(drawn(StepKind.EXPECTATION, _inclusion, "==", exponent=1), forms.inclusion),
+        drawn(_inclusion, "==", form=forms.inclusion, exponent=1),
     ),
     _step(
         4,
         "Lemma 9, eq. (23), (c), over the local steps",
         "E||h_i - h~_i||^2 = sum_k (a_k/|a|_1)^2 E||noise_k||^2",
-        for_all(drawn(StepKind.EXPECTATION, _client_noise, "==", exponent=2), forms.local_noises),
+        drawn(_client_noise, "==", form=forms.local_noises, exponent=2),
     ),
     _step(
         5,
@@ -259,27 +246,27 @@ STEPS = (
         6,
         "Lemma 9, eq. (24), (a)",
         "E||sum_C w~ h~||^2 = E||sum_C w~ h~ - sum_i w_i h~_i||^2 + E||sum_i w_i h~_i||^2",
-        for_all(drawn(StepKind.EXPECTATION, _decomposition, "==", factor=1), forms.around_mean),
+        drawn(_decomposition, "==", form=forms.around_mean, factor=1),
     ),
     _step(
         7,
         "Lemma 9, eq. (24), third equality",
         "E||sum_i (1(i in C) w~_i - w_i) h~_i||^2 = the sum of the squares and products with h_i",
-        drawn(StepKind.EXPECTATION, _expanded_printed, "==", one=1),
-        repaired=drawn(StepKind.EXPECTATION, _expanded_repaired, "==", one=1),
+        drawn(_expanded_printed, "==", one=1),
+        repaired=drawn(_expanded_repaired, "==", one=1),
         repair="With h~_i; the tilde is lost in print, in the squares up to the fifth and in the products to the end.",
     ),
     _step(
         8,
         "Lemma 9, eq. (24), fourth equality, squares",
         "E[1(i in C) w~_i^2 + w_i^2 - 2 1(i in C) w~_i w_i] = w_i^2 (n/P - 1)",
-        identity(P / n * (n / P * _w) ** 2 + _w**2 - 2 * P / n * (n / P) * _w * _w, _w**2 * (n / P - 1)),
+        same(P / n * (n / P * _w) ** 2 + _w**2 - 2 * P / n * (n / P) * _w * _w, _w**2 * (n / P - 1)),
     ),
     _step(
         9,
         "Lemma 9, eq. (24), fifth equality, products",
         "E[1(i, j in C) w~_i w~_j - ...] = w_i w_j ((n/P)(P - 1)/(n - 1) - 1)",
-        identity(
+        same(
             P * (P - 1) / (n * (n - 1)) * (n / P) ** 2 * _w1 * _w2 - _w1 * _w2,
             _w1 * _w2 * (n / P * (P - 1) / (n - 1) - 1),
         ),
@@ -290,7 +277,7 @@ STEPS = (
         "Lemma 9, eq. (24), sixth equality",
         "||S||^2 + (n/P - 1) squares + ((n/P)(P-1)/(n-1) - 1) products = (n/P)(P-1)/(n-1) ||S||^2 + (n/P)(n-P)/(n-1) "
         "squares",
-        identity(
+        same(
             _squares + _products + (n / P - 1) * _squares + (n / P * (P - 1) / (n - 1) - 1) * _products,
             _COEFFICIENT * (_squares + _products) + n / P * (n - P) / (n - 1) * _squares,
         ),
@@ -300,7 +287,7 @@ STEPS = (
         11,
         "Lemma 9, eq. (24)",
         "E||sum_C w~ h~||^2 = n(P-1)/(P(n-1)) E||sum_i w_i h~_i||^2 + n(n-P)/(P(n-1)) sum_i w_i^2 E||h~_i||^2",
-        for_all(drawn(StepKind.EXPECTATION, _variance, "==", one=1), forms.sampled_variance),
+        drawn(_variance, "==", form=forms.sampled_variance, one=1),
     ),
     _step(
         12,
@@ -308,9 +295,8 @@ STEPS = (
         "w_i^2 ||h~_i||^2 <= 2 w_i^2 ||h~_i - grad||^2 + 2 (beta_max/n) w_i ||grad||^2",
         gram(
             _w**2 * square(_u + _g),
-            "<=",
             2 * _w**2 * square(_u) + 2 * beta / n * _w * square(_g),
-            conditions=(below(_w, beta / n),),
+            where=(below(_w, beta / n),),
         ),
         remark="grad is the surrogate gradient of f_i, whose index is lost in print.",
     ),
@@ -318,9 +304,8 @@ STEPS = (
         13,
         "Lemma 9, eq. (25), (b), second part",
         "2 (beta_max/n) sum_i w_i ||grad_i||^2 <= 4 (beta_max/n)(r_max^2 L_1^2 + L_f^2)",
-        scalar(
+        at_most(
             2 * beta / n * _size,
-            "<=",
             4 * beta / n * (_r_max**2 * L_1**2 + s.L_f**2),
             below(_size, 2 * _r_max**2 * L_1**2 + 2 * s.L_f**2),
         ),
@@ -330,9 +315,8 @@ STEPS = (
         14,
         "Lemma 9, below (25), first claim",
         "(23), (24) and (25) put together",
-        scalar(
+        at_most(
             _noise + _COEFFICIENT * _mean2 + n * _S * _squared,
-            "<=",
             _noise + _COEFFICIENT * _mean2 + 2 * n * _S * _moved + 4 * _S * beta * (_r_max**2 * L_1**2 + s.L_f**2),
             below(_squared, 2 * _moved + 4 * beta / n * (_r_max**2 * L_1**2 + s.L_f**2)),
             *_SIZES,
@@ -343,30 +327,26 @@ STEPS = (
         "Lemma 9, first claim",
         "E||sum_C w~ h_x||^2 <= (2n/P) sum_i w_i^2 |a_i|_2^2/|a_i|_1^2 (sigma_f^2 + r_i^2 sigma_gg^2) "
         "+ n(P-1)/(P(n-1)) mean_x2 + 2n(n-P)/(P(n-1)) drift_f_sq + 4(n-P) beta_max/(P(n-1)) (r_max^2 L_1^2 + L_f^2)",
-        drawn(StepKind.END_TO_END, _claim_x, noises=1, moved=0),
-        repaired=drawn(StepKind.END_TO_END, _claim_x, noises=2, moved=1),
+        drawn(_claim_x, kind=StepKind.END_TO_END, noises=1, moved=0),
+        repaired=drawn(_claim_x, kind=StepKind.END_TO_END, noises=2, moved=1),
         repair="With the noise twice and (n/P) drift_f_sq, what (23) loses.",
-        remark=(
-            "Fails for P = n and two local steps on concave f_i at the largest eta_x of (39), where a_i^k is large: "
-            "noise of the first step comes back in the second."
-        ),
+        remark="Fails for P = n and two local steps on concave f_i at the largest eta_x of (39), where a_i^k is large: "
+        "noise of the first step comes back in the second.",
     ),
     _step(
         16,
         "Lemma 9, eq. (26), the error of y",
         "2(n-P) beta_max/(P(n-1)) sum_i w_i ||grad_y g_i||^2 <= 2(n-P) beta_max/(P(n-1)) "
         "(sigma_gh^2 + beta_gh^2 gap_y)",
-        scalar(
+        at_most(
             2 * _S * beta * _size,
-            "<=",
             2 * _S * beta * (_sigma_gh2 + s.beta_gh**2 * _gap_y),
             below(_size, s.beta_gh**2 * L_1**2 * _gap_y + _sigma_gh2),
             below(sp.Integer(1), s.beta_gh),
             *_SIZES,
         ),
-        repaired=scalar(
+        repaired=at_most(
             2 * _S * beta * _size,
-            "<=",
             2 * _S * beta * (_sigma_gh2 + s.beta_gh**2 * L_1**2 * _gap_y),
             below(_size, s.beta_gh**2 * L_1**2 * _gap_y + _sigma_gh2),
             below(sp.Integer(1), s.beta_gh),
@@ -379,7 +359,7 @@ STEPS = (
         17,
         "Lemma 9, eq. (27), first inequality",
         "||sum_i w_i h~_y,i||^2 <= 3||.||^2 + 3||.||^2 + 3||.||^2",
-        gram(square(_one + _two + _three), "<=", 3 * square(_one) + 3 * square(_two) + 3 * square(_three)),
+        gram(square(_one + _two + _three), 3 * square(_one) + 3 * square(_two) + 3 * square(_three)),
         remark="The first of the three is 0, by (a).",
     ),
     _step(
@@ -388,7 +368,6 @@ STEPS = (
         "3||sum_i w_i (grad_y g_i(x,y) - grad_y g_i(x,y*))||^2 <= 3 L_1^2 ||y - y*||^2",
         gram(
             3 * square(total(_changes)),
-            "<=",
             3 * L_1**2 * square(_dy),
             below(squares(_changes), L_1**2 * square(_dy), "grad_y g_i is smooth"),
         ),
@@ -398,9 +377,8 @@ STEPS = (
         19,
         "Lemma 9, second claim, (27) into (26)",
         "n(P-1)/(P(n-1)) E||sum_i w_i h~_y,i||^2 <= 3 L_1^2 gap_y + 3 drift_g",
-        scalar(
+        at_most(
             _COEFFICIENT * _total,
-            "<=",
             3 * L_1**2 * _gap_y + 3 * _left,
             below(_total, 3 * L_1**2 * _gap_y + 3 * _left),
             *_SIZES,
@@ -412,13 +390,11 @@ STEPS = (
         "Lemma 9, second claim",
         "E||sum_C w~ h_y||^2 <= (n/P) noise sigma_g^2 + 2(n-P) beta_max/(P(n-1)) sigma_gh^2 + drifts "
         "+ (2(n-P) beta_max beta_gh^2/(P(n-1)) + 3 L_1^2) gap_y",
-        drawn(StepKind.END_TO_END, _claim_y, count=200, exponent=0),
-        repaired=drawn(StepKind.END_TO_END, _claim_y, count=200, exponent=2),
+        drawn(_claim_y, kind=StepKind.END_TO_END, count=200, exponent=0),
+        repaired=drawn(_claim_y, kind=StepKind.END_TO_END, count=200, exponent=2),
         repair="beta_gh^2*L_1^2.",
-        remark=(
-            "Without noise, equal g_i, for which beta_gh = 1 and sigma_gh = 0, and nothing of x in them; with the "
-            "(n/P) drift_g_sq of the repaired (23)."
-        ),
+        remark="Without noise, equal g_i, for which beta_gh = 1 and sigma_gh = 0, and nothing of x in them; with the "
+        "(n/P) drift_g_sq of the repaired (23).",
     ),
     _step(
         21,
@@ -426,36 +402,30 @@ STEPS = (
         "||sum_i w_i h~_v,i||^2 <= 3 drift_R + 3 L_1^2 ||v - v*||^2",
         gram(
             square(_drift + _Gdv - _Fdy),
-            "<=",
             3 * square(_drift) + 3 * L_1**2 * square(_dv),
             below(square(_Gdv), L_1**2 * square(_dv)),
             below(square(_Fdy), L_1**2 * square(_dy), "Assumption 2"),
         ),
         repaired=gram(
             square(_drift + _Gdv - _Fdy),
-            "<=",
             3 * square(_drift) + 3 * L_1**2 * square(_dv) + 3 * _L_R**2 * square(_dy),
             below(square(_Gdv), L_1**2 * square(_dv)),
             below(square(_Fdy), _L_R**2 * square(_dy)),
-            conditions=(above(_L_R**2, 2 * L_1**2),),
+            where=(above(_L_R**2, 2 * L_1**2),),
         ),
         repair="With 3*L_R^2*gap_y.",
-        remark=(
-            '"Similarly": grad_v R_i(x, y, v) is compared with the one at (y*, v*), where the weighted mean is 0; it '
-            "depends on y too. F_dy is the change in y at v*: false even for G_yy the same at every y, where it is "
-            "that of grad_y f_i alone; the repaired form has the bound of Lemma 3."
-        ),
+        remark='"Similarly": grad_v R_i(x, y, v) is compared with the one at (y*, v*), where the weighted mean is 0; '
+        "it depends on y too. F_dy is the change in y at v*: false even for G_yy the same at every y, where it is "
+        "that of grad_y f_i alone; the repaired form has the bound of Lemma 3.",
     ),
     _step(
         22,
         "Lemma 9, third claim, eq. (28)",
         "E||sum_C w~ h_v||^2 <= noise + 4(n-P) beta_max/(P(n-1)) (r_max^2 L_1^2 + L_f^2) + drifts + 3 L_1^2 gap_v",
-        drawn(StepKind.END_TO_END, _claim_v, error_of_y=0),
-        repaired=drawn(StepKind.END_TO_END, _claim_v, error_of_y=3),
+        drawn(_claim_v, kind=StepKind.END_TO_END, error_of_y=0),
+        repaired=drawn(_claim_v, kind=StepKind.END_TO_END, error_of_y=3),
         repair="With 3*L_R^2*gap_y.",
-        remark=(
-            "Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2; with the noise twice and the (n/P) drift_f_sq of the "
-            "repaired (23), so that only the error of y is at issue."
-        ),
+        remark="Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2; with the noise twice and the (n/P) drift_f_sq of the "
+        "repaired (23), so that only the error of y is at issue.",
     ),
 )

@@ -11,23 +11,13 @@ import sympy as sp
 from bounds.ledger.draw import Draw, expect_square, plus, times
 from bounds.ledger.draw import square as norm2
 from bounds.ledger.families import squares, total
+from bounds.ledger.proof import Proof, at_most, gram, nonnegative, positives, reals, same
 from bounds.ledger.step import StepKind, below, equal
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
-from bounds.papers.simfbo.proofs.form import (
-    Pairs,
-    ProofForm,
-    drawn,
-    gram,
-    identity,
-    nonnegative,
-    positives,
-    reals,
-    scalar,
-    weighted,
-)
+from bounds.papers.simfbo.proofs.form import Pairs, drawn, weighted
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_point, drawn_round, size
 
 L_1, L_2, L_3, L_f, mu = s.L_1, s.L_2, s.L_3, s.L_f, s.mu_g
@@ -35,7 +25,7 @@ r, r_max, L_y, L_v = positives("r r_max L_y L_v")
 
 # --- Lemma 4 ---
 
-_four = ProofForm("lemma-4")
+_four = Proof("simfbo/lemma-4")
 _dx, _dy, _d, _dFx, _dGxy, _dGyy, _Gxy, _v_size, _dv, _jacobian, _inverse = nonnegative(
     "dx dy D dF_x dG_xy dG_yy G_xy v_size dv y_jacobian inverse"
 )
@@ -49,13 +39,10 @@ _L_VX2 = 4 / mu**2 * ((L_2**2 + r**2 * L_3**2 + L_2**2 * L_v**2) * (1 + L_y**2) 
 
 # G = m(x)*d^2/2 + G_yyy*d^3/6 with d = y - slope*x and m(x) = m_0 + m_1*x, F = f_0*y + f_1*x*y + f_2*y^2/2, near d = 0:
 # then y*(x) = slope*x, G_yy = m, G_yyx = m_1 - G_yyy*slope, F_yx = f_1, F_yy = f_2.
-_x, _x_2, _y, _slope, _third, _m1, _f0, _f1, _f2 = reals("x x_2 y slope G_yyy m_1 f_0 f_1 f_2")
+_x, _x_2, _slope, _third, _m1, _f0, _f1, _f2 = reals("x x_2 slope G_yyy m_1 f_0 f_1 f_2")
 _m = positives("m_0") + _m1 * _x
 _v_star = (_f0 + _f1 * _x + _f2 * _slope * _x) / _m
 _v_prime = sp.diff(_v_star, _x)
-# The partial derivative in x, at y = y*(x), of v*(x, y) = F_y/G_yy with G_yy = m + G_yyy*d.
-_v_of_both = (_f0 + _f1 * _x + _f2 * _y) / (_m + _third * (_y - _slope * _x))
-_v_partial = sp.diff(_v_of_both, _x).subs(_y, _slope * _x)
 _G_yyx = _m1 - _third * _slope
 _TOTAL = _v_star * (_G_yyx + _third * _slope) + _m * _v_prime - _f1 - _f2 * _slope
 _POLYNOMIALS = (
@@ -130,9 +117,8 @@ _LEMMA_4 = (
         1,
         "Lemma 4, first claim (proof cited)",
         "||grad f(x,y) - grad Phi(x)|| <= L~ ||y - y*(x)||",
-        scalar(
+        at_most(
             _d,
-            "<=",
             formulas.L_TILDE * _dy,
             below(_d, _dFx + _dGxy * _v_size + _Gxy * _dv),
             below(_dFx, L_1 * _dy),
@@ -147,9 +133,8 @@ _LEMMA_4 = (
         2,
         "Lemma 4, second claim (proof cited)",
         "||grad Phi(x_1) - grad Phi(x_2)|| <= L_Phi ||x_1 - x_2||",
-        scalar(
+        at_most(
             _d,
-            "<=",
             formulas.L_PHI * _dx,
             below(_d, _dFx + _dGxy * _v_size + _Gxy * _dv),
             below(_dFx, L_1 * (_dx + _dy)),
@@ -165,9 +150,8 @@ _LEMMA_4 = (
         3,
         "Lemma 4, fourth claim (no proof)",
         "||grad y*(x_1) - grad y*(x_2)|| <= L_yx ||x_1 - x_2||",
-        scalar(
+        at_most(
             _d,
-            "<=",
             formulas.L_YX * _dx,
             below(mu * _d, _dGxy + _dGyy * _jacobian),
             below(_dGxy, L_2 * (_dx + _dy)),
@@ -181,21 +165,20 @@ _LEMMA_4 = (
         4,
         "Lemma 4, first three claims",
         "with L~, L_Phi and L_y, for quadratics",
-        drawn(StepKind.END_TO_END, _quadratic, exponent=2),
+        drawn(_quadratic, kind=StepKind.END_TO_END, exponent=2),
     ),
     _four(
         5,
         "Lemma 4, fifth claim, first inequality",
         "||G1^-1 F1 - G2^-1 F2||^2 <= 2||G1^-1 (F1 - F2)||^2 + 2||(G1^-1 - G2^-1) F2||^2",
-        gram(square(_p - _q2), "<=", 2 * square(_p - _q1) + 2 * square(_q1 - _q2)),
+        gram(square(_p - _q2), 2 * square(_p - _q1) + 2 * square(_q1 - _q2)),
     ),
     _four(
         6,
         "Lemma 4, fifth claim, second inequality, first term",
         "2||G1^-1 (F1 - F2)||^2 <= (2L_1^2/mu_g^2)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2)",
-        scalar(
+        at_most(
             2 * _inverse**2 * _dF2,
-            "<=",
             2 * L_1**2 / mu**2 * (_dx2 + _dy2),
             below(mu * _inverse, 1),
             below(_dF2, L_1**2 * (_dx2 + _dy2)),
@@ -212,9 +195,8 @@ _LEMMA_4 = (
         8,
         "Lemma 4, fifth claim, third inequality",
         "... <= (2L_1^2/mu_g^2 + 2L_f^2 L_2^2/mu_g^4)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2)",
-        scalar(
+        at_most(
             2 * L_1**2 / mu**2 * (_dx2 + _dy2) + 2 * L_f**2 * _inverse**2 * _dG2 * _inverse**2,
-            "<=",
             _V_FACTOR * (_dx2 + _dy2),
             below(mu * _inverse, 1),
             below(_dG2, L_2**2 * (_dx2 + _dy2)),
@@ -224,7 +206,7 @@ _LEMMA_4 = (
         9,
         "Lemma 4, fifth claim, fourth inequality, and eq. (13)",
         "... <= (...)(1 + L_y^2) ||x_1 - x_2||^2 = L_v^2 ||x_1 - x_2||^2",
-        scalar(_V_FACTOR * (_dx2 + _dy2), "<=", formulas.L_V**2 * _dx2, below(_dy2, formulas.L_Y**2 * _dx2)),
+        at_most(_V_FACTOR * (_dx2 + _dy2), formulas.L_V**2 * _dx2, below(_dy2, formulas.L_Y**2 * _dx2)),
     ),
     _four(
         10,
@@ -237,8 +219,8 @@ _LEMMA_4 = (
         11,
         "Lemma 4, sixth claim, eq. (15)",
         "v*^T G_yyy(x, y*) - F_yy(x, y*) = 0",
-        identity(_v_star * _third - _f2, sp.Integer(0)),
-        repaired=identity(_TOTAL, sp.Integer(0)),
+        same(_v_star * _third - _f2, sp.Integer(0)),
+        repaired=same(_TOTAL, sp.Integer(0)),
         repair="Only the total derivative (14) vanishes: y* and v* depend on x alone, and there is no equation in y.",
         remark=_POLYNOMIALS,
     ),
@@ -262,7 +244,6 @@ _LEMMA_4 = (
         "||G2 (v*'(1) - v*'(2))||^2 <= 4||.||^2 + 4||.||^2 + 4||.||^2 + 4||.||^2",
         gram(
             square(_dF - _v_change - _G3_change - _G_change),
-            "<=",
             4 * square(_dF) + 4 * square(_v_change) + 4 * square(_G3_change) + 4 * square(_G_change),
         ),
         remark="From the display before it: the changes of F_xy, of v*, of G_yyx and of G_yy.",
@@ -272,9 +253,8 @@ _LEMMA_4 = (
         "Lemma 4, sixth claim, eq. (17), second inequality",
         "... <= 4(L_2^2 + r^2 L_3^2 + L_2^2 L_v^2)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2) "
         "+ 4 L_2^2 L_v^2 ||x_1 - x_2||^2",
-        scalar(
+        at_most(
             4 * _dF2 + 4 * _dv2 * _G3 + 4 * _v2 * _dG3 + 4 * _dG2 * _J2,
-            "<=",
             4 * (L_2**2 + r**2 * L_3**2 + L_2**2 * L_v**2) * (_dx2 + _dy2) + 4 * L_2**2 * L_v**2 * _dx2,
             below(_dF2, L_2**2 * (_dx2 + _dy2)),
             below(_dv2, L_v**2 * _dx2),
@@ -289,9 +269,8 @@ _LEMMA_4 = (
         16,
         "Lemma 4, sixth claim, eq. (17), third inequality",
         "... <= 4((L_2^2 + r^2 L_3^2 + L_2^2 L_v^2)(1 + L_y^2) + L_2^2 L_v^2) ||x_1 - x_2||^2",
-        scalar(
+        at_most(
             4 * (L_2**2 + r**2 * L_3**2 + L_2**2 * L_v**2) * (_dx2 + _dy2) + 4 * L_2**2 * L_v**2 * _dx2,
-            "<=",
             mu**2 * _L_VX2 * _dx2,
             below(_dy2, L_y**2 * _dx2),
         ),
@@ -300,26 +279,24 @@ _LEMMA_4 = (
         17,
         "Lemma 4, sixth claim, from (17) to (18)",
         "mu_g^2 ||v*'(1) - v*'(2)||^2 <= ||G2 (v*'(1) - v*'(2))||^2 gives the factor L_vx^2",
-        scalar(_dJ2, "<=", _L_VX2 * _dx2, below(mu**2 * _dJ2, _G2), below(_G2, mu**2 * _L_VX2 * _dx2)),
+        at_most(_dJ2, _L_VX2 * _dx2, below(mu**2 * _dJ2, _G2), below(_G2, mu**2 * _L_VX2 * _dx2)),
     ),
     _four(
         18,
         "Lemma 4, sixth claim, eq. (18) taken for it",
         "||v*'(x_1) - v*'(x_2)||^2 <= L_vx^2 ||x_1 - x_2||^2",
-        drawn(StepKind.END_TO_END, _printed_v_jacobian, factor=2),
-        repaired=drawn(StepKind.END_TO_END, _repaired_v_jacobian, factor=1),
+        drawn(_printed_v_jacobian, kind=StepKind.END_TO_END, factor=2),
+        repaired=drawn(_repaired_v_jacobian, kind=StepKind.END_TO_END, factor=1),
         repair="L_vx with the terms through y* (simfbo/constants-repaired).",
-        remark=(
-            "v*' is the total derivative, as in (14) and Lemma 10; of the partial derivative in x (18) is true. One "
-            "dimension, F = L_f*y, g = G(y) - a*x*y, G' a cubic between the two points; the roots in the repaired L_vx "
-            "are rounded down."
-        ),
+        remark="v*' is the total derivative, as in (14) and Lemma 10; of the partial derivative in x (18) is true. One "
+        "dimension, F = L_f*y, g = G(y) - a*x*y, G' a cubic between the two points; the roots in the repaired L_vx "
+        "are rounded down.",
     ),
 )
 
 # --- Lemma 5 ---
 
-_five = ProofForm("lemma-5")
+_five = Proof("simfbo/lemma-5")
 _Gv, _F, _distance = vectors("Gv F y_distance")
 _slopes, _at_star = weighted("g g_star")
 _STATIONARY = (
@@ -354,7 +331,6 @@ _LEMMA_5 = (
         "+ sigma_gh^2",
         gram(
             squares(_slopes),
-            "<=",
             s.beta_gh**2 * square(total(_slopes - _at_star)) + _sigma2,
             *_STATIONARY,
             below(squares(_slopes), s.beta_gh**2 * square(total(_slopes)) + _sigma2, "Assumption 4"),
@@ -367,7 +343,6 @@ _LEMMA_5 = (
         "... <= beta_gh^2 L_1^2 ||y - y*(x)||^2 + sigma_gh^2",
         gram(
             s.beta_gh**2 * square(total(_slopes)) + _sigma2,
-            "<=",
             s.beta_gh**2 * L_1**2 * square(_distance) + _sigma2,
             below(squares(_slopes), L_1**2 * square(_distance), "grad_y g_i is smooth"),
         ),
@@ -377,15 +352,14 @@ _LEMMA_5 = (
         3,
         "Lemma 5, second and third display, first inequality",
         "||grad_v R_i||^2 <= 2||G_yy v||^2 + 2||F_y||^2, and with G_xy and F_x for the surrogate gradient",
-        gram(square(_Gv - _F), "<=", 2 * square(_Gv) + 2 * square(_F)),
+        gram(square(_Gv - _F), 2 * square(_Gv) + 2 * square(_F)),
     ),
     _five(
         4,
         "Lemma 5, second and third display, second inequality",
         "2||G v||^2 + 2||F||^2 <= 2 r_max^2 L_1^2 + 2 L_f^2",
-        scalar(
+        at_most(
             2 * _G2 * _v2 + 2 * _F2,
-            "<=",
             2 * r_max**2 * L_1**2 + 2 * L_f**2,
             below(_G2, L_1**2),
             below(_v2, r_max**2),
@@ -396,14 +370,14 @@ _LEMMA_5 = (
         5,
         "Lemma 5",
         "the three bounds",
-        drawn(StepKind.END_TO_END, _sizes, exponent=2),
+        drawn(_sizes, kind=StepKind.END_TO_END, exponent=2),
         remark="Quadratic f_i and g_i; g_i with equal quadratic parts, for which beta_gh = 1.",
     ),
 )
 
 # --- Lemma 6 ---
 
-_six = ProofForm("lemma-6")
+_six = Proof("simfbo/lemma-6")
 _fa, _fb, _Gu, _Hu, _Hw = vectors("F1 F2 G1v1 G2v1 G2v2")
 
 
@@ -430,20 +404,15 @@ _LEMMA_6 = (
         1,
         "Lemma 6, second inequality",
         "||(F1 - F2) - (G1 v1 - G2 v2)||^2 <= 3||F1 - F2||^2 + 3||(G1 - G2) v1||^2 + 3||G2 (v1 - v2)||^2",
-        gram(
-            square((_fa - _fb) - (_Gu - _Hw)),
-            "<=",
-            3 * square(_fa - _fb) + 3 * square(_Gu - _Hu) + 3 * square(_Hu - _Hw),
-        ),
+        gram(square((_fa - _fb) - (_Gu - _Hw)), 3 * square(_fa - _fb) + 3 * square(_Gu - _Hu) + 3 * square(_Hu - _Hw)),
         remark="The gradients of f_i and g_i are printed with an argument v that they do not have.",
     ),
     _six(
         2,
         "Lemma 6, (a)",
         "... <= 3(L_1^2 + r^2 L_2^2)[||x_i^k - x||^2 + ||y_i^k - y||^2] + 3 L_1^2 ||v_i^k - v||^2",
-        scalar(
+        at_most(
             3 * _dF2 + 3 * _dG2 * _v2 + 3 * _G2 * _dv2,
-            "<=",
             3 * (L_1**2 + r**2 * L_2**2) * (_dx2 + _dy2) + 3 * L_1**2 * _dv2,
             below(_dF2, L_1**2 * (_dx2 + _dy2)),
             below(_dG2, L_2**2 * (_dx2 + _dy2)),
@@ -456,13 +425,13 @@ _LEMMA_6 = (
         3,
         "Jensen's inequality, as (19), (25) and (27) use it",
         "||sum_k (a_k/|a|_1) u_k||^2 <= sum_k (a_k/|a|_1) ||u_k||^2",
-        drawn(StepKind.STANDARD, _jensen, factor=1),
+        drawn(_jensen, kind=StepKind.STANDARD, factor=1),
     ),
     _six(
         4,
         "Lemma 6",
         "the three bounds Delta_f, Delta_g and Delta_R",
-        drawn(StepKind.END_TO_END, _changes, exponent=2),
+        drawn(_changes, kind=StepKind.END_TO_END, exponent=2),
         remark="Quadratic f_i and g_i, for which L_2 = 0.",
     ),
 )

@@ -13,11 +13,13 @@ from fractions import Fraction
 
 import sympy as sp
 
+import bounds
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
+from bounds.ledger.proof import Proof
 from bounds.ledger.step import StepKind
-from bounds.papers.simfbo import formulas, theorems
+from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn
+from bounds.papers.simfbo.proofs.form import Pairs, drawn
 from bounds.papers.simfbo.proofs.rounds import BilevelClient, BilevelRound, X, Y, weights
 from bounds.statement import Statement
 
@@ -142,14 +144,14 @@ def theorem(draw: Draw, statement: Statement, *, normalised: bool) -> tuple[Frac
     return left, {name: _value(term, values) for name, term in claim.terms.items()}
 
 
-def _bounded(draw: Draw, statement: Statement, *, normalised: bool = False) -> Pairs:
-    found = theorem(draw, statement, normalised=normalised)
+def _bounded(draw: Draw, key: str, *, normalised: bool = False) -> Pairs:
+    found = theorem(draw, bounds.get(f"simfbo/{key}"), normalised=normalised)
     if found is not None:
         left, terms = found
         yield left, sp.Add(*terms.values())
 
 
-_one, _two = ProofForm("theorem-1"), ProofForm("theorem-2")
+_one, _two = Proof("simfbo/theorem-1"), Proof("simfbo/theorem-2")
 _CLAIM = "(1/T) sum_t E||grad Phi_w(x^t)||^2 <= (46) with (48), (50), (52) and (53)"
 _FAR = (
     "The bound is 10^9 times the left side and more: its constants are of no account here, only that the theorem does "
@@ -161,28 +163,28 @@ STEPS = (
         39,
         "Theorem 1, with the constants of its proof",
         f"{_CLAIM}, for step sizes within (38) and (39)",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_1), count=20),
+        drawn(lambda draw: _bounded(draw, "theorem-1"), kind=StepKind.END_TO_END, count=20),
         remark=f"The printed orders with the constants of simfbo/theorem-1. {_FAR}",
     ),
     _one(
         40,
         "Theorem 1, not printed: the repaired theorem",
         f"{_CLAIM}, for the repaired constants and step sizes",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_1_REPAIRED), count=20),
+        drawn(lambda draw: _bounded(draw, "theorem-1-repaired"), kind=StepKind.END_TO_END, count=20),
         remark=_FAR,
     ),
     _two(
         1,
         "Theorem 2, with the constants of Theorem 1",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_2, normalised=True), count=20),
+        drawn(lambda draw: _bounded(draw, "theorem-2", normalised=True), kind=StepKind.END_TO_END, count=20),
         remark=_FAR,
     ),
     _two(
         2,
         "Theorem 2, not printed: the repaired theorem",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i and the repaired constants and step sizes",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_2_REPAIRED, normalised=True), count=20),
+        drawn(lambda draw: _bounded(draw, "theorem-2-repaired", normalised=True), kind=StepKind.END_TO_END, count=20),
         remark=_FAR,
     ),
 )

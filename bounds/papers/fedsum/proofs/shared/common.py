@@ -5,28 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
 from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
-from bounds.ledger.step import Scalar, Step, StepKind, below
+from bounds.ledger.proof import at_most, drawn, gram
+from bounds.ledger.step import Enumerated, Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.shared import forms
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import (
-    FedsumPart,
-    Gamma,
-    Gamma_T,
-    I,
-    at_most,
-    average,
-    drawn,
-    gram,
-    tau,
-    tau_t,
-)
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, Gamma, Gamma_T, I, average, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 alpha = sp.Symbol("alpha", positive=True)
@@ -392,7 +384,7 @@ def summed_descent(draw: Draw, letter: str) -> Side:
 
 
 def capped_rate(
-    draw: Draw, algorithm: str, initial: Rational, noise: Rational, first: Rational, drift: Rational, *, to_T: bool
+    draw: Draw, algorithm: str, initial: Rational, noise: Rational, first: Rational, drift: Rational = 0, *, to_T: bool
 ) -> Side:
     """Lemmas C.6, D.6, E.6, with tau_max of Section 2.2.
 
@@ -405,6 +397,12 @@ def capped_rate(
     right = initial * p.Delta_f / (p.eta * p.K * p.T) + noise * p.eta / p.N * p.average * p.sigma**2 * p.L
     right += (first * delay + lost) * p.F_0 / p.T
     return run.metric(), right + drift * p.eta_l**2 * p.K * p.sigma**2 * p.L**2 / Fraction(p.N)
+
+
+def capped_on_runs(algorithm: str, *, to_T: bool, **constants: Any) -> Enumerated:
+    """The check of `capped_rate`."""
+    sides = partial(capped_rate, algorithm=algorithm, to_T=to_T)
+    return drawn(sides, kind=StepKind.END_TO_END, count=60, **constants)
 
 
 # --- The theorems ---

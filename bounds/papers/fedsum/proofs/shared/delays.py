@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most, same
 from bounds.ledger.step import Identity, Scalar, above, below, equal, together
 from bounds.ledger.written import written
-from bounds.papers.fedsum.proofs.shared.terms import at_most, same
 from bounds.papers.fedsum.symbols import N, T, tau_avg, tau_max
 from bounds.statement import Condition
 
@@ -113,7 +113,7 @@ def later() -> Scalar:
 
 def still_last() -> Scalar:
     """a_{i,a+1} = a if client i does not take part in round a + 1."""
-    return Scalar(left=a, operator="==", right=b, hypotheses=ABSENT)
+    return at_most(a, b, *ABSENT, operator="==")
 
 
 def recent_enough() -> Scalar:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.ledger.proof import at_most
 from bounds.ledger.step import Scalar, below, equal
-from bounds.papers.fedsum.proofs.shared.terms import Gamma, X, at_most, tau
+from bounds.papers.fedsum.proofs.shared.terms import Gamma, X, tau
 from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma
 
 DRIFT_CAP = below(100 * tau * eta_l**2 * K**2 * L**2, 1, "eta_l <= 1/(10*sqrt(tau_max)*K*L)")

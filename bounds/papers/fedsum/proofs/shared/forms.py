@@ -14,6 +14,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.families import PerClient, each, mean, over_steps, per_client, per_step, squares, total, uncorrelated
+from bounds.ledger.proof import at_most, gram, same
 from bounds.ledger.step import Gram, Identity, Scalar, below, equal, equations
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, eta, eta_l, sigma, tau_max
@@ -130,7 +131,7 @@ def window_moved() -> Identity:
 def jensen() -> Gram:
     """||sum of w vectors||^2 <= w sum ||.||^2."""
     (X,) = per_client("X", w)
-    return Gram(left=square(total(X)), operator="<=", right=w * squares(X))
+    return gram(square(total(X)), w * squares(X))
 
 
 # --- Noise ---
@@ -142,49 +143,37 @@ BOUNDED = below(V, A * K * sigma**2, "bounded variance")
 
 def noise_of_gradients(factor: sp.Expr) -> Scalar:
     """``factor`` times a sum over A_t and k of expected squares that are at most sigma^2."""
-    return Scalar(left=factor * A * K * e2, operator="<=", right=factor * A * K * sigma**2, hypotheses=(VARIANCE,))
+    return at_most(factor * A * K * e2, factor * A * K * sigma**2, VARIANCE)
 
 
 def noise() -> Gram:
     """Lemma B.1 from its assumptions."""
-    return Gram(
-        left=square(total(xi)),
-        operator="<=",
-        right=N * K * sigma**2,
-        hypotheses=(*UNCORRELATED, BOUNDED),
-        conditions=(IN_A,),
-    )
+    return gram(square(total(xi)), N * K * sigma**2, *UNCORRELATED, BOUNDED, where=(IN_A,))
 
 
 def noise_of_round(operator: str, factor: sp.Expr, *conditions: Condition) -> Gram:
     """A round's w E||noise||^2 against ``factor`` times that of its single gradients, for every round of a window."""
-    return Gram(
-        left=w * square(total(xi)),
-        operator=operator,
-        right=factor * squares(xi),
-        hypotheses=UNCORRELATED,
-        conditions=conditions,
-    )
+    return gram(w * square(total(xi)), factor * squares(xi), *UNCORRELATED, operator=operator, where=conditions)
 
 
 def noise_of_window() -> Gram:
     """E||sum_p noise_p||^2 <= w sum_p sum_j sum_k E||noise||^2, V the double sum."""
     singles = equal(squares(ns), V, "Lemma B.1, its equalities")
-    return Gram(left=square(total(ns)), operator="<=", right=w * V, hypotheses=(singles,))
+    return gram(square(total(ns)), w * V, singles)
 
 
 def noise_of_window_bounded() -> Scalar:
     """tau_t sum_p sum_j sum_k E||noise||^2 <= N K tau_t^2 sigma^2, over so many pairs of a round and a client."""
     pairs = sp.Symbol("pairs", nonnegative=True)
     count = below(pairs, w * N, "at most N clients in each round")
-    return Scalar(left=w * pairs * K * e2, operator="<=", right=N * K * w**2 * sigma**2, hypotheses=(count, VARIANCE))
+    return at_most(w * pairs * K * e2, N * K * w**2 * sigma**2, count, VARIANCE)
 
 
 def steps_apart(count: sp.Expr) -> Gram:
     """E||sum of the noises of ``count`` steps of one client||^2 <= count*sigma^2."""
     (error,) = per_client("xi", count)
     hypotheses = (*uncorrelated(error, V), below(V, count * sigma**2, "bounded variance"))
-    return Gram(left=square(total(error)), operator="<=", right=count * sigma**2, hypotheses=hypotheses)
+    return gram(square(total(error)), count * sigma**2, *hypotheses)
 
 
 # --- Movement: Lemmas C.1, D.1, E.1 ---
@@ -193,11 +182,10 @@ def steps_apart(count: sp.Expr) -> Gram:
 def movement(noise: sp.Expr, gradients: sp.Expr) -> Gram:
     """The lemma, over the T rounds of a run."""
     Sr, nr = per_client("S n", T)
-    return Gram(
-        left=squares(-eta / N * (Sr + nr)),
-        operator="<=",
-        right=noise * eta**2 * K * T * sigma**2 / N + gradients * eta**2 / N**2 * squares(Sr),
-        hypotheses=(below(squares(nr), T * N * K * sigma**2, "Lemma B.1"),),
+    return gram(
+        squares(-eta / N * (Sr + nr)),
+        noise * eta**2 * K * T * sigma**2 / N + gradients * eta**2 / N**2 * squares(Sr),
+        below(squares(nr), T * N * K * sigma**2, "Lemma B.1"),
     )
 
 
@@ -216,19 +204,19 @@ def stale_squares() -> Gram:
     """Eq. (17), first inequality: N differences, and the first gradients of those that are not in A_t."""
     (difference,), (first,) = per_client("d", N), per_client("first", away)
     right = 2 * N * squares(difference) + 2 * away * squares(first)
-    return Gram(left=square(total(difference) + total(first)), operator="<=", right=right)
+    return gram(square(total(difference) + total(first)), right)
 
 
 def unseen_squares() -> Gram:
     """Eqs. (61), (97): ||sum_{i not in A_t} grad f_i(x^0)||^2 <= (N - A_t) sum_i ||grad f_i(x^0)||^2."""
     (first,), (seen,) = per_client("first", away), per_client("seen", A)
-    return Gram(left=square(total(first)), operator="<=", right=away * (squares(first) + squares(seen)))
+    return gram(square(total(first)), away * (squares(first) + squares(seen)))
 
 
 def unseen_of_all() -> Gram:
     """Eq. (22), first inequality."""
     (first,), (seen,) = per_client("first", away), per_client("seen", A)
-    return Gram(left=2 * away * squares(first), operator="<=", right=2 * away * (squares(first) + squares(seen)))
+    return gram(2 * away * squares(first), 2 * away * (squares(first) + squares(seen)))
 
 
 # Clients' windows in a round t, of tau_t rounds each: those before a_{i,t} are left out, as zeros.
@@ -241,19 +229,19 @@ IN_WINDOW = below(squares(Si), N * Q, "the round's window, with Q_t the sum of E
 def moved_since(noise: sp.Expr, gradients: sp.Expr) -> Gram:
     """Eq. (21), first inequality, in a round t."""
     right = noise * eta**2 * K * tau_max * sigma**2 * delay + gradients * eta**2 / N * delay * Q
-    return Gram(
-        left=squares(moves),
-        operator="<=",
-        right=right,
-        hypotheses=(below(squares(ni), N * delay * N * K * sigma**2, "Lemma B.1"), IN_WINDOW),
-        conditions=(below(delay, tau_max),),
+    return gram(
+        squares(moves),
+        right,
+        below(squares(ni), N * delay * N * K * sigma**2, "Lemma B.1"),
+        IN_WINDOW,
+        where=(below(delay, tau_max),),
     )
 
 
 def apart_in_windows() -> Gram:
     """Sum_i E||sum_p S_p||^2 <= N tau_t sum_{p=t-tau_t}^{t-1} E||S_p||^2 in a round t."""
     right = N * delay * Q
-    return Gram(left=squares(over_steps(Si)), operator="<=", right=right, hypotheses=(IN_WINDOW,))
+    return gram(squares(over_steps(Si)), right, IN_WINDOW)
 
 
 # --- The noise's first order: Lemmas C.5, D.5, E.5 ---
@@ -266,18 +254,19 @@ def unrelated() -> Identity:
     """
     (then,), (outcome,) = vectors("grad_then"), per_client("outcome", sp.Integer(1))
     noise = outcome - mean(outcome)
-    return Identity(left=dot(then, total(noise)), right=sp.Integer(0))
+    return same(dot(then, total(noise)), sp.Integer(0))
 
 
 def from_the_oldest() -> Gram:
     """Eqs. (25), (64): grad f(x^{t-tau_t}) is older than the noise of every client's last round; client by client."""
     now, then, before, noise = vectors("grad_t grad_then noise_before noise")
     known = "noise is not correlated with what was known before"
-    return Gram(
-        left=dot(now, before + noise),
+    return gram(
+        dot(now, before + noise),
+        dot(now - then, before + noise),
+        equal(dot(then, before), 0, "the clients before it"),
+        equal(dot(then, noise), 0, known),
         operator="==",
-        right=dot(now - then, before + noise),
-        hypotheses=(equal(dot(then, before), 0, "the clients before it"), equal(dot(then, noise), 0, known)),
     )
 
 
@@ -285,7 +274,7 @@ def smooth_mean() -> Gram:
     """The mean f is smooth as the mean of N smooth functions; the differences of the gradients of f_i are d_i."""
     (d,), (apart,) = per_client("d", N), vectors("x_t-x_then")
     smooth = below(squares(d), N * L**2 * square(apart), "smoothness of each f_i")
-    return Gram(left=square(mean(d)), operator="<=", right=L**2 * square(apart), hypotheses=(smooth,))
+    return gram(square(mean(d)), L**2 * square(apart), smooth)
 
 
 # --- Descent: Lemmas C.6, D.6, E.6 ---
@@ -299,15 +288,12 @@ def summed_descent() -> Gram:
     share = eta / (2 * N**2 * K)
     right = Delta_f - eta / N * each(grads, nr) - eta * K / 2 * squares(grads) - share * squares(Sr)
     right += share * squares(K * N * grads - Sr) + L / 2 * squares(move)
-    return Gram(
-        left=sp.Integer(0),
-        operator="<=",
-        right=right,
-        hypotheses=(
-            below(end - start, each(grads, move) + L / 2 * squares(move), "the descent lemma, added up"),
-            equal(Delta_f, start - least, "Delta_f"),
-            below(least, end, "f is bounded below"),
-        ),
+    return gram(
+        sp.Integer(0),
+        right,
+        below(end - start, each(grads, move) + L / 2 * squares(move), "the descent lemma, added up"),
+        equal(Delta_f, start - least, "Delta_f"),
+        below(least, end, "f is bounded below"),
     )
 
 
@@ -322,7 +308,7 @@ def moved_targets() -> Gram:
     """Eqs. (45), (81), inequality."""
     d, moved = per_client("d moved", N)
     right = N * L**2 * squares(moved)
-    return Gram(left=square(total(d)), operator="<=", right=right, hypotheses=(_smooth(d, moved),))
+    return gram(square(total(d)), right, _smooth(d, moved))
 
 
 def far(factor: sp.Expr) -> Gram:
@@ -330,7 +316,7 @@ def far(factor: sp.Expr) -> Gram:
     (d,) = per_client("d", N)
     right = factor * eta**2 / N * L**2 * (delay * V + squares(over_steps(Si)))
     hypotheses = (_smooth(d, moves), below(squares(ni), V, "Lemma B.1"))
-    return Gram(left=3 * square(total(d)), operator="<=", right=right, hypotheses=hypotheses)
+    return gram(3 * square(total(d)), right, *hypotheses)
 
 
 def local_split() -> Identity:
@@ -344,7 +330,7 @@ def near() -> Gram:
     d, moved = per_step("d moved", A, K)
     smooth = below(squares(d), L**2 * squares(moved), "smoothness")
     right = N * K * L**2 * squares(moved)
-    return Gram(left=square(total(d)), operator="<=", right=right, hypotheses=(smooth,), conditions=(IN_A,))
+    return gram(square(total(d)), right, smooth, where=(IN_A,))
 
 
 k = sp.Symbol("k", positive=True)
@@ -362,46 +348,46 @@ def two_parts(factor: sp.Expr) -> Gram:
     (server,) = vectors("server")
     left = square(total(taken + (server - h)))
     right = factor * (square(total(taken - h)) + k**2 * square(server))
-    return Gram(left=left, operator="<=", right=right)
+    return gram(left, right)
 
 
 def drifted(count: sp.Expr) -> Gram:
     """Eqs. (51), (55), (87), (91): the gradients of ``count`` steps against the drift of those steps."""
     d, moved = per_client("d moved", count)
     right = count * L**2 * squares(moved)
-    return Gram(left=square(total(d)), operator="<=", right=right, hypotheses=(_smooth(d, moved),))
+    return gram(square(total(d)), right, _smooth(d, moved))
 
 
 def between_visits() -> Gram:
     """Eqs. (52), (88), the inequality after the equality; V is K sigma^2 sum_p A_p of the w = a - a' rounds."""
     right = 2 * eta**2 / N**2 * (square(total(Ss)) + w * V)
     hypotheses = (below(squares(ns), V, "Lemma B.1"),)
-    return Gram(left=square(MOVED), operator="<=", right=right, hypotheses=hypotheses)
+    return gram(square(MOVED), right, *hypotheses)
 
 
 def between_visits_apart() -> Gram:
     """Eqs. (52), (88), last inequality, over 2 (eta_g eta_l/N)^2."""
     right = w * squares(Ss) + w**2 * N * K * sigma**2
     clients = below(V, w * N * K * sigma**2, "at most N clients in each round")
-    return Gram(left=square(total(Ss)) + w * V, operator="<=", right=right, hypotheses=(clients,))
+    return gram(square(total(Ss)) + w * V, right, clients)
 
 
 def squared_steps() -> Gram:
     """Eqs. (57), (93): sum_{k<K} k^2 = (K - 1) K (2K - 1)/6."""
     (server,) = vectors("server")
     left = (K - 1) * K * (2 * K - 1) / 6 * square(server)
-    return Gram(left=left, operator="<=", right=K**3 * square(server))
+    return gram(left, K**3 * square(server))
 
 
 def old_direction(factor: sp.Expr) -> Gram:
     """Eq. (58), first inequality."""
     right = factor * (square(S) + N * K * sigma**2)
     hypotheses = (below(square(n), N * K * sigma**2, "Lemma B.1"),)
-    return Gram(left=K**2 * square(y), operator="<=", right=right, hypotheses=hypotheses)
+    return gram(K**2 * square(y), right, *hypotheses)
 
 
 def old_directions(factor: sp.Expr) -> Gram:
     """Eq. (94), first inequality."""
     right = factor * (squares(Ss) / w + N * K * sigma**2)
     hypotheses = (below(squares(ns), w * N * K * sigma**2, "Lemma B.1"),)
-    return Gram(left=K**2 / w**2 * square(total(ys)), operator="<=", right=right, hypotheses=hypotheses)
+    return gram(K**2 / w**2 * square(total(ys)), right, *hypotheses)

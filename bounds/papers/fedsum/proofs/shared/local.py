@@ -14,9 +14,9 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import at_most, counting, drawn, gram
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.drift import (
@@ -30,23 +30,9 @@ from bounds.papers.fedsum.proofs.shared.drift import (
     m,
 )
 from bounds.papers.fedsum.proofs.shared.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import (
-    PLAYED,
-    SOMEBODY_AWAY,
-    TO_T,
-    A_t,
-    D,
-    FedsumPart,
-    Gamma,
-    X,
-    at_most,
-    counting,
-    drawn,
-    gram,
-    tau,
-)
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, SOMEBODY_AWAY, TO_T, A_t, D, FedsumPart, Gamma, X, tau
 from bounds.papers.fedsum.proofs.shared.windows import Counts, Pairs, absent, both, counts, visits
-from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)
@@ -680,7 +666,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             drawn(lambda draw: _drift_on_runs(draw, case, mended=False)),
             repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True), form=from_lines),
             repair="tau_max + 1 in place of tau_max, and 8 eta_l^2 K^3 (tau_max + 1) F_0/(3 N) added",
-            remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has room from"
+            remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has slack from"
             " sum_k k <= K^2/2 and sum_k k^2 <= K^3/3.",
         ),
         step(

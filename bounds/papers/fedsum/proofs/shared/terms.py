@@ -9,24 +9,15 @@ x_i^{a_{i,t},k}||^2; all run over t < T. Gamma_T, G_T and W_T are the summands o
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
 
+from bounds.ledger.proof import Proof, at_most
 from bounds.ledger.step import (
-    Algebraic,
     Check,
-    Draws,
-    Enumerated,
-    Gram,
-    Identity,
-    Matrices,
-    Number,
     Scalar,
-    Side,
     Step,
-    StepKind,
     above,
     below,
 )
@@ -50,11 +41,6 @@ SOMEBODY_AWAY = above(tau, 1, "tau_max of Section 2.2")
 # Section 2.2 takes tau_max over rounds 0 ... T, although S_T is not given: with nobody in round T it is at least 1.
 TO_T = "tau_max over rounds 0 ... T, as in Section 2.2; with nobody in round T it is at least 1"
 PLAYED = "Over rounds 0 ... T-1, as in Appendix F, tau_max is 0 if everybody always takes part"
-
-
-def at_most(left: Side, right: Side, *hypotheses: Condition, operator: str = "<=") -> Scalar:
-    """``left <= right`` between scalar quantities."""
-    return Scalar(left=left, operator=operator, right=right, hypotheses=hypotheses)
 
 
 def of_a_run(claim: Scalar) -> Scalar:
@@ -82,79 +68,13 @@ def of_a_run(claim: Scalar) -> Scalar:
     )
 
 
-def same(left: Side, right: Side) -> Identity:
-    """``left == right``."""
-    return Identity(left=left, right=right)
-
-
-def gram(
-    left: sp.Expr, right: sp.Expr, *hypotheses: Condition, operator: str = "<=", where: tuple[Condition, ...] = ()
-) -> Gram:
-    """``left <= right`` between squared norms and inner products; ``where`` restricts scalars."""
-    return Gram(left=left, operator=operator, right=right, hypotheses=hypotheses, conditions=where)
-
-
-def counting(
-    sides: Callable[..., Any],
-    operator: str = "<=",
-    *,
-    clients: tuple[int, ...] = (1, 2),
-    rounds: tuple[int, ...] = (1, 2, 3, 4),
-    form: Callable[..., Algebraic] | None = None,
-    **constants: Number,
-) -> Enumerated:
-    """A check on every participation matrix of these sizes, and its ``form`` for all of them where there is one."""
-    return Enumerated(
-        kind=StepKind.COUNTING,
-        sides=sides,
-        operator=operator,
-        instances=Matrices(clients=clients, rounds=rounds),
-        constants=constants,
-        form=form,
-    )
-
-
-def drawn(
-    sides: Callable[..., Any],
-    operator: str = "<=",
-    *,
-    kind: StepKind = StepKind.EXPECTATION,
-    count: int = 40,
-    form: Callable[..., Algebraic] | None = None,
-    **constants: Number,
-) -> Enumerated:
-    """A check on small random instances, and its ``form`` for all values where there is one."""
-    return Enumerated(
-        kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants, form=form
-    )
-
-
 class FedsumPart:
     """The steps of one part of a proof, in order: `step` builds them with ids ``fedsum/<statement>-<number>``."""
 
     def __init__(self, of: str, place: str, ids: str = "") -> None:
-        self.of, self.place, self.ids = of, place, ids or of
-        self.count = 0
+        self._proof, self._count = Proof(f"fedsum/{of}", place, f"fedsum/{ids or of}"), 0
 
-    def step(
-        self,
-        location: str,
-        claim: str,
-        check: Check,
-        *,
-        repaired: Check | None = None,
-        repair: str = "",
-        remark: str = "",
-    ) -> Step:
-        """The next step."""
-        self.count += 1
-        return Step(
-            id=f"fedsum/{self.ids}-{self.count}",
-            location=f"{self.place}, {location}" if location else self.place,
-            claim=claim,
-            of=f"fedsum/{self.of}",
-            check=check,
-            repaired=repaired,
-            repair=repair,
-            remark=remark,
-        )
+    def step(self, location: str, claim: str, check: Check, **more: Any) -> Step:
+        """The next step; ``more`` are other fields of `Step`."""
+        self._count += 1
+        return self._proof(self._count, location, claim, check, **more)

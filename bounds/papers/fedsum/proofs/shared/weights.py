@@ -5,13 +5,13 @@ What the repaired proof adds, an F_0 term in the drift, then fits into the print
 
 from __future__ import annotations
 
+from bounds.ledger.proof import at_most, gram
 from bounds.ledger.step import Step, below, equal
 from bounds.ledger.vectors import square
-from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs.shared.drift import DRIFT_CAP, MENDED_DRIFT, m
 from bounds.papers.fedsum.proofs.shared.local import F, LocalVariant, P, Q, Z, far, unseen
-from bounds.papers.fedsum.proofs.shared.terms import SOMEBODY_AWAY, D, FedsumPart, Gamma, X, at_most, gram, tau
-from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.proofs.shared.terms import SOMEBODY_AWAY, D, FedsumPart, Gamma, X, tau
+from bounds.papers.fedsum.symbols import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 def as_printed(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:

@@ -12,9 +12,10 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Rational
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.proof import counting
 from bounds.ledger.step import Step
 from bounds.papers.fedsum.proofs.shared import delays
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, counting
+from bounds.papers.fedsum.proofs.shared.terms import FedsumPart
 
 Window = tuple[Rational, Iterable[int]]
 Counts = list[Fraction]

@@ -1,0 +1,174 @@
+"""The examples of the pages: found, run when the pages are built, and shown with what they printed.
+
+An example is a fenced block of ``bash`` or ``python`` in a page. It ends with status 0 unless a comment in it says
+``# exit code N``. The examples of a page run in order in one folder, and ``{output}`` shows what the block above it
+printed. A block that contains ``pip install`` is not run. What they print is kept in ``docs/_generated`` under a hash
+of the sources of ``bounds`` and ``ratecheck``, so that a second build is quick.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import nbformat
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+import bounds
+import ratecheck
+
+HERE = Path(__file__).parent
+GENERATED = HERE / "_generated"
+
+_log = logging.getLogger(__name__)
+
+
+@functools.cache
+def sources_digest() -> str:
+    """A hash of every source file of ``bounds`` and ``ratecheck``."""
+    digest = hashlib.sha256()
+    for package in (bounds, ratecheck):
+        folder = Path(package.__file__ or "").parent
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(str(source.relative_to(folder.parent)).encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A block of code in a page, which line of the page it ends in, and the exit code that it announces."""
+
+    language: str
+    code: str
+    exit_code: int
+    end: int
+
+
+# A folder with ``ratecheck`` and ``python`` that start more quickly, as the tests have one.
+COMMANDS = "RATECHECK_DOCS_COMMANDS"
+_BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXIT_CODE = re.compile(r"# exit code (\d+)")
+
+
+def examples(page: Path) -> list[Example]:
+    """The examples of a page, in order."""
+    text = page.read_text()
+    found = []
+    for block in _BLOCK.finditer(text):
+        language, code = block.groups()
+        if "pip install" not in code:
+            announced = _EXIT_CODE.search(code)
+            end = text.count("\n", 0, block.end()) + 1
+            found.append(Example(language, code, int(announced[1]) if announced else 0, end))
+    return found
+
+
+def run(example: Example, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run one example in a folder; stdout holds both streams in the order in which they were written."""
+    commands = Path(os.environ.get(COMMANDS, Path(sys.executable).parent))
+    shell = ["bash", "-euo", "pipefail", "-c"] if example.language == "bash" else [str(commands / "python"), "-c"]
+    path = f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"
+    # More than a hundred processes need not compile the package one by one.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(  # noqa: S603  # the pages are ours
+        [*shell, example.code, *arguments],
+        cwd=folder,
+        env={**inherited, "PATH": path, "COLUMNS": str(_COLUMNS), "LC_ALL": "C.UTF-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def run_folder(page: Path) -> Path:
+    """Where the outputs of a page's examples are kept."""
+    codes = json.dumps([example.code for example in examples(page)])
+    digest = hashlib.sha256((sources_digest() + codes).encode()).hexdigest()[:16]
+    return GENERATED / "runs" / f"{page.stem}-{digest}"
+
+
+def run_page(page: Path) -> None:
+    """Run a page's examples unless their outputs are there already; raise where an exit code is not as announced."""
+    folder = run_folder(page)
+    if (folder / "done").exists() or not examples(page):
+        return
+    for old in folder.parent.glob(f"{page.stem}-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for position, example in enumerate(examples(page)):
+        _log.info("running example %d of %s", position + 1, page.name)
+        finished = run(example, folder)
+        if finished.returncode != example.exit_code:
+            found, wanted = finished.returncode, example.exit_code
+            message = f"{page.name}: exit code {found} instead of {wanted} from\n{example.code}{finished.stdout}"
+            raise ExtensionError(message)
+        (folder / f"{position}.txt").write_text(finished.stdout)
+    (folder / "done").touch()
+
+
+def notebook(page: Path) -> str:
+    """A page with Python examples as a Jupyter notebook, whose outputs a reader makes."""
+    parts = re.split(r"^```(\S+)\n(.*?)^```\n", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    words, kinds, codes = parts[::3], parts[1::3], parts[2::3]
+    cells = []
+    for k, text in enumerate(words):
+        # Other pages do not lie beside a notebook.
+        if shown := re.sub(r"\[([^\]]+)\]\([^)]*\.md[^)]*\)", r"\1", text).strip():
+            cells.append(nbformat.v4.new_markdown_cell(shown, id=f"words-{k}"))
+        if k < len(kinds) and kinds[k] == "python":
+            cells.append(nbformat.v4.new_code_cell(codes[k].rstrip(), id=f"code-{k}"))
+        elif k < len(kinds) and kinds[k] != "{output}":
+            cells.append(nbformat.v4.new_markdown_cell(f"```{kinds[k]}\n{codes[k]}```", id=f"block-{k}"))
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+    return str(nbformat.writes(made)) + "\n"
+
+
+class Output(SphinxDirective):
+    """What the example above printed, or the figure that it drew (``:figure: FILE``)."""
+
+    option_spec: ClassVar = {
+        "figure": directives.unchanged_required,
+        "alt": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """A literal block, or an image."""
+        page = Path(self.env.doc2path(self.env.docname))
+        above = sum(example.end < self.lineno for example in examples(page)) - 1
+        if above < 0:
+            raise self.error("there is no example above this output")
+        folder = run_folder(page)
+        if "figure" in self.options:
+            uri = "/" + (folder / self.options["figure"]).relative_to(HERE).as_posix()
+            return [nodes.image(uri=uri, alt=self.options.get("alt", ""), width="100%")]
+        text = "\n".join(map(wrap, (folder / f"{above}.txt").read_text().rstrip().splitlines()))
+        return [nodes.literal_block(text, text, language="text", classes=["output"])]
+
+
+def wrap(line: str) -> str:
+    """A long line broken as a reader would, under the word that follows its label."""
+    label = re.match(r"( *)\S+ +", line)
+    tabular = label is not None and not label[1] and len(re.findall(r"\S {2,}\S", line)) > 1
+    if len(line) <= _COLUMNS or tabular:
+        return line
+    indent = " " * (label.end() if label and (label[1] or line[label.end() - 2] == " ") else 4)
+    broken = textwrap.wrap(line, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(broken)
+
+
+_COLUMNS = 98

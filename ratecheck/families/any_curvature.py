@@ -1,0 +1,66 @@
+"""Functions of any curvature where the run is, which continue otherwise beyond what it sees; nothing is random."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bounds.statement import Statement
+from ratecheck.aliases import Array
+from ratecheck.certification.uncertified import may_continue
+from ratecheck.families import coordinates
+from ratecheck.families.cube import Cube
+from ratecheck.families.family import VISITED
+from ratecheck.families.quadratics import Quadratics
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import FEW, blocks, of_functions
+from ratecheck.settings.applicability import method_of
+from ratecheck.settings.convexity import any_sign, says_quadratic
+
+
+@dataclass(frozen=True)
+class AnyCurvature(Quadratics):
+    """Quadratics with curvatures in [-1, 1] that differ although the statement bounds the clients' dissimilarity."""
+
+    def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
+        """Statements about functions that need not be convex, all of whose constants are measured along a run."""
+        asked = method_of(statement) is not None and of_functions(statement) and not says_quadratic(statement)
+        if not (asked and any_sign(statement) and may_continue(statement)):
+            return ()
+        return [InstanceShape(self, n, *blocks(statement)[0], n) for n in range(1, FEW + 1)]
+
+    def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
+        return ()
+
+    def _common(self, cube: Cube) -> bool:
+        return False
+
+    def _curvature(self, x: float) -> float:
+        return coordinates.any_curvature(x)
+
+    def _bounded_below(self, curvature: Array, slope: Array) -> Array:
+        return slope
+
+    def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
+        return VISITED
+
+    def hard(self, cube: Cube) -> Iterator[Array]:
+        """On a graph: one client is curved and the others are next to flat."""
+        if cube.shape.graph:
+            yield from (self._pulled_apart(cube, rounds, edges) for rounds, edges in ((1.0, 0.3), (0.5, 0.3), (1.0, 0)))
+
+    def _pulled_apart(self, cube: Cube, rounds: float, edges: float) -> Array:
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "edges": edges}
+        for i, c in itertools.product(range(cube.shape.n), range(cube.shape.d_u)):
+            own[f"curvature {i} {c}"] = 1.0 if i == 0 else 0.35
+            own[f"slope {i} {c}"] = (1.0, 0.01, 0.5)[min(i, 2)]
+        return cube.at(own)
+
+
+ANY_CURVATURE = AnyCurvature(
+    "functions of any curvature where the run is, without noise",
+    "clients on a graph that pull apart at a point next to the minimiser of f",
+    30, label="curvatures of any sign", quiet=True, noise=False, any_number=False,
+)  # fmt: skip
+FAMILIES = (ANY_CURVATURE,)

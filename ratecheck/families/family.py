@@ -1,0 +1,95 @@
+"""A family of instances: what it needs of a statement, what it is hard for, and how a point becomes an instance."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bounds.statement import Assumption, Statement
+from ratecheck.aliases import Array
+from ratecheck.problems import Problem
+
+if TYPE_CHECKING:
+    from ratecheck.families.cube import Cube
+    from ratecheck.families.shape import InstanceShape
+
+Coordinates = Mapping[str, float]
+
+# What is measured in runs without randomness, every point of which is visited; local steps and rounds of these.
+OF_QUIET_RUNS = frozenset({Assumption.VISITED_GRADIENTS, Assumption.BOUNDED_ITERATES})
+VISITED = (32.0, 64.0)
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """Problems of one kind, each with the run that goes with it: points of a unit cube, decoded.
+
+    ``name`` says what its problems are, ``hard_for`` what its points in `hard` are hard for, and ``label`` what a shape
+    is called beside its sizes.
+    """
+
+    name: str
+    hard_for: str
+    # Families with lower numbers are searched first; those that come later only where no other violates the statement.
+    place: int = 100
+    later: bool = False
+    label: str = ""
+    # Nothing is random: everybody takes part, and there is no noise.
+    quiet: bool = False
+    # Levels of noise that a statement leaves open are coordinates; or they are the problem's own, and no run has any.
+    noise: bool = True
+    own_noise: bool = False
+    # Noise is drawn in runs, and not enumerated.
+    simulated: bool = True
+    # All problems are quadratics; their gradients are bounded where the statement says so.
+    quadratic: bool = True
+    linear_far_away: bool = False
+    # There are instances of any number of clients.
+    any_number: bool = True
+    # Coordinates, by the beginnings of their names, that are often in their middle.
+    centred: tuple[str, ...] = ()
+
+    @abstractmethod
+    def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
+        """The sizes in which a statement is tried on it, small ones first; none where it lacks what the family needs.
+
+        What is needed are assumptions, measured quantities, and the kind of method.
+        """
+
+    def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
+        """Shapes of n clients, where none of `shapes` has so many."""
+        return ()
+
+    @abstractmethod
+    def axes(self, cube: Cube) -> Iterator[str]:
+        """Names of the coordinates that `problem` reads, beside ``spread``."""
+
+    @abstractmethod
+    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+        """The problem at a point; it meets what the statement assumes of problems."""
+
+    def start(self, cube: Cube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
+        """Where variables start, if not at zero."""
+        return {}
+
+    def hard(self, cube: Cube) -> Iterator[Array]:
+        """Points that are known to be hard; see ``hard_for``."""
+        yield from ()
+
+    def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float] | None:
+        """The largest numbers of local steps and rounds; None where the method and the statement decide."""
+        return VISITED if OF_QUIET_RUNS & {*statement.assumptions} else None
+
+    def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
+        """A setting with fewer rounds and local steps, where it has more than are followed on such a problem."""
+        return given
+
+    def text(self, statement: Statement) -> str:
+        """What its problems are for a statement, in words."""
+        return self.name
+
+    def missed(self, others: Collection[Family]) -> tuple[str, ...]:
+        """What a search in these families has not tried."""
+        return ("functions that are not quadratic",) if all(each.quadratic for each in others) else ()

@@ -1,0 +1,183 @@
+"""Functions with kinks: quadratic piece by piece in each coordinate, without noise, with everybody in every round."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from bounds.statement import Assumption, Statement
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.families import coordinates
+from ratecheck.families.coordinates import BARELY, NEAREST
+from ratecheck.families.cube import Cube
+from ratecheck.families.family import Coordinates, Family
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_functions
+from ratecheck.problems import Piecewise, Problem
+from ratecheck.settings.applicability import method_of
+from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
+from ratecheck.settings.kinks import has_pieces
+
+# Runs are followed local step by local step.
+_REACH = (16.0, 500.0)
+# The least curvature of a function that is strongly convex.
+_LEAST = 0.02
+# Beside a hill: how far gradients are from their mean, in the cube's coordinates and really; and rounds, of which the
+# least error of the start grows with every one.
+_APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
+
+
+@dataclass(frozen=True)
+class PiecewiseQuadratics(Family):
+    """Functions whose derivative in a coordinate is linear between so many ``kinks``, of curvature up to 1.
+
+    Where dissimilarity is bounded clients agree far away, where f has a minimum as far as one is assumed.
+    """
+
+    kinks: int = 2
+
+    def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
+        """Statements of which runs on such functions are followed exactly."""
+        clients = range(1, FEW + 1) if method_of(statement) is not None and of_functions(statement) else ()
+        return [shape for n in clients for shape in self.sized(statement, n)]
+
+    def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
+        """Every client is of its own kind."""
+        d_u = blocks(statement)[0][0]
+        asked = d_u and has_pieces(statement) and not says_quadratic(statement)
+        # Floats seldom give functions with kinks one minimiser.
+        asked = asked and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
+        return [InstanceShape(self, n, d_u, 0, n)] if asked else []
+
+    def bent_both_ways(self, statement: Statement) -> bool:
+        """Whether functions may be concave between their kinks."""
+        dominated = Assumption.POLYAK_LOJASIEWICZ in statement.assumptions
+        return any_sign(statement) or (dominated and not assumes_convexity(statement))
+
+    def text(self, statement: Statement) -> str:
+        convex = "" if self.bent_both_ways(statement) else "convex "
+        return f"{convex}functions with {self.kinks} kinks, without noise"
+
+    def missed(self, others: Collection[Family]) -> tuple[str, ...]:
+        noisy = any(each.noise and not each.quadratic for each in others)
+        but = ", but for equal clients with a kink and noise of two values" if noisy else ""
+        return (
+            f"functions that are not quadratic, with noise or with sampled clients{but}",
+            "functions that do not split into coordinates, but for quadratics",
+        )
+
+    def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
+        return _REACH
+
+    def axes(self, cube: Cube) -> Iterator[str]:
+        """Kinks, curvatures between them and the slope at 0, of each client or group in each coordinate."""
+        shape = cube.shape
+        for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u)):
+            yield from (f"kink {i} {c} {j}" for j in range(self.kinks))
+            yield from (f"piece {i} {c} {j}" for j in range(self.kinks + 1))
+            yield f"slope {i} {c}"
+
+    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+        return Piecewise(*self._pieces(cube, at))
+
+    def _pieces(self, cube: Cube, at: Coordinates) -> tuple[Array, Array, Array]:
+        """Kinks (n, d, J), curvatures (n, d, J + 1) and slopes (n, d)."""
+        shape, assumed, J = cube.shape, {*cube.statement.assumptions}, self.kinks
+        n, d = shape.groups or shape.n, shape.d_u
+        kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
+        for i, c in itertools.product(range(n), range(d)):
+            kinks[i, c] = np.sort([coordinates.kink(at[f"kink {i} {c} {j}"]) for j in range(J)])
+            for j in range(J + 1):
+                own = 0 if bounds_dissimilarity(cube.statement) and j in (0, J) else i
+                both = self.bent_both_ways(cube.statement) and 0 < j < J
+                bent = coordinates.any_curvature if both else coordinates.curvature
+                curvature[i, c, j] = bent(at[f"piece {own} {c} {j}"])
+            slope[i, c] = coordinates.slope(at[f"slope {i} {c}"])
+        if Assumption.BOUNDED_GRADIENTS in assumed:
+            curvature[..., [0, -1]] = 0.0
+        if Assumption.STRONG_CONVEXITY in assumed:
+            curvature = np.maximum(curvature, _LEAST)
+        return kinks, curvature, coordinates.apart(slope, at["spread"])
+
+    def hard(self, cube: Cube) -> Iterator[Array]:
+        """See ``hard_for``: several clients that drift, in a run of any length; and one on a slope, for T = 2 and 5."""
+        if cube.shape.n == 1:
+            # The slope ends 2 T - 2 steps away.
+            for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
+                yield self.one_client(cube, rounds, (end, end + 2), (0.0, 1.0, 0.0))
+            yield self.one_client(cube, 0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
+            return
+        yield from (self._clients_apart(cube, rounds, steps) for rounds, steps in ((1.0, 1.0), (0.8, 0.4)))
+        dissimilar = bounds_dissimilarity(cube.statement) and self.bent_both_ways(cube.statement)
+        if dissimilar and (cube.shape.n, cube.shape.d_u, self.kinks) == (2, 1, 2):
+            yield from (self._beside_a_hill(cube, steps) for steps in (1.0, 0.4))
+
+    def one_client(self, cube: Cube, rounds: float, kinks: Sequence[float], pieces: Sequence[float]) -> Array:
+        """One client with all coordinates alike, and a slope of -1 at the start."""
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
+        for c in range(cube.shape.d_u):
+            own |= {f"kink 0 {c} {j}": coordinates.of_kink(kink) for j, kink in enumerate(kinks)}
+            own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
+        return cube.at(own)
+
+    def _clients_apart(self, cube: Cube, rounds: float, steps: float) -> Array:
+        own = {"rounds": rounds, "local_steps": steps, "spread": 0.5}
+        for i, c in itertools.product(range(cube.shape.n), range(cube.shape.d_u)):
+            own |= {f"kink {i} {c} {j}": 1 / 6 + 2 / 3 * (j > 0) for j in range(self.kinks)}
+            own |= {f"piece {i} {c} {j}": 1.0 if i == 0 else BARELY for j in range(1, self.kinks)}
+            own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.kinks)}
+            own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
+        return cube.at(own)
+
+    def _beside_a_hill(self, cube: Cube, steps: float) -> Array:
+        """Two clients that step into a bowl on one side and onto a hill on the other, where steps grow.
+
+        grad f_1 = D + d and grad f_2 = D - d, where D has the slopes 1, -1 and 1. The start is where the steps of both
+        cancel, so that runs stay there for a while although grad f = D is about (gamma K/2) d.
+        """
+        own = {"local_steps": steps, "spread": coordinates.of_factor(_PULL / _APART)}
+        for i in range(2):
+            own |= {f"kink {i} 0 0": 0.5, **{f"piece {i} 0 {j}": float(j != 1) for j in range(3)}}
+
+        def at(slope: float, hill: float, rounds: float) -> Array:
+            places = {f"kink {i} 0 1": coordinates.of_kink(hill) for i in range(2)}
+            slopes = {"slope 0 0": (1 + slope + _APART) / 2, "slope 1 0": (1 + slope - _APART) / 2}
+            return cube.at(own | places | slopes | {"rounds": rounds})
+
+        first = at(_APART, 1.0, 0.0)
+        try:
+            values = cube.decode(first).verdict().values
+        except InputError:
+            return first
+        K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))
+        gamma = values.get("gamma_u", 0.0)
+        # On the hill a step is 1 + gamma times the one before.
+        hill = 1.1 * _PULL * max((1 + gamma) ** K - 1, NEAREST)
+
+        def moved(slope: float) -> float:
+            total = 0.0
+            for pull in (_PULL, -_PULL):
+                x = 0.0
+                for _ in range(K):
+                    D = slope + min(x, 2 * NEAREST - x) if x < hill else slope + 2 * NEAREST + x - 2 * hill
+                    x -= gamma * (D + pull)
+                total += x
+            return total
+
+        if not moved(0.0) > 0 > moved(1 - _APART):
+            return first
+        return at(float(brentq(moved, 0.0, 1 - _APART, xtol=1e-15)), hill, _AWHILE)
+
+
+PIECEWISE = PiecewiseQuadratics(
+    "functions with kinks, without noise",
+    "one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the same gradient "
+    "again where curvatures may be negative; several: they pull apart and drift, as one is curved and another is not",
+    50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
+)  # fmt: skip
+FAMILIES = (PIECEWISE,)

@@ -1,0 +1,115 @@
+"""Equal clients with one convex function that has a kink, whose samples are off by sigma to either side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from bounds.statement import Assumption, Statement
+from ratecheck.aliases import Array
+from ratecheck.engines.rigorous.mean_field import FEW
+from ratecheck.errors import InputError
+from ratecheck.families import coordinates
+from ratecheck.families.coordinates import WIDE
+from ratecheck.families.cube import Cube
+from ratecheck.families.family import OF_QUIET_RUNS, Coordinates
+from ratecheck.families.piecewise import PiecewiseQuadratics
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import excluded
+from ratecheck.problems import PiecewiseSamples, Problem
+from ratecheck.settings.applicability import every_participation
+from ratecheck.settings.convexity import says_quadratic
+from ratecheck.settings.kinks import has_noisy_pieces
+from ratecheck.settings.setting import Options
+
+# Clients whose mean is nearly their expectation; local steps and rounds of these, and of one client.
+_CROWD = 10**6
+_OF_CROWD, _OF_ONE = (8.0, 500.0), (6.0, 13.0)
+# The lesser curvature at a kink where walks of two steps move furthest; what a point is asked by for its step sizes.
+_SOFT = 1 / 3
+_FLOATS = Options(vacuity=False, rigorous=False)
+
+
+@dataclass(frozen=True)
+class PiecewiseWithSamples(PiecewiseQuadratics):
+    """One client, or so many that each round is nearly its mean; the noise has two values."""
+
+    def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
+        """Statements about noise and any number of clients, whose titles speak of no other kind of noise."""
+        # With one kink a function that is linear far away is so everywhere, or has no minimum.
+        if (OF_QUIET_RUNS | {Assumption.BOUNDED_GRADIENTS}) & {*statement.assumptions}:
+            return ()
+        other = "gaussian" in statement.title.lower() or says_quadratic(statement)
+        if other or every_participation(statement) or not has_noisy_pieces(statement):
+            return ()
+        fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
+        found = [InstanceShape(self, n, 1, 0, n, groups=1) for n in ((1, _CROWD) if fixed is None else ())]
+        return [shape for shape in found if not excluded(statement, shape)]
+
+    def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
+        return ()
+
+    def text(self, statement: Statement) -> str:
+        return self.name
+
+    def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
+        return _OF_ONE if shape.n == 1 else _OF_CROWD
+
+    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+        return PiecewiseSamples(*self._pieces(cube, at), clients=cube.shape.n)
+
+    def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
+        """With no more rounds of one client than have few outcomes, all of which are followed."""
+        run = cube.statement.vocabulary.run
+        rounds, steps = run.get("rounds", ""), int(given.get(run.get("local_steps", ""), 1))
+        if rounds not in given or cube.shape.n > 1:
+            return given
+        return {**given, rounds: max(min(given[rounds], 1.0 + FEW // steps), float(fewest))}
+
+    def hard(self, cube: Cube) -> Iterator[Array]:
+        yield from (self._walking(cube, steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
+
+    def _walking(self, cube: Cube, steps: float, low: float) -> Array:
+        """Clients at a point where f' < 0 and to which a round returns on average: a kink is as far as they walk.
+
+        f' is ``low`` (x - 1) up to 1 and x - 1 beyond, where steps against the noise's sign are longer.
+        """
+        own = {"rounds": 1.0, "local_steps": steps, "spread": 0.5, "kink 0 0 0": coordinates.of_kink(1.0)}
+        own |= {"piece 0 0 0": 0.1 + 0.5 * (1 + math.log(low) / math.log(WIDE)), "piece 0 0 1": 1.0}
+        own |= {"slope 0 0": (1 - low) / 2}
+
+        def at(sigma: float) -> Array:
+            noise = 0.3 + 0.7 * min(max(coordinates.of_factor(sigma), 0.0), 1.0)
+            return cube.at(own | dict.fromkeys((f"noise {symbol}" for symbol in cube.noises), noise))
+
+        try:
+            values = cube.decode(at(1.0)).verdict(_FLOATS).values
+        except InputError:
+            return at(1.0)
+        K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))
+        gamma = values.get("gamma_u", 0.0)
+
+        def moved(log_sigma: float) -> float:
+            u = np.zeros(1)
+            for _ in range(K):
+                slope = np.where(u < 1, low, 1.0) * (u - 1)
+                u = np.concatenate([u - gamma * (slope + sign * math.exp(log_sigma)) for sign in (1, -1)])
+            return float(u.mean())
+
+        ends = math.log(1 / WIDE), math.log(WIDE)
+        if not gamma > 0 or not moved(ends[0]) > 0 > moved(ends[1]):
+            return at(1.0)
+        return at(math.exp(brentq(moved, *ends, xtol=1e-12)))
+
+
+WITH_SAMPLES = PiecewiseWithSamples(
+    "equal clients with a convex function that has one kink, noise of two values",
+    "local steps with noise, which walk to a kink and back at a point that is no minimiser",
+    60, label="equal clients with noise, 1 kink", quadratic=False, linear_far_away=True, simulated=False, later=True,
+    kinks=1,
+)  # fmt: skip
+FAMILIES = (WITH_SAMPLES,)

@@ -1,0 +1,126 @@
+"""Quadratics: each client has curvatures and slopes of its own, as far as the statement lets clients differ."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds.statement import Assumption, Statement
+from ratecheck.aliases import Array
+from ratecheck.families import coordinates
+from ratecheck.families.cube import Cube
+from ratecheck.families.family import Coordinates, Family
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_functions, participants
+from ratecheck.families.who import TRACES
+from ratecheck.problems import Quadratic
+from ratecheck.settings.applicability import every_participation, method_of
+
+# Numbers of clients in two groups of equal ones: where nothing runs, many cost little, and delays grow with them.
+_MANY = (10, 40)
+_GROUPED = 10
+
+
+def grouped(family: Family, statement: Statement, n: int) -> Iterator[InstanceShape]:
+    """Shapes of many clients, in two groups of equal ones."""
+    d_u, d_v = blocks(statement)[0]
+    groups = 0 if method_of(statement) is None else 2
+    for size in sorted({*participants(statement, n)} & {1, n // 2, n - 1, n}):
+        yield InstanceShape(family, n, d_u, d_v, size, groups=groups)
+
+
+def coupled(cube: Cube) -> int:
+    """Groups of clients whose shared and personal variable are coupled: none where a dissimilarity is bounded."""
+    shape = cube.shape
+    apart = shape.n > 1 and bounds_dissimilarity(cube.statement)
+    return (shape.groups or shape.n) if (shape.d_u, shape.d_v) == (1, 1) and not apart else 0
+
+
+@dataclass(frozen=True)
+class Quadratics(Family):
+    """f_i(w) = w' H_i w/2 - g_i' w with diagonal H_i, or with a shared and a personal variable that are coupled.
+
+    Curvatures are at most 1, so that coordinates of 1 make the largest steps too large by a hair; slopes are in [-1, 1]
+    about their mean, and spread about it.
+    """
+
+    def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
+        """Few clients, who take part as the statement says or by a trace, and many in two groups."""
+        if not of_functions(statement):
+            return
+        for n, (d_u, d_v) in itertools.product(range(1, FEW + 1), blocks(statement)):
+            for size in participants(statement, n):
+                kinds = () if not every_participation(statement) else TRACES if n > 1 else ("rare", "leaving")
+                yield InstanceShape(self, n, d_u, d_v, size)
+                if size == 1:
+                    yield from (InstanceShape(self, n, d_u, d_v, size, kind) for kind in kinds)
+        for n in _MANY if method_of(statement) is None else (_GROUPED,):
+            yield from grouped(self, statement, n)
+
+    def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
+        return grouped(self, statement, n) if of_functions(statement) else ()
+
+    def text(self, statement: Statement) -> str:
+        # Where nothing runs only the vectors of a statement matter.
+        return self.name if method_of(statement) is not None else "vectors"
+
+    def axes(self, cube: Cube) -> Iterator[str]:
+        """Curvatures and slopes of each client or group, and couplings.
+
+        Shared coordinates have one curvature for all clients where a dissimilarity is bounded, which else does not
+        exist.
+        """
+        shape = cube.shape
+        for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u + shape.d_v)):
+            if i == 0 or c >= shape.d_u or not self._common(cube):
+                yield f"curvature {i} {c}"
+            yield f"slope {i} {c}"
+        yield from (f"coupling {i}" for i in range(coupled(cube)))
+
+    def _common(self, cube: Cube) -> bool:
+        return bounds_dissimilarity(cube.statement)
+
+    def problem(self, cube: Cube, at: Coordinates) -> Quadratic:
+        """See the class; where f is not curved at all a curvature of 1e-3 stands in."""
+        shape = cube.shape
+        curvature, slope = np.zeros((2, shape.n, shape.d_u + shape.d_v))
+        for (i, group), c in itertools.product(enumerate(shape.group_of), range(shape.d_u + shape.d_v)):
+            own = f"curvature {group} {c}"
+            curvature[i, c] = self._curvature(at[own if own in at else f"curvature 0 {c}"])
+            slope[i, c] = coordinates.slope(at[f"slope {group} {c}"])
+        curvature = self._admissible(curvature)
+        if not curvature.any():
+            # Statements are about functions that are not linear.
+            curvature[:, 0] = 1 / coordinates.WIDE
+        slope[:, : shape.d_u] = coordinates.apart(slope[:, : shape.d_u], at["spread"])
+        if Assumption.INTERPOLATION in cube.statement.assumptions:
+            # The common minimiser has coordinates of 1 and -1, so that products are exact.
+            slope = curvature * np.where(slope[0] < 0, -1.0, 1.0)
+        return Quadratic(self._hessians(cube, at, curvature), self._bounded_below(curvature, slope), shape.d_u)
+
+    def _curvature(self, x: float) -> float:
+        return coordinates.curvature(x)
+
+    def _admissible(self, curvature: Array) -> Array:
+        """The curvatures, (clients, coordinates), made to meet what the family says of f."""
+        return curvature
+
+    def _bounded_below(self, curvature: Array, slope: Array) -> Array:
+        """Without curvature a slope has no minimum: as if it were not there."""
+        return np.where(curvature == 0.0, 0.0, slope)
+
+    def _hessians(self, cube: Cube, at: Coordinates, curvature: Array) -> Array:
+        n, d = curvature.shape
+        H = np.zeros((n, d, d))
+        H[:, range(d), range(d)] = curvature
+        for i, group in enumerate(cube.shape.group_of if coupled(cube) else ()):
+            H[i, 0, 1] = H[i, 1, 0] = coordinates.coupling(at[f"coupling {group}"]) * math.sqrt(curvature[i].prod())
+        return H
+
+
+QUADRATICS = Quadratics("quadratics", "statements of means over rounds: noise, drift and sampling at once", 20)
+FAMILIES = (QUADRATICS,)

@@ -1,0 +1,72 @@
+"""All families, and the shapes in which a statement is tried on them.
+
+A family is one file: a module of this folder with ``FAMILIES``, a tuple of `Family`, or an entry point of the group
+``ratecheck.families`` that names a `Family` or several, as in ``mine = "my_package:FAMILIES"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from bounds.statement import Assumption, Statement
+from ratecheck.errors import InputError
+from ratecheck.extensions import Registry, named
+from ratecheck.families import who
+from ratecheck.families.family import Family
+from ratecheck.families.quadratics import QUADRATICS
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import excluded, is_bilevel
+
+GROUP = "ratecheck.families"
+# What is tried with more clients on graphs, and how many these are.
+_PAIR, _ON_GRAPHS = InstanceShape(QUADRATICS, 2, 1, 0, 2), (4, 5)
+
+
+def _families() -> dict[str, Family]:
+    found = named("ratecheck.families", "FAMILIES", GROUP, Family)  # type: ignore[type-abstract]  # to compare
+    return {each.name: each for each in sorted(found, key=lambda each: each.place)}
+
+
+FAMILIES: Registry[Family] = Registry(_families)
+
+
+def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> list[InstanceShape]:
+    """The shapes that a statement is tried on, small ones first; of those with ``fixed`` sizes, if any.
+
+    Raises `InputError` where no shape has these sizes.
+    """
+    fixed, run = fixed or {}, statement.vocabulary.run
+    n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
+    families = [each for each in FAMILIES.values() if not each.later]
+    found = _mixing(statement, [shape for each in families for shape in each.shapes(statement)])
+    if Assumption.BOUNDED_GRADIENTS in statement.assumptions:
+        # Only functions that are linear far away have such a bound.
+        found = [shape for shape in found if shape.family.linear_far_away] or found
+    if is_bilevel(statement):
+        # Every number of clients is few here, and conditions on it alone leave others nothing to say.
+        found = [shape for shape in found if not excluded(statement, shape)] or found
+    if n is not None:
+        found = [shape for shape in found if shape.n == n] or _mixing(
+            statement, [shape for each in families for shape in each.sized(statement, int(n))]
+        )
+    found = [shape for shape in found if size is None or shape.size == size]
+    if not found:
+        sizes = [name for role in ("clients", "participants") if (name := run.get(role, "")) in fixed]
+        listed = ", ".join(f"{name}={fixed[name]:g}" for name in sizes)
+        raise InputError(f"the search has no instances with {listed} for {statement.key}")
+    return found
+
+
+def later_shapes(statement: Statement) -> list[InstanceShape]:
+    """The shapes of families that are searched where no other has violated the statement."""
+    return [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)]
+
+
+def _mixing(statement: Statement, found: Iterable[InstanceShape]) -> list[InstanceShape]:
+    """The shapes with graphs where the method mixes clients, and those of a few more clients then."""
+    if not who.mixes(statement):
+        return [*found]
+    few = [shape for shape in found if not shape.trace]
+    few += [replace(shape, n=n, size=n) for n in _ON_GRAPHS for shape in few if shape == _PAIR]
+    return [each for shape in few for each in who.on_graphs(shape)]

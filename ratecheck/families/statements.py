@@ -1,0 +1,75 @@
+"""What a statement says that families ask for: its kind of problem, its variables, its participants, its delays."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bounds.statement import Assumption, Statement
+from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
+from ratecheck.certification.uncertified import takes_partial_gradients
+from ratecheck.families.shape import InstanceShape
+from ratecheck.settings import pointwise
+from ratecheck.settings.applicability import method_of
+from ratecheck.settings.convexity import OF_F
+from ratecheck.settings.measured import measured
+
+# The number of clients up to which each is of its own kind.
+FEW = 3
+
+
+def is_bilevel(statement: Statement) -> bool:
+    """Whether the statement is about problems with a lower level."""
+    method = method_of(statement)
+    if method is not None:
+        return method.algorithm.bilevel
+    names = measured(statement)
+    return bool(names) and {statement.vocabulary.facts.get(name) for name in names} <= pointwise.NAMES
+
+
+def of_functions(statement: Statement) -> bool:
+    """Whether it is about problems of one level, and about gradients in all variables at once."""
+    return not (is_bilevel(statement) or takes_partial_gradients(statement))
+
+
+def has_delays(statement: Statement) -> bool:
+    """Whether the bound or a condition has a delay in it."""
+    facts = statement.vocabulary.facts
+    return any(facts.get(name) in (*DELAYS, *MEAN_DELAYS) for name in statement.parameters)
+
+
+def of_f_alone(statement: Statement) -> bool:
+    """Whether f has a minimum by an assumption on f, which says nothing of single clients."""
+    assumed, method = {*statement.assumptions}, method_of(statement)
+    on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY, Assumption.INTERPOLATION}
+    return bool(assumed & OF_F) and not on_clients and method is not None and method.shared
+
+
+def bounds_dissimilarity(statement: Statement) -> bool:
+    """Whether the difference of gradients is bounded, so that clients have shared curvatures in common."""
+    return Assumption.DISSIMILARITY in statement.assumptions
+
+
+def blocks(statement: Statement) -> list[tuple[int, int]]:
+    """Numbers of shared and personal variables that are tried."""
+    method = method_of(statement)
+    if method is None:
+        return [(1, 0), (2, 0)]
+    sizes_u = (1, 2) if method.shared else (0,)
+    sizes_v = (0, 1) if method.personal and method.shared else (1, 2) if method.personal else (0,)
+    return list(itertools.product(sizes_u, sizes_v))
+
+
+def participants(statement: Statement, n: int) -> Sequence[int]:
+    """Numbers of participants that are tried, of n clients."""
+    if Assumption.FULL_PARTICIPATION in statement.assumptions:
+        return (n,)
+    return range(1, n + 1)
+
+
+def excluded(statement: Statement, shape: InstanceShape) -> bool:
+    """Whether the conditions on the number of clients alone are broken."""
+    name = statement.vocabulary.run.get("clients", "")
+    alone = replace(statement, conditions=tuple(c for c in statement.conditions if c.symbols == {name}))
+    return any(check.holds is False for check in alone.check_conditions({name: float(shape.n)}))

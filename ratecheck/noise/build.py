@@ -1,0 +1,35 @@
+"""Noise laws by name: ``gaussian``, ``signs``, ``none``, and those of other distributions."""
+
+from __future__ import annotations
+
+from bounds.numbers import decimal
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.extensions import Registry, classes
+from ratecheck.noise.law import NoiseLaw
+
+GROUP = "ratecheck.noise"
+
+
+def _kinds() -> dict[str, type[NoiseLaw]]:
+    found: dict[str, type[NoiseLaw]] = {}
+    for each in classes("ratecheck.noise", GROUP, NoiseLaw):  # type: ignore[type-abstract]  # to compare
+        if "kind" in vars(each):
+            found.setdefault(each.kind, each)
+    return found
+
+
+KINDS: Registry[type[NoiseLaw]] = Registry(_kinds)
+
+
+def build(text: str) -> NoiseLaw:
+    """The law that ``text`` names: a name such as ``signs``, or one with its numbers, ``name:NUMBER,...``.
+
+    Raises `InputError` for an unknown name and for numbers that the law does not take.
+    """
+    name, _, rest = text.partition(":")
+    if name not in KINDS:
+        raise InputError(f"no noise {text!r}; {did_you_mean(name, [*KINDS])}")
+    try:
+        return KINDS[name](*(decimal(part) for part in rest.split(",") if rest))
+    except (TypeError, ValueError):
+        raise InputError(f"noise {text!r}: {name} does not take these numbers") from None

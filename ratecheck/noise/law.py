@@ -1,0 +1,75 @@
+"""The interface of noise laws: what an oracle adds to a client's gradient, and what engines may use of it.
+
+A law is one file: a subclass of `NoiseLaw` in this folder, or one that another distribution names by an entry point of
+the group ``ratecheck.noise``, as in ``mine = "my_package:Mine"``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
+
+Keys = NDArray[np.uint64]
+
+
+class NoiseLaw(ABC):
+    """Noise s_c xi_c in coordinate c, independent for clients and local steps; s (d,) is `Problem.noise`.
+
+    xi_c has mean 0, ``variance`` E xi_c^2 and ``fourth`` E xi_c^4. With the variance 1 the noise of a block is
+    unbiased and E||noise||^2 = sigma^2 for the total sigma that is given.
+    """
+
+    # The law's name in messages and arguments.
+    kind: ClassVar[str]
+    variance: float = 1.0
+    # Infinite where there is no fourth moment.
+    fourth: float
+    # Whether mean and covariance are 0 and diag(s^2) at every point, so that second moments of a run are followed.
+    additive: ClassVar[bool] = True
+    # Whether sums of it are normal, so that the noise of many local steps is drawn at once.
+    normal: ClassVar[bool] = False
+    # Whether compiled rounds draw it; else its `add` is called in every local step.
+    compiled: ClassVar[bool] = False
+    # Probabilities and values of an xi_c that has few, so that all outcomes may be followed; else empty.
+    outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = ()
+
+    @abstractmethod
+    def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
+        """Add to ``out`` (d, lanes) the noise of client i's local step k of round t, with ``scale`` (d,) for s.
+
+        ``out`` has the answers without noise; ``keys`` (2, lanes) name the lanes' random streams. What is drawn is a
+        function of stream, client, round and step alone.
+        """
+
+
+class IndependentNoise(NoiseLaw):
+    """A law whose coordinates are independent of one another and of the point, given by its quantile function."""
+
+    @abstractmethod
+    def quantile(self, u: Array) -> Array:
+        """The xi with P(xi_c <= xi) = u, for probabilities u in (0, 1) of any shape."""
+
+    def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
+        """See `NoiseLaw.add`."""
+        if scale.any():
+            out += scale[:, None] * self.quantile(uniforms(len(scale), i, t, k, keys))
+
+
+def uniforms(rows: int, i: int, t: int, k: int, keys: Keys) -> Array:
+    """Numbers (rows, lanes) in (0, 1), uniform up to 2**-33, from the streams of client i's noise in step k of round t.
+
+    Those of a row do not depend on how many rows there are.
+    """
+    from ratecheck.kernels.random import NOISE, counter_tag, philox
+
+    lanes = keys.shape[1]
+    words = np.empty((4 * -(-rows // 4), lanes), dtype=np.uint64)
+    for row in range(0, rows, 4):
+        philox(row // 4, k, t, counter_tag(NOISE, i), keys, words[row : row + 4], lanes)
+    return np.asarray((words[:rows] + 0.5) * 2.0**-32)

@@ -1,0 +1,20 @@
+"""No noise."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ratecheck.aliases import Array
+from ratecheck.noise.law import Keys, NoiseLaw
+
+
+class NoNoise(NoiseLaw):
+    """xi_c = 0: gradients are what they are, and a level of noise above 0 is refused."""
+
+    kind: ClassVar[str] = "none"
+    variance = fourth = 0.0
+    normal: ClassVar[bool] = True
+    compiled: ClassVar[bool] = True
+
+    def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
+        """See `NoiseLaw.add`: nothing."""

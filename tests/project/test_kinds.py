@@ -1,0 +1,54 @@
+"""Items answer for themselves: hardly any file asks a problem, a pattern or a noise law for its class."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from structure import named_outside  # noqa: E402  # a script, not a package
+
+INPUT = "what a caller gives is checked, or told from a name"
+# File, class and reason of what stays.
+ALLOWED = {
+    ("ratecheck/engines/setup.py", "Problem"): INPUT,
+    ("ratecheck/engines/setup.py", "Participation"): INPUT,
+    ("ratecheck/settings/prepare.py", "Problem"): INPUT,
+    ("ratecheck/settings/prepare.py", "Participation"): INPUT,
+    ("ratecheck/engines/monte_carlo/prepared.py", "Quadratic"): "a kernel is kept for H and g, all that this class has",
+}
+
+
+def test_no_kind_is_asked_for_elsewhere():
+    """But for five places, each with its reason: a new kind needs no branch anywhere."""
+    assert sorted((place, kind) for place, _, kind in named_outside(ROOT)) == sorted(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "isinstance(x, Mine)",
+        "isinstance(x, (int, Mine))",
+        "isinstance(x, int | problems.Mine)",
+        "issubclass(type(x), Base)",
+        "type(x) is Mine",
+        "type(x) in (int, Mine)",
+        "match x:\n    case Mine(n=3):\n        pass",
+    ],
+)
+def test_every_way_to_ask_is_seen(code, tmp_path):
+    """In a checkout of one problem and one file that asks for it; in the problem's own folder it may be asked for."""
+    for folder, text in {
+        "ratecheck/problems": "class Base(SingleLevel): pass\nclass Mine(Base): pass\n",
+        "ratecheck/views": "",
+        "bounds": "",
+    }.items():
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "file.py").write_text(text)
+    assert named_outside(tmp_path) == []
+    for folder in ("ratecheck/problems", "ratecheck/views"):
+        with (tmp_path / folder / "file.py").open("a") as file:
+            file.write(f"x = 1\n{code}\n")
+    assert [place for place, *_ in named_outside(tmp_path)] == ["ratecheck/views/file.py"]
