@@ -21,7 +21,7 @@ copyright = author
 version = release = installed_version("ratecheck")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_click", "formulas", "folding"]
-exclude_patterns = ["_build", "_generated", "_extra", "house.md"]
+exclude_patterns = ["_build", "_generated", "_extra", "changes", "house.md"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["config.cache"]

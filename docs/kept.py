@@ -100,11 +100,6 @@ DRAWN = (
 STEP = ("verdict", "basis", "evidence", "repaired", "certified")
 
 
-def reviews(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the reviews of papers, by paper: counts, conclusions, errata, and what the graphs say."""
-    return {paper: review(found) for paper, found in whole.items()}
-
-
 def review(found: Mapping[str, Any]) -> dict[str, Any]:
     """One paper's review. What the ledger itself says of a step or of an erratum is left out."""
     audited = [entry for entry in found["statements"] if entry["steps"]]
@@ -162,11 +157,6 @@ def graph(found: ProofGraph) -> dict[str, Any]:
         "assumed": len(found.added),
         **(said if found.root in DRAWN else {}),
     }
-
-
-def slack(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Of audits with ``--room``, by paper: what steps hold without, and how many constants have slack."""
-    return {paper: remarks(found["steps"]) for paper, found in whole.items()}
 
 
 def remarks(steps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1167,6 +1167,7 @@ def test_mutation_run(shown):
     assert (data["paper"], data["all"]["share"]) == ("pfl", 1.0)
     assert data["all"]["refuted"] >= 8
     assert data["survivors"] == []
+    assert kept.mutations({"summaries": [data]})["pfl"]["all"] == data["all"]
     assert "refuted" in shown("audit", "pfl", "--mutate").stdout
     result = shown("audit", "--step", "pfl/missing-1", "--mutate")
     assert (result.returncode, result.stdout) == (2, "")

@@ -7,6 +7,7 @@ import kept
 import pytest
 
 import bounds
+import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS, PairKind
 from bounds.papers.textbook.statements import STATEMENTS
 
@@ -88,3 +89,85 @@ def test_the_search_refutes_what_is_wrong_and_accuses_nothing():
     assert sum(count for _, count in found["kinds"].values()) == found["wrong"]
     assert found["wrong"] - found["refuted"] == len(found["missed"])
     assert found["accused"] == 0
+
+
+def test_what_a_search_catches():
+    """By kind, with what is missed, and the sizes of counterexamples."""
+    size = {"clients": 1, "variables": 2, "rounds": 4, "digits": 7}
+    whole = [
+        {"key": "a", "true": True, "outcome": "INCONCLUSIVE"},
+        {"key": "b", "true": False, "kind": "lemma", "outcome": "VIOLATED", "evaluations": 5, "counterexample": size},
+        {"key": "c", "true": False, "kind": "lemma", "outcome": "VIOLATED", "evaluations": 9},
+        {"key": "d", "true": False, "kind": "cap", "outcome": "INCONCLUSIVE", "tightness": 0.51234, "hard": "many"},
+    ]
+    found = kept.caught(whole)
+    assert (found["wrong"], found["refuted"], found["true"], found["accused"], found["half within"]) == (3, 2, 1, 0, 9)
+    assert found["kinds"] == {"lemma": [2, 2], "cap": [0, 1]}
+    assert found["missed"] == [{"key": "d", "tightness": 0.512, "hard": "many"}]
+    assert (found["counterexamples"], found["small"], found["sizes"]["rounds"]) == (1, 0, [4, 4])
+
+
+def test_which_wrong_exponents_are_found():
+    """By statement, with the runs that pass the wrong bound, and what is missed in full."""
+    row = {"row": "gap", "parameter": "K", "power": 0.25, "wanted": "LOOSE", "term": 0.0, "worst": -0.2, "reason": "r"}
+    whole = [
+        {**row, "statement": "a", "found": "LOOSE", "caught": True, "left": None, "verify": None},
+        {**row, "statement": "a", "found": "EXCEEDED", "caught": True, "left": 2.0, "verify": "VIOLATED"},
+        {**row, "statement": "b", "found": "ATTAINED", "caught": False, "left": 1.0, "verify": "HOLDS"},
+    ]
+    found = kept.planted(whole)
+    assert (found["tried"], found["passed"], found["violated"]) == (3, 2, 1)
+    assert found["statements"] == [{"key": "a", "LOOSE": 1, "EXCEEDED": 1}, {"key": "b", "missed": 1}]
+    assert found["missed"] == [{**row, "statement": "b", "found": "ATTAINED"}]
+
+
+def test_how_far_local_methods_come():
+    """Two ways from the same points: shares of the best, and when each level of it is reached."""
+    ways = {"one": [[1, 0.5], [10, 1.0]], "two": [[1, 0.5], [4, 0.95]]}
+    one, two = kept.polish([{"key": "a", "evaluations": 20, "ways": ways}])["ways"]
+    assert one == {"way": "one", "mean": 1.0, "least": 1.0, "evaluations": [10, 10, 10], "reached": [1, 1, 1]}
+    assert two == {"way": "two", "mean": 0.95, "least": 0.95, "evaluations": [4, 20, 20], "reached": [1, 0, 0]}
+
+
+def test_figures_of_benchmarks():
+    """Times by engine, ratios beside those of other programs, and how often a bound is wrong."""
+    run = {"evaluations": 30, "least": 0.1234567891, "largest": 1.0, "seconds": 0.5333}
+    functions = {"lower": 0.9999907500057065, "upper": 1.0000001620511283, "seconds": 0.0999, "programs": 3}
+    (found,) = kept.reach([{"theorem": "a", "search": [run], "quadratics": [run], "functions": functions}])
+    assert found["search"] == found["quadratics"] == [[30, 0.1234568, 1.0, 0.53]]
+    assert (found["functions"], found["pepit"]) == ([0.9999908, 1.0, 0.1, 3], [])
+    cell = {
+        "task": "noisy",
+        "n": 1,
+        "d": 2,
+        "K": 3,
+        "T": 4,
+        "cores": 1,
+        "step": 1.5,
+        "leap": None,
+        "JAX": 0,
+        "NumPy": 2,
+    }
+    assert kept.cores([cell]) == [
+        {"task": "noisy", "n": 1, "d": 2, "K": 3, "step": 1.5, "leap": None, "JAX": None, "NumPy": 2.0}
+    ]
+    one = {"case": "a", "side": "lower", "kind": "rigorous", "moment": None, "supposed": True, "looks": "any"}
+    rates = [
+        {**one, "level": 0.05, "rate": 0.0186, "least": 0.013},
+        {**one, "level": 0.01, "rate": 0.02, "least": 0.017},
+    ]
+    (row,) = kept.confidence(rates)
+    assert row["looks"] == [[0.05, "any", 1.9, False], [0.01, "any", 2.0, True]]
+
+
+def test_what_is_kept_of_a_search():
+    """The largest ratio and where; of terms the sizes of the run alone."""
+    found = rc.falsify(kept.AGAIN, evaluations=5).to_dict()
+    whole = kept.tightness({"searches": [found], "pep": {kept.AGAIN: [0.03, 0.031]}})
+    (search,) = whole["searches"]
+    assert search["tightness"] == pytest.approx(found["tightness"], rel=1e-9)
+    assert search["functions"] == [0.03, 0.031]
+    assert "K=" in search["at"]
+    assert json.loads(whole["instance"]) == found["instance"]
+    assert [each["term"] for each in whole["terms"]] == [each["term"] for each in found["terms"]]
+    assert all("sigma" not in each["at"] for each in whole["terms"])

@@ -335,6 +335,12 @@ def test_what_is_left_open_has_its_cause(capsys):
         assert sum(row["causes"].values()) == row["diverged"] + row["undecided"]
     assert [each["key"] for each in data["twins"]] == [each.key for each in bounds.twins()]
     assert [each["accused"] for each in data["over_functions"]] == [False]
+    digest = digests.selftest(data)
+    assert digest["open"]["causes"] == found["causes"]
+    assert digest["textbook"]["twins"] == len(data["twins"])
+    assert [sum(count for count, _ in row["instances"]) for row in digest["statements"]] == [
+        sum(row["instances"].values()) for row in data["statements"]
+    ]
     report = SelfTestReport(SelfTestPlan(), (), (), (), twins=(Twin("textbook/x-false", caught=False, evaluations=5),))
     assert report.failures == ["false twins that the search does not catch: textbook/x-false"]
     accused = SelfTestReport(SelfTestPlan(), (), (), (), functions=(OverFunctions("textbook/x", accused=True),))
