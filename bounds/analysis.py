@@ -44,11 +44,11 @@ _CONSTANTS = (
     ("beta_W", r"\beta", "||I - W||_2 of a symmetric mixing matrix W of a graph", _SIZE, (0, 0), "mixing_change"),
     ("G", "G", "largest ||grad f_i|| of a client anywhere", _SIZE, (1, -1), "gradient_bound"),
     (
-        "G_run", r"G_{\mathrm{run}}", "largest ||grad f_i|| of a client where the run asks one",
+        "G_run", r"G_{\mathrm{run}}", "largest ||grad f_i|| of a client where the run evaluates one",
         _SIZE, (1, -1), "visited_gradient",
     ),
     (
-        "D", "D", "largest distance to the minimiser of f of a point at which the run asks a client",
+        "D", "D", "largest distance to the minimiser of f of a point where the run evaluates a client",
         _SIZE, (0, 1), "visited_distance",
     ),
     ("G_d", "G", "G of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", _SIZE, (1, -1), "dissimilarity_G"),

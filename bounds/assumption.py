@@ -42,8 +42,8 @@ class Assumption(Enum):
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
     INTERPOLATION = "one point minimises every client's function"
     BOUNDED_GRADIENTS = ("||grad f_i|| <= G for every client at every point", "G")
-    VISITED_GRADIENTS = ("||grad f_i|| <= G_run for every client at every point at which the run asks one", "G_run")
-    BOUNDED_ITERATES = ("every point at which the run asks a client is at most D away from the minimiser of f", "D")
+    VISITED_GRADIENTS = ("||grad f_i|| <= G_run for every client at each point where the run evaluates one", "G_run")
+    BOUNDED_ITERATES = ("each point where the run evaluates a client is at most D away from the minimiser of f", "D")
     GB_DISSIMILARITY = (
         "(G, B)-bounded gradient dissimilarity: (1/n) sum_i ||grad f_i||^2 <= G_d^2 + B_d^2 ||grad f||^2",
         "G_d",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def entry_points(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of a group, none of them loaded.
 
-    The library that reads them takes half of the time of ``ratecheck --help`` to import, so it is asked only where
+    The library that reads them takes half of the time of ``ratecheck --help`` to import, so it is read only where
     some file names the group.
     """
     if not any(_may_name(group, folder or ".") for folder in sys.path):

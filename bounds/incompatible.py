@@ -44,7 +44,7 @@ def _below(left: sp.Expr, right: sp.Expr) -> Condition:
 
 mu, G, norm, rise, slope = sp.symbols("mu G norm rise slope", positive=True)
 shared, personal = sp.symbols("shared personal", nonnegative=True)
-_ONLY_LINEAR = "a bound where the run asks for gradients (visited_gradients), or on the noise alone"
+_ONLY_LINEAR = "a bound where the run evaluates gradients (visited_gradients), or on the noise alone"
 
 INCOMPATIBLE = (
     Incompatible(

@@ -52,10 +52,7 @@ def schema(vocabularies: Sequence[str]) -> dict[str, Any]:
         "right": {"anyOf": [_FORMULA, _FORMULAS], "description": "one formula, or several by name, whose sum it is"},
         "relation": {"enum": [each.value for each in Relation], "default": Relation.AT_MOST.value},
         "conditions": {
-            "anyOf": [
-                {"type": "array", "items": _COMPARISON},
-                {"type": "object", "additionalProperties": _COMPARISON},
-            ]
+            "anyOf": [{"type": "array", "items": _COMPARISON}, {"type": "object", "additionalProperties": _COMPARISON}]
         },
         "settings": {"type": "object", "additionalProperties": _FORMULA, "description": "parameters that it fixes"},
         "trivial": {"anyOf": [_FORMULA, {"type": "null"}], "description": "what smoothness alone gives for left"},
@@ -73,12 +70,7 @@ def schema(vocabularies: Sequence[str]) -> dict[str, Any]:
         "remark": {"type": "string"},
         "repairs": {"type": "string"},
     }
-    statement = {
-        "type": "object",
-        "properties": fields,
-        "required": _required(theorem),
-        "additionalProperties": False,
-    }
+    statement = {"type": "object", "properties": fields, "required": _required(theorem), "additionalProperties": False}
     return {
         "$schema": DIALECT,
         "title": "a statement for ratecheck, or a list of statements",

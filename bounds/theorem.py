@@ -380,9 +380,7 @@ class Fields:
         at_least = isinstance(value, str) and value.lstrip().startswith(">=")
         formula = value.lstrip()[2:] if at_least and isinstance(value, str) else value
         return StepRule(
-            symbol=self.vocabulary[name].symbol,
-            value=self.formula(formula, "step_rules", place),
-            at_least=at_least,
+            symbol=self.vocabulary[name].symbol, value=self.formula(formula, "step_rules", place), at_least=at_least
         )
 
     def step_product(self, given: str | StepProduct) -> StepProduct:

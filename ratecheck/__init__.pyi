@@ -1,6 +1,7 @@
 # What the package offers: each name stands once, and `__init__.py` loads it when it is first used.
 
 from . import algorithms as algorithms
+from . import noise as noise
 from . import participation as participation
 from . import problems as problems
 from .api.checks.falsify import FalsifyResult as FalsifyResult

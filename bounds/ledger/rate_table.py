@@ -136,11 +136,7 @@ def get(name: str) -> RateTable:
 
 
 def own_row(
-    label: str,
-    key: str,
-    *terms: sp.Expr,
-    columns: Mapping[str, str] | None = None,
-    hides_logarithms: bool = False,
+    label: str, key: str, *terms: sp.Expr, columns: Mapping[str, str] | None = None, hides_logarithms: bool = False
 ) -> OwnRow:
     """A row with a rate of the paper's own."""
     return OwnRow(

@@ -52,9 +52,7 @@ ABBASZADEHPEIVASTI: Numbered = partial(
     "The exact worst-case convergence rate of the gradient method with fixed step lengths for L-smooth functions",
 )
 ROTARU: Numbered = partial(
-    printed,
-    "Rotaru, Glineur, Patrinos (2024)",
-    "Exact worst-case convergence rates of gradient descent",
+    printed, "Rotaru, Glineur, Patrinos (2024)", "Exact worst-case convergence rates of gradient descent"
 )
 ASPREMONT: Numbered = partial(printed, "d'Aspremont, Scieur, Taylor (2021)", "Acceleration Methods")
 VAN_SCOY: Numbered = partial(
@@ -72,9 +70,7 @@ NEMIROVSKI: Numbered = partial(
     "Robust stochastic approximation approach to stochastic programming",
 )
 BECK_TEBOULLE: Numbered = partial(
-    printed,
-    "Beck, Teboulle (2009)",
-    "A fast iterative shrinkage-thresholding algorithm for linear inverse problems",
+    printed, "Beck, Teboulle (2009)", "A fast iterative shrinkage-thresholding algorithm for linear inverse problems"
 )
 KIM_FESSLER: Numbered = partial(
     printed, "Kim, Fessler (2016)", "Optimized first-order methods for smooth convex minimization"
@@ -154,9 +150,7 @@ KOLOSKOVA: Numbered = partial(
     "A unified theory of decentralized SGD with changing topology and local updates",
 )
 KHALED: Numbered = partial(
-    printed,
-    "Khaled, Mishchenko, Richtárik (2020)",
-    "Tighter theory for local SGD on identical and heterogeneous data",
+    printed, "Khaled, Mishchenko, Richtárik (2020)", "Tighter theory for local SGD on identical and heterogeneous data"
 )
 KARIMIREDDY: Numbered = partial(
     printed,
@@ -174,14 +168,10 @@ RICHTARIK_EF21: Numbered = partial(
     "EF21: a new, simpler, theoretically better, and practically faster error feedback",
 )
 MISHCHENKO: Numbered = partial(
-    printed,
-    "Mishchenko, Khaled, Richtárik (2020)",
-    "Random reshuffling: simple analysis with vast improvements",
+    printed, "Mishchenko, Khaled, Richtárik (2020)", "Random reshuffling: simple analysis with vast improvements"
 )
 GOWER: Numbered = partial(
-    printed,
-    "Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik (2019)",
-    "SGD: general analysis and improved rates",
+    printed, "Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik (2019)", "SGD: general analysis and improved rates"
 )
 NOCEDAL: Numbered = partial(printed, "Nocedal, Wright (2006)", "Numerical optimization")
 NESTEROV_COORDINATES: Numbered = partial(

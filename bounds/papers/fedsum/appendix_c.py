@@ -32,11 +32,7 @@ def _staleness(last: str) -> Claim:
 
 
 _RATE = mean_gradient(
-    {
-        "initial gap": "2*Delta_f/(eta*K*T)",
-        "noise": "10*eta/N*AVERAGE*sigma**2*L",
-        "first gradients": "2*tau_max*F_0/T",
-    }
+    {"initial gap": "2*Delta_f/(eta*K*T)", "noise": "10*eta/N*AVERAGE*sigma**2*L", "first gradients": "2*tau_max*F_0/T"}
 )
 _MAGNIFIED = "The proof ends with 12 in place of 30 (eq. (38)) and with 2*tau_max*F_0/T in place of 20*tau_max*F_0/T."
 

@@ -53,11 +53,7 @@ def _delay(
 
 _DELAYS = (
     _delay(
-        1,
-        "uniform sampling",
-        "4*N/S*log(N*T)",
-        "The proof's union bound has T rounds; 0 ... T are T + 1.",
-        SOME_AWAY,
+        1, "uniform sampling", "4*N/S*log(N*T)", "The proof's union bound has T rounds; 0 ... T are T + 1.", SOME_AWAY
     ),
     _delay(
         2,
@@ -86,11 +82,7 @@ _DELAYS = (
 # --- Appendix G ---
 
 _theorem = partial(
-    statement,
-    "Theorem G.1",
-    "FedSUM family, any participation, sharper",
-    "Appendix G, eq. (113)",
-    algorithm="fedsum",
+    statement, "Theorem G.1", "FedSUM family, any participation, sharper", "Appendix G, eq. (113)", algorithm="fedsum"
 )
 _corollary = partial(statement, "Corollary G.1", algorithm="fedsum")
 _TUNED = (
@@ -169,13 +161,7 @@ STATEMENTS: tuple[Statement, ...] = (
         part="Case 2",
         repaired=True,
     ),
-    _case(
-        3,
-        "reshuffled cyclic participation",
-        "1/sqrt(S)",
-        "N/S",
-        f"{_NOT_FROM_4_1} {_SWAPPED}",
-    ),
+    _case(3, "reshuffled cyclic participation", "1/sqrt(S)", "N/S", f"{_NOT_FROM_4_1} {_SWAPPED}"),
     _case(
         4,
         "deterministic cyclic participation",

@@ -101,10 +101,7 @@ def first_lemmas(letter: str, algorithm: str, prefix: str, factor: str) -> tuple
             location,
             whole_run(
                 "moved_sum",
-                {
-                    "noise": "2*eta**2*K*T*sigma**2/N",
-                    "gradients": f"2*eta**2/N**2*({factor}{prefix}aggregate_sum)",
-                },
+                {"noise": "2*eta**2*K*T*sigma**2/N", "gradients": f"2*eta**2/N**2*({factor}{prefix}aggregate_sum)"},
             ),
             algorithm=algorithm,
             follows_from=("lemma-b.1",),

@@ -169,12 +169,7 @@ FAULTS: tuple[Fault, ...] = (
         " Lemmas F.3 and F.4 and Corollary G.1 number them the other way round.",
         meant="The names: Lemma F.3 and Case 3 of Corollary G.1 are about reshuffled participation, Lemma F.4 and Case"
         " 4 about deterministic participation. The bounds are unaffected, and those of Corollary G.1 are the same.",
-        changes=(
-            "fedsum/corollary-g.1-case-3",
-            "fedsum/corollary-g.1-case-4",
-            "fedsum/lemma-f.3",
-            "fedsum/lemma-f.4",
-        ),
+        changes=("fedsum/corollary-g.1-case-3", "fedsum/corollary-g.1-case-4", "fedsum/lemma-f.3", "fedsum/lemma-f.4"),
     ),
     Fault(
         steps=("fedsum/lemma-f.1-3", "fedsum/lemma-f.1-5"),

@@ -19,10 +19,6 @@ READINGS: tuple[Reading, ...] = (
     assumed("eq. (73) with the repaired Lemma D.4, which no step shows", "fedsum/lemma-d.6-15"),
     assumed("eq. (105) with the repaired Lemma E.4, which no step shows", "fedsum/lemma-e.6-15"),
     stronger(
-        "fedsum/lemma-c.5-13",
-        "fedsum/lemma-c.5-15",
-        "fedsum/lemma-e.4-4",
-        "fedsum/lemma-e.4-20",
-        "fedsum/lemma-e.5-2",
+        "fedsum/lemma-c.5-13", "fedsum/lemma-c.5-15", "fedsum/lemma-e.4-4", "fedsum/lemma-e.4-20", "fedsum/lemma-e.5-2"
     ),
 )

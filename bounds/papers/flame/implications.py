@@ -91,10 +91,7 @@ def _repaired_theorem(selection: str, fact: Fact, form: str, constants: dict[sp.
         start=Use(key=f"flame/lemma-1{form}-repaired"),
         left=(fact,),
         telescoped=_first - flame.lagrangian,
-        ends=(
-            Use(key="flame/lemma-3"),
-            _GAP,
-        ),
+        ends=(Use(key="flame/lemma-3"), _GAP),
         known=(_LEMMA_2,),
         at=constants,
         location="Appendix D, proof of Theorem 2",

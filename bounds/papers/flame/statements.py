@@ -357,10 +357,7 @@ STATEMENTS: tuple[Statement, ...] = (
         ),
         _claim(
             "dtheta_i2",
-            {
-                "gradient": "grad_i2/mu**2",
-                "inner error": "(2*sqrt(grad_i2*eps_max) + eps_max)/mu**2",
-            },
+            {"gradient": "grad_i2/mu**2", "inner error": "(2*sqrt(grad_i2*eps_max) + eps_max)/mu**2"},
             name="upper",
         ),
         algorithm="flame",

@@ -51,10 +51,7 @@ _FIRST_LEMMAS = (Use(key="pfl/lemma-3.2"), Use(key="pfl/lemma-3.3"))
 def _from(conclusion: str, premise: str, location: str, at: dict | None = None, remark: str = "") -> Implication:
     """A conclusion that is its premise at its own step sizes, or a special case of it."""
     return Implication(
-        conclusion=f"pfl/{conclusion}",
-        start=Use(key=f"pfl/{premise}", at=at or {}),
-        location=location,
-        remark=remark,
+        conclusion=f"pfl/{conclusion}", start=Use(key=f"pfl/{premise}", at=at or {}), location=location, remark=remark
     )
 
 
@@ -66,11 +63,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
             "eqs. (A.2), (A.3)",
             variance=2,
             spread=s.T_3u,
-            steps=(
-                numbered("pfl/lemma-3.1", 7),
-                numbered("pfl/lemma-3.1", 9),
-                numbered("pfl/lemma-3.1", 11, 13),
-            ),
+            steps=(numbered("pfl/lemma-3.1", 7), numbered("pfl/lemma-3.1", 9), numbered("pfl/lemma-3.1", 11, 13)),
             personal=_PERSONAL_STEP,
         ),
         location="Appendix A, proof of Lemma 3.1",
@@ -158,10 +151,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
             + 8 * n * K**3 * s.gamma_v**2 * s.G_v
             + 52 * n * K**2 * (s.gamma_u**2 * sigma_u**2 + s.gamma_v**2 * sigma_v**2),
             # From two local steps on; with one the drift is 0. The sum of powers is the one that the lines use.
-            steps=(
-                *numbered("pfl/lemma-3.5", 2),
-                *numbered("pfl/lemma-4.3", 2, *range(4, 17), *range(18, 21)),
-            ),
+            steps=(*numbered("pfl/lemma-3.5", 2), *numbered("pfl/lemma-4.3", 2, *range(4, 17), *range(18, 21))),
         ),
         location="Appendix A, proof of Lemma 4.3",
     ),

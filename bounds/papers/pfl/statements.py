@@ -129,11 +129,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Lemma 3.3",
         "Section 3.2.1",
         claim("T_2u", {"gradient": "2*K**2*gamma**2*G_u", "drift": "4*L**2*K*gamma**2/n*E"}, name="T_2u"),
-        claim(
-            "T_2v",
-            {"gradient": "2*K**2*gamma**2*m/n*G_v", "drift": "4*L**2*K*gamma**2*m/n**2*E"},
-            name="T_2v",
-        ),
+        claim("T_2v", {"gradient": "2*K**2*gamma**2*m/n*G_v", "drift": "4*L**2*K*gamma**2*m/n**2*E"}, name="T_2v"),
         algorithm="fedavg-p",
         assumptions=(SMOOTH,),
     ),
@@ -220,10 +216,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Corollary 3.8",
         "Section 3.2.2",
         SAMPLED_GRADIENTS(
-            {
-                "noise and dissimilarity": "8*sqrt(3*(SAMPLING + NOISE)*L*F_0/(K*T))",
-                "1/T": "129*L*F_0/T",
-            }
+            {"noise and dissimilarity": "8*sqrt(3*(SAMPLING + NOISE)*L*F_0/(K*T))", "1/T": "129*L*F_0/T"}
         ),
         algorithm="fedavg-p",
         assumptions=DISSIMILAR,
@@ -240,10 +233,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Section 3.2.3, first display",
         "Section 3.2.3",
         SHARED_GRADIENT(
-            {
-                "noise and dissimilarity": "8*sqrt(3*(SAMPLING + sigma_u**2/m)*L*F_0/(K*T))",
-                "1/T": "129*L*F_0/T",
-            }
+            {"noise and dissimilarity": "8*sqrt(3*(SAMPLING + sigma_u**2/m)*L*F_0/(K*T))", "1/T": "129*L*F_0/T"}
         ),
         algorithm="fedavg",
         assumptions=(*DISSIMILAR, Assumption.NO_PERSONAL),
@@ -273,13 +263,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "FedAvg-P, full participation",
         "Theorem 3.11, first part",
         "Section 3.3.1",
-        ALL_GRADIENTS(
-            {
-                "initial gap": "4*F_0/(T*K*gamma)",
-                "noise": "44*L*FULL_NOISE*gamma",
-                "1/T": "L*F_0/T",
-            }
-        ),
+        ALL_GRADIENTS({"initial gap": "4*F_0/(T*K*gamma)", "noise": "44*L*FULL_NOISE*gamma", "1/T": "L*F_0/T"}),
         algorithm="fedavg-p",
         assumptions=FULL,
         conditions={"gamma": "gamma <= 1/(84*L*K)"},
@@ -293,12 +277,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "FedAvg-P, full participation, tuned",
         "Theorem 3.11, second part",
         "Section 3.3.1",
-        ALL_GRADIENTS(
-            {
-                "noise": "8*sqrt(11*L*F_0/(K*T)*FULL_NOISE)",
-                "1/T": "337*L*F_0/T",
-            }
-        ),
+        ALL_GRADIENTS({"noise": "8*sqrt(11*L*F_0/(K*T)*FULL_NOISE)", "1/T": "337*L*F_0/T"}),
         algorithm="fedavg-p",
         assumptions=FULL,
         step_rules={"gamma": "1/(84*L*K + sqrt(11*L*K*T/F_0*FULL_NOISE))", **_FULL_OUTER},
@@ -426,12 +405,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "SCAFFOLD, with the constants of Corollary 4.6",
         "Corollary 4.6 at sigma_v = 0",
         "Section 4.3.1",
-        SHARED_GRADIENT(
-            {
-                "noise": "8*sqrt(37*L*F_0/(K*T)*sigma_u**2/m)",
-                "1/T": "288*L*F_0/T*SCAFFOLD_FACTOR",
-            }
-        ),
+        SHARED_GRADIENT({"noise": "8*sqrt(37*L*F_0/(K*T)*sigma_u**2/m)", "1/T": "288*L*F_0/T*SCAFFOLD_FACTOR"}),
         algorithm="scaffold",
         assumptions=(*STOCHASTIC, Assumption.NO_PERSONAL),
         step_rules={"gamma": "1/(72*L*K*SCAFFOLD_FACTOR + sqrt(37*L*K*T/F_0*sigma_u**2/m))", **_OUTER_U},

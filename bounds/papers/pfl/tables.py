@@ -86,7 +86,4 @@ PFL_TABLE_3 = RateTable(
     ),
 )
 
-TABLES = (
-    PFL_TABLE_2,
-    PFL_TABLE_3,
-)
+TABLES = (PFL_TABLE_2, PFL_TABLE_3)

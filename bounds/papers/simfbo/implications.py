@@ -50,11 +50,7 @@ ORDERS[formulas.M_1 + formulas.M_2] = ORDERS[formulas.M_1] + ORDERS[formulas.M_2
 RATE = _abbreviated(formulas.M_1, formulas.M_2, formulas.M_3, formulas.SIGMA_M1_2, formulas.SIGMA_M2_2)
 
 # Means over the rounds, where rho^(t) has the mean rho_bar and lies from rho_bar/2 to 3*rho_bar/2.
-OVER_ROUNDS = {
-    rho**2: sp.Rational(5, 4) * rho_bar**2,
-    rho: rho_bar,
-    s.grad_Phi_w2: s.grad_Phi_w2 / 2,
-}
+OVER_ROUNDS = {rho**2: sp.Rational(5, 4) * rho_bar**2, rho: rho_bar, s.grad_Phi_w2: s.grad_Phi_w2 / 2}
 _NOISE_WEIGHTS = (
     Fact(
         location="Lemma 2, |v_i^k| <= r_max",
@@ -239,10 +235,7 @@ def _lemmas() -> Iterator[Implication]:
     )
     yield from _by_lines(
         "lemma-10-repaired",
-        {
-            "y": (*_BOTH, *_of("10", 12, 13, 14, 15, 30)),
-            "v": (*_BOTH, *_of("10", 20, 22, 23, 31, 32, 30)),
-        },
+        {"y": (*_BOTH, *_of("10", 12, 13, 14, 15, 30)), "v": (*_BOTH, *_of("10", 20, 22, 23, 31, 32, 30))},
         "Appendix D.4, proof of Lemma 10",
         "lemma-1",
         "lemma-2-repaired",

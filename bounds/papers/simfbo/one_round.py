@@ -93,10 +93,7 @@ LEMMAS: tuple[Statement, ...] = (
         "Appendix D.2",
         claim(
             "drift_y",
-            {
-                "constant": "2*eta_y**2*tau_bar*SIGMA_M2_2",
-                "error of y": "4*eta_y**2*PATH*L_1**2*y_error_w2",
-            },
+            {"constant": "2*eta_y**2*tau_bar*SIGMA_M2_2", "error of y": "4*eta_y**2*PATH*L_1**2*y_error_w2"},
             name="y",
         ),
         claim(

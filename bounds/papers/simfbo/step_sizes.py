@@ -45,11 +45,7 @@ from bounds.papers.simfbo.symbols import (
     rho_bar,
     tau_bar,
 )
-from bounds.statement import (
-    Condition,
-    StepProduct,
-    StepRule,
-)
+from bounds.statement import Condition, StepProduct, StepRule
 
 PRODUCTS = (
     StepProduct(product=gamma_y, local=gamma_x, outer=c_gamma_y),

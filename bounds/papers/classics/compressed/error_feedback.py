@@ -62,11 +62,7 @@ CLASSICS = (
         right="(1 - gamma_u*mu_PL)**t*F_0",
         algorithm="ef21",
         assumptions=("polyak_lojasiewicz", *_ASSUMED),
-        conditions=(
-            f"gamma_u*L*(1 + sqrt(2)*{_LEFT}/(1 - {_LEFT})) <= 1",
-            f"2*gamma_u*mu_PL <= 1 - {_LEFT}",
-            "q < 1",
-        ),
+        conditions=(f"gamma_u*L*(1 + sqrt(2)*{_LEFT}/(1 - {_LEFT})) <= 1", f"2*gamma_u*mu_PL <= 1 - {_LEFT}", "q < 1"),
         settings=_EXACT,
         at={**_AT, "mu_PL": 0.1},
         value="",

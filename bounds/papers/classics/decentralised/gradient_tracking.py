@@ -13,10 +13,7 @@ CLASSICS = (
         DI_LORENZO("its convergence, with a rate and constants"),
         left="G_u + L**2*consensus2",
         over="mean_of_rounds",
-        right={
-            "gap": "2*F_0/(gamma_u*T)",
-            "start": "16*lambda_W**2*gamma_u**2*L**2*B_0/(n*(1 - lambda_W)**4*T)",
-        },
+        right={"gap": "2*F_0/(gamma_u*T)", "start": "16*lambda_W**2*gamma_u**2*L**2*B_0/(n*(1 - lambda_W)**4*T)"},
         algorithm="gradient-tracking",
         assumptions=("smoothness", "full_participation", "no_personal"),
         conditions=("gamma_u <= 1/(2*L)", "4*gamma_u*L*lambda_W <= (1 - lambda_W)**2", "lambda_W < 1"),

@@ -41,11 +41,7 @@ CLASSICS = (
         KARIMIREDDY("Theorem III, strongly convex functions, with constants"),
         left="dist2",
         over="every_round_but_first",
-        right={
-            "start": "(1 - gamma_u*eta_u*K*mu/2)**t*dist2_0",
-            "noise": f"2*{_NOISE}/mu",
-            "walk": f"2*{_WALK}/mu",
-        },
+        right={"start": "(1 - gamma_u*eta_u*K*mu/2)**t*dist2_0", "noise": f"2*{_NOISE}/mu", "walk": f"2*{_WALK}/mu"},
         algorithm="scaffold",
         assumptions=(*_CONVEX, "strong_convexity", "noise", *_EVERYBODY),
         conditions=_STEPS,

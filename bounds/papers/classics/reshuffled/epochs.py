@@ -22,10 +22,7 @@ CLASSICS = (
         MISHCHENKO("Theorem 2, with constants"),
         left="dist2",
         over="last_round",
-        right={
-            "start": "(1 - gamma_u*n*mu)**epochs*dist2_0",
-            "order": "gamma_u**2*L*(n + 1)*b_star**2/(3*mu)",
-        },
+        right={"start": "(1 - gamma_u*n*mu)**epochs*dist2_0", "order": "gamma_u**2*L*(n + 1)*b_star**2/(3*mu)"},
         assumptions=("reshuffled_blocks", *_CONVEX),
         conditions=("2*gamma_u*n*L <= 1",),
         settings=_EPOCHS,
@@ -40,10 +37,7 @@ CLASSICS = (
         MISHCHENKO("incremental gradient, with constants"),
         left="dist2",
         over="last_round",
-        right={
-            "start": "(1 - gamma_u*n*mu)**epochs*dist2_0",
-            "order": "gamma_u**2*L*(n**2 - 1)*b_star**2/(3*mu)",
-        },
+        right={"start": "(1 - gamma_u*n*mu)**epochs*dist2_0", "order": "gamma_u**2*L*(n**2 - 1)*b_star**2/(3*mu)"},
         assumptions=("cyclic_blocks", *_CONVEX),
         conditions=("2*gamma_u*n*L <= 1",),
         settings=_EPOCHS,

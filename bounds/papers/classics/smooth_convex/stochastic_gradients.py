@@ -29,10 +29,7 @@ CLASSICS = (
         NEMIROVSKI("Section 2.1"),
         left="gap",
         over="averaged_iterate",
-        right={
-            "start": "dist2_0/(2*gamma_u*(1 - gamma_u*L)*T)",
-            "noise": "gamma_u*sigma_u**2/(2*(1 - gamma_u*L)*n)",
-        },
+        right={"start": "dist2_0/(2*gamma_u*(1 - gamma_u*L)*T)", "noise": "gamma_u*sigma_u**2/(2*(1 - gamma_u*L)*n)"},
         assumptions=("smoothness", "convexity", "noise", "full_participation", "no_personal"),
         conditions=("gamma_u < 1/L",),
         settings=NOISY,

@@ -13,10 +13,7 @@ CLASSICS = (
         GHADIMI_LAN("Theorem 2.1"),
         left="G_u",
         over="mean_of_rounds",
-        right={
-            "start": "2*F_0/(gamma_u*(2 - gamma_u*L)*T)",
-            "noise": "gamma_u*L*sigma_u**2/((2 - gamma_u*L)*n)",
-        },
+        right={"start": "2*F_0/(gamma_u*(2 - gamma_u*L)*T)", "noise": "gamma_u*L*sigma_u**2/((2 - gamma_u*L)*n)"},
         assumptions=("smoothness", "noise", "full_participation", "no_personal"),
         conditions=("gamma_u < 2/L",),
         settings=NOISY,

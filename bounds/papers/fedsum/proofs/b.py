@@ -188,8 +188,6 @@ STEPS: tuple[Step, ...] = (
         remark="For k + tau_max <= T - 1.",
     ),
     _delay(
-        "display before the last",
-        "a_{i,k+tau_max} >= a_{i,k*} = k* >= k",
-        counting(_monotone, ">=", form=delays.later),
+        "display before the last", "a_{i,k+tau_max} >= a_{i,k*} = k* >= k", counting(_monotone, ">=", form=delays.later)
     ),
 )

@@ -216,8 +216,7 @@ STEPS: tuple[Step, ...] = (
             below(Y, V + K * P, "triangle inequality"),
         ),
         repaired=gram(
-            eta**2 / N**2 * square(u + K * v),
-            2 * eta**2 / N**2 * square(u) + 2 * eta**2 * K**2 / N**2 * square(v),
+            eta**2 / N**2 * square(u + K * v), 2 * eta**2 / N**2 * square(u) + 2 * eta**2 * K**2 / N**2 * square(v)
         ),
         repair="the last norm squared, as in eq. (16)",
         remark="Y, V, P are the norms of the three sums.",
@@ -288,10 +287,7 @@ STEPS: tuple[Step, ...] = (
     _stale(
         "eq. (18), inequality",
         "(eta_g eta_l/N)^2 ||u + K v||^2 <= 2 (eta_g eta_l/N)^2 ||u||^2 + 2 (eta_g eta_l K/N)^2 ||v||^2",
-        gram(
-            eta**2 / N**2 * square(u + K * v),
-            2 * eta**2 / N**2 * square(u) + 2 * eta**2 * K**2 / N**2 * square(v),
-        ),
+        gram(eta**2 / N**2 * square(u + K * v), 2 * eta**2 / N**2 * square(u) + 2 * eta**2 * K**2 / N**2 * square(v)),
         remark="u the noise, v the gradients of the window of one client.",
     ),
     _stale(
@@ -303,10 +299,7 @@ STEPS: tuple[Step, ...] = (
     _stale(
         "eq. (19), second inequality",
         "(t - a_{i,t}) sum_p E||noise_p||^2 <= tau_max sum_p sum_{j in A_p} sum_k E||g_j - grad f_j||^2",
-        drawn(
-            lambda draw: _noise_of_gaps(draw, 1),
-            form=lambda: forms.noise_of_round("<=", tau, below(forms.w, tau)),
-        ),
+        drawn(lambda draw: _noise_of_gaps(draw, 1), form=lambda: forms.noise_of_round("<=", tau, below(forms.w, tau))),
     ),
     _stale(
         "eq. (19), third inequality",
@@ -548,10 +541,7 @@ STEPS: tuple[Step, ...] = (
     _tuned(
         "display before eq. (38), first line",
         "2 Delta_f/(eta_g eta_l K T) <= 2 sqrt(max{1, tau_avg} L sigma^2 Delta_f/(NKT)) + 20 tau_max L Delta_f/T",
-        at_most(
-            2 * Delta_f / (K * T) * sp.Max(1 / _SQRT, 10 * K * tau * L),
-            2 * _ROOT + 20 * tau * L * Delta_f / T,
-        ),
+        at_most(2 * Delta_f / (K * T) * sp.Max(1 / _SQRT, 10 * K * tau * L), 2 * _ROOT + 20 * tau * L * Delta_f / T),
         remark="The minimum of eta_g*eta_l is written as one over a maximum; max(1,tau_avg) is one symbol.",
     ),
     _tuned(
@@ -564,8 +554,7 @@ STEPS: tuple[Step, ...] = (
         "(1/T) sum_t E||grad f(x^t)||^2 <= 12 sqrt(max{1, tau_avg} L sigma^2 Delta_f/(NKT)) + 20 tau_max (F_0 + L"
         " Delta_f)/T",
         at_most(
-            2 * Y + 20 * tau * L * Delta_f / T + 10 * Y + 2 * tau * F_0 / T,
-            12 * Y + 20 * tau * (F_0 + L * Delta_f) / T,
+            2 * Y + 20 * tau * L * Delta_f / T + 10 * Y + 2 * tau * F_0 / T, 12 * Y + 20 * tau * (F_0 + L * Delta_f) / T
         ),
         remark="Y is the root.",
     ),

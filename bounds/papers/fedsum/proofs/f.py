@@ -336,16 +336,8 @@ STEPS: tuple[Step, ...] = (
         "N T p/(1-p) p^m <= 1",
         drawn(lambda draw: _at_split(_sampled(draw)), form=tails.at_split),
     ),
-    _uniform(
-        "after eq. (110), second fact, equality",
-        "p/(1-p) = (N-S)/S",
-        drawn(_odds, "==", form=tails.odds),
-    ),
-    _uniform(
-        "after eq. (110), second fact, inequality",
-        "(N-S)/S <= N",
-        drawn(_odds_bound, form=tails.odds_bound),
-    ),
+    _uniform("after eq. (110), second fact, equality", "p/(1-p) = (N-S)/S", drawn(_odds, "==", form=tails.odds)),
+    _uniform("after eq. (110), second fact, inequality", "(N-S)/S <= N", drawn(_odds_bound, form=tails.odds_bound)),
     _uniform(
         "last display, first inequality",
         "m + N T p^{m+1}/(1-p) <= log_p((1-p)/(N T p)) + 1 + 1",
@@ -399,9 +391,7 @@ STEPS: tuple[Step, ...] = (
         drawn(lambda draw: _geometric(_by_chance(draw)), form=tails.geometric),
     ),
     _independent(
-        "after eq. (112)",
-        "N T p/(1-p) p^m <= 1",
-        drawn(lambda draw: _at_split(_by_chance(draw)), form=tails.at_split),
+        "after eq. (112)", "N T p/(1-p) p^m <= 1", drawn(lambda draw: _at_split(_by_chance(draw)), form=tails.at_split)
     ),
     _independent(
         "last display, first inequality",
@@ -453,11 +443,7 @@ STEPS: tuple[Step, ...] = (
         repair="epochs of ceil(N/S) rounds and 2 ceil(N/S), which is at most 4 N/S as well",
         remark="With floor(N/S) rounds and S not a divisor of N a client may be left out of any number of epochs.",
     ),
-    _reshuffled(
-        "display, last inequality",
-        "2 floor(N/S) <= 4 N/S",
-        drawn(_epochs_bound, form=tails.epochs),
-    ),
+    _reshuffled("display, last inequality", "2 floor(N/S) <= 4 N/S", drawn(_epochs_bound, form=tails.epochs)),
     _reshuffled(
         "statement",
         "E tau_max <= 4 N/S",
@@ -473,16 +459,8 @@ STEPS: tuple[Step, ...] = (
         repair=f"Case 4, {_AS_THERE}",
         remark="E tau_max of the two patterns.",
     ),
-    _cyclic(
-        "proof",
-        "the gap between two consecutive selections of a client is at most ceil(N/S)",
-        drawn(_cyclic_gap),
-    ),
-    _cyclic(
-        "statement",
-        "tau_max <= 2 N/S",
-        drawn(_lemma_f_4, kind=StepKind.END_TO_END, factor=2),
-    ),
+    _cyclic("proof", "the gap between two consecutive selections of a client is at most ceil(N/S)", drawn(_cyclic_gap)),
+    _cyclic("statement", "tau_max <= 2 N/S", drawn(_lemma_f_4, kind=StepKind.END_TO_END, factor=2)),
     _cyclic(
         "'as described in Case 4 of Section 2'",
         "tau_max <= 2 N/S for reshuffled participation",

@@ -210,9 +210,7 @@ STEPS: tuple[Step, ...] = (
         "count with its gradient at x^(0), which it has not sent.",
     ),
     _algorithms(
-        "eq. (10)",
-        "a_i^(t+1) = a_{i,t} and z_i^(t+1) = x^{a_{i,t}}, with x^(-1) = x^(0)",
-        drawn(_stored, "=="),
+        "eq. (10)", "a_i^(t+1) = a_{i,t} and z_i^(t+1) = x^{a_{i,t}}, with x^(-1) = x^(0)", drawn(_stored, "==")
     ),
     _algorithms(
         "eq. (11)",
@@ -224,12 +222,7 @@ STEPS: tuple[Step, ...] = (
     _theorem(
         "step sizes",
         "eta_g = 1/sqrt(tau_max) has a value: tau_max > 0 for every participation",
-        counting(
-            lambda p: (Fraction(p.tau_max_T), Fraction(0)),
-            ">",
-            clients=(1, 2, 3),
-            form=delays.somebody_is_away,
-        ),
+        counting(lambda p: (Fraction(p.tau_max_T), Fraction(0)), ">", clients=(1, 2, 3), form=delays.somebody_is_away),
         remark=f"{TO_T}.",
     ),
     _theorem(

@@ -204,10 +204,7 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             f" sigma^2 L^2/N + {drift} T sigma^2 L^2",
             refuted(
                 at_most(
-                    0,
-                    _after_lemma_4(case, cubic),
-                    below(0, _E72, eq(5)),
-                    below(D, _lemma_4(case), f"Lemma {letter}.4"),
+                    0, _after_lemma_4(case, cubic), below(0, _E72, eq(5)), below(D, _lemma_4(case), f"Lemma {letter}.4")
                 )
             ),
             repaired=at_most(
@@ -320,9 +317,7 @@ def theorem(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             remark="max(1,tau_avg) is one symbol here and below. The lemma that is invoked is D.6." if e else "",
         ),
         step(
-            f"{place}, caps",
-            "eta_g eta_l <= 1/(10 tau_max K L)",
-            at_most(_ETA, 1 / (10 * tau * K * L), SOMEBODY_AWAY),
+            f"{place}, caps", "eta_g eta_l <= 1/(10 tau_max K L)", at_most(_ETA, 1 / (10 * tau * K * L), SOMEBODY_AWAY)
         ),
         step(
             f"{place}, first term",

@@ -24,10 +24,7 @@ CONCAVE = above(log_p, there, "log(1/p) >= 1 - p")
 def absent_once() -> Scalar:
     """The share of samples without a client is 1 - S/N, by the factorials of which both binomials are made."""
     few, every, others, inverse = sp.symbols("with_client samples (N-1)! 1/((S-1)!(N-S)!)", positive=True)
-    binomials = (
-        equal(few, others * inverse, "binom(N-1, S-1)"),
-        equal(every * S, N * others * inverse, "binom(N, S)"),
-    )
+    binomials = (equal(few, others * inverse, "binom(N-1, S-1)"), equal(every * S, N * others * inverse, "binom(N, S)"))
     return at_most(1 - few / every, 1 - S / N, *binomials, operator="==")
 
 

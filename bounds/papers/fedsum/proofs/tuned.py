@@ -155,12 +155,7 @@ class TunedSizes:
 
 
 def case(
-    draw: Draw,
-    law: Law,
-    right: Callable[[TunedSizes], tuple[sp.Expr, sp.Expr]],
-    *,
-    sampled: int,
-    delta: Fraction,
+    draw: Draw, law: Law, right: Callable[[TunedSizes], tuple[sp.Expr, sp.Expr]], *, sampled: int, delta: Fraction
 ) -> tuple[Fraction, sp.Expr]:
     """A case of Corollary G.1 for FedSUM-B, whose run depends on eta_g*eta_l = 1/(10*K*max{1,tau_max}*L) alone.
 

@@ -13,14 +13,6 @@ from bounds.papers.flame.proofs import algorithm, descent, envelope, properties,
 from bounds.papers.flame.readings import READINGS
 
 STEPS: tuple[Step, ...] = read(
-    (
-        *envelope.STEPS,
-        *algorithm.STEPS,
-        *skew.STEPS,
-        *properties.STEPS,
-        *updates.STEPS,
-        *descent.STEPS,
-        *rate.STEPS,
-    ),
+    (*envelope.STEPS, *algorithm.STEPS, *skew.STEPS, *properties.STEPS, *updates.STEPS, *descent.STEPS, *rate.STEPS),
     READINGS,
 )

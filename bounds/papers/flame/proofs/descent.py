@@ -187,8 +187,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (36), second equality",
         "the clients that are not selected contribute 0",
         same(
-            dot(pi_next - pi, w_i_next - w) + dot(pi_other - pi_other, w_i_other - w),
-            dot(pi_next - pi, w_i_next - w),
+            dot(pi_next - pi, w_i_next - w) + dot(pi_other - pi_other, w_i_other - w), dot(pi_next - pi, w_i_next - w)
         ),
         remark="One client of each kind.",
     ),
@@ -242,10 +241,7 @@ STEPS: tuple[Step, ...] = (
         "18",
         "eq. (37), fourth equality",
         "e_3 = sum_S <(lambda*alpha_i + rho)/2 (w_i^{t+1} + w_i^t) - (lambda*alpha_i + rho)*w_i^{t+1}, dw_i>",
-        same(
-            dot((X + rho) / 2 * (w_i_next + w_i) - X * theta_next + _PI_BY_10 - rho * w, w_i_next - w_i),
-            _E3_BY_10,
-        ),
+        same(dot((X + rho) / 2 * (w_i_next + w_i) - X * theta_next + _PI_BY_10 - rho * w, w_i_next - w_i), _E3_BY_10),
     ),
     _step(
         "19",
@@ -362,14 +358,8 @@ STEPS: tuple[Step, ...] = (
         "29",
         "eq. (39), equality",
         "the terms by ||dtheta||^2 and ||dw_i||^2 collected, with alpha_i/q*eps_i",
-        same(
-            _SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND,
-            _SERVER + _FALL + alpha / q * eps,
-        ),
-        repaired=same(
-            _SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND,
-            _SERVER + _FALL + alpha**2 / q * eps,
-        ),
+        same(_SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND, _SERVER + _FALL + alpha / q * eps),
+        repaired=same(_SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND, _SERVER + _FALL + alpha**2 / q * eps),
         repair="alpha_i^2, as in the lines before and after",
     ),
     _step(

@@ -214,10 +214,7 @@ STEPS: tuple[Step, ...] = (
         "4",
         "eq. (30), third equality to fourth",
         "the last three terms are (rho - lambda*alpha_i)/2 ||w_i - w||^2",
-        same(
-            -_CROSS + dot(_PI_NEXT, w_i_next - w_next) + _CLOSE,
-            (rho - X) / 2 * square(w_i_next - w_next),
-        ),
+        same(-_CROSS + dot(_PI_NEXT, w_i_next - w_next) + _CLOSE, (rho - X) / 2 * square(w_i_next - w_next)),
     ),
     _lemma_3(
         "5",

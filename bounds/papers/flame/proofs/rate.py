@@ -439,10 +439,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "9",
         "eq. (43), second equality",
         "||alpha_i*lambda (w_i - theta_i) + pi_i + rho (w_i - w)||^2 = ||rho (w_i - w)||^2 by Lemma 2",
-        same(
-            square(X * (w_i - theta) + X * (theta - w_i) + rho * (w_i - w)),
-            square(rho * (w_i - w)),
-        ),
+        same(square(X * (w_i - theta) + X * (theta - w_i) + rho * (w_i - w)), square(rho * (w_i - w))),
     ),
     _unbiased(
         "10",

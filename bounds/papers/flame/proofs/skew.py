@@ -52,12 +52,7 @@ def _in_order(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
 
 
 STEPS: tuple[Step, ...] = (
-    _step(
-        "1",
-        "below eq. (17)",
-        "gamma(S, theta') = 1 for the unbiased selection",
-        drawn(_unbiased, "==", skew=1),
-    ),
+    _step("1", "below eq. (17)", "gamma(S, theta') = 1 for the unbiased selection", drawn(_unbiased, "==", skew=1)),
     _step(
         "2",
         "below eq. (18)",

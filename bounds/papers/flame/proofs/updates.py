@@ -52,10 +52,7 @@ STEPS: tuple[Step, ...] = (
         "2",
         "eq. (31), equality",
         "the change of grad_theta_i L_i is alpha_i (grad f_i(theta^{t+1}) - grad f_i(theta^t)) + alpha_i*lambda*dtheta",
-        same(
-            square(_G_NEXT - _G),
-            square(alpha * (g_next - g) + alpha * lambda_ * (theta_next - theta)),
-        ),
+        same(square(_G_NEXT - _G), square(alpha * (g_next - g) + alpha * lambda_ * (theta_next - theta))),
     ),
     _step(
         "3",

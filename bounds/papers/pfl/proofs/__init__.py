@@ -13,13 +13,5 @@ from bounds.papers.pfl.proofs import appendix, control, lemmas, scaffold, stalen
 from bounds.papers.pfl.readings import READINGS
 
 STEPS: tuple[Step, ...] = read(
-    (
-        *lemmas.STEPS,
-        *theorems.STEPS,
-        *scaffold.STEPS,
-        *appendix.STEPS,
-        *control.STEPS,
-        *staleness.STEPS,
-    ),
-    READINGS,
+    (*lemmas.STEPS, *theorems.STEPS, *scaffold.STEPS, *appendix.STEPS, *control.STEPS, *staleness.STEPS), READINGS
 )

@@ -80,11 +80,7 @@ _TERMS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 
 
 def on_terms(
-    lemma: str,
-    number: int,
-    run: Callable[[Draw], Histories],
-    *where: str,
-    kind: StepKind = StepKind.EXPECTATION,
+    lemma: str, number: int, run: Callable[[Draw], Histories], *where: str, kind: StepKind = StepKind.EXPECTATION
 ) -> Iterator[Step]:
     """Both claims of Lemma 3.2 or 3.3, of u and of v, as steps from that number on."""
     sides, constants, claims = _TERMS[lemma]

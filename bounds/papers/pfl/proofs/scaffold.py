@@ -153,8 +153,7 @@ _summed = below(
 )
 _NOISE = NOISE.subs(n, r**3)
 _sum_bound = below(
-    m / (4 * r**3) * sum_C,
-    T * m * r**2 * K / (36 * L**2) * (M_u + m / r**3 * M_v) + m**2 * T / (18 * L**2) * _NOISE,
+    m / (4 * r**3) * sum_C, T * m * r**2 * K / (36 * L**2) * (M_u + m / r**3 * M_v) + m**2 * T / (18 * L**2) * _NOISE
 )
 _hatted = (_half - 6 * lkg) * (M_u + m / r**3 * M_v)
 _combined = _half - 6 * lkg - 8 * lkg * r**2 / m

@@ -189,10 +189,7 @@ def _mean_change(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
     return [
-        (
-            expect_square(_change_u(one) + p.gamma / p.n * one.known(sum(one.sums, NoisyRational()))),
-            ZERO,
-        )
+        (expect_square(_change_u(one) + p.gamma / p.n * one.known(sum(one.sums, NoisyRational()))), ZERO)
         for one in law.rounds(law.last)
     ]
 

@@ -31,7 +31,4 @@ def step(name: str, where: str, claim: str, check: Check, **more: Any) -> Step:
 
 def smooth(after: Vector, middle: Vector, before: Vector, du: Vector, dv: Vector) -> tuple[Condition, ...]:
     """Smoothness along (u, v) -> (u, v + dv) -> (u + du, v + dv): the gradient is before, then middle, then after."""
-    return (
-        below(square(after - middle), s.L**2 * square(du)),
-        below(square(middle - before), s.L**2 * square(dv)),
-    )
+    return (below(square(after - middle), s.L**2 * square(du)), below(square(middle - before), s.L**2 * square(dv)))

@@ -581,10 +581,7 @@ COMPLETE: tuple[Step, ...] = (
         at_most(
             M,
             4 * F_0 / (T * K * gamma) + 44 * L * FULL * gamma + L * F_0 / T,
-            below(
-                (sp.Rational(1, 2) - 21 * x) * M,
-                F_0 / (T * K * gamma) + 11 * L * FULL * gamma + L * F_0 / (4 * T),
-            ),
+            below((sp.Rational(1, 2) - 21 * x) * M, F_0 / (T * K * gamma) + 11 * L * FULL * gamma + L * F_0 / (4 * T)),
             below(21 * x, sp.Rational(1, 4)),
         ),
     ),

@@ -51,10 +51,7 @@ _tau1, _tau2, _a_0, _a_1, _a_2 = positives("tau_1 tau_2 a_0 a_1 a_2")
 
 STEPS = (
     _step(
-        1,
-        "Section 2.3, below eq. (4)",
-        "E sum_{i in C} p~_i = 1 with p~_i = (n/|C|) p_i",
-        drawn(_total, "==", total=1),
+        1, "Section 2.3, below eq. (4)", "E sum_{i in C} p~_i = 1 with p~_i = (n/|C|) p_i", drawn(_total, "==", total=1)
     ),
     _step(
         2,

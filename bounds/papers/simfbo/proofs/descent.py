@@ -234,9 +234,7 @@ def together() -> Scalar:
         below(sampled_x, still_x + mean_share * mean + x_xy * (moved_x + moved_y) + x_v * moved_v, "Lemma 9, x"),
         below(sampled_y, still_y + y_xy * (moved_x + moved_y) + y_y * gap_y, "Lemma 9, y"),
         below(
-            sampled_v,
-            still_v + v_xy * (moved_x + moved_y) + v_v * moved_v + v_gap * gap_v + v_y * gap_y,
-            "Lemma 9, v",
+            sampled_v, still_v + v_xy * (moved_x + moved_y) + v_v * moved_v + v_gap * gap_v + v_y * gap_y, "Lemma 9, v"
         ),
         below(moved_x, drift_x, "Lemma 8, x"),
         below(moved_v, drift_v, "Lemma 8, v"),
@@ -313,10 +311,7 @@ STEPS = (
         remark=_AS_ABOVE + "A mu_g = 40 slope + 384 L_R^2 L_1^2/mu_g^2, by the definition of K_1.",
     ),
     _lyapunov(
-        24,
-        "not printed: (beta_max/P) s X",
-        "(beta_max/P) s X <= 1/4, with the repaired step sizes",
-        by_Phi(_QUARTER),
+        24, "not printed: (beta_max/P) s X", "(beta_max/P) s X <= 1/4, with the repaired step sizes", by_Phi(_QUARTER)
     ),
     _lyapunov(
         25,

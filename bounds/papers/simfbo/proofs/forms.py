@@ -418,9 +418,7 @@ _NOISES = (
     equal(deviation(_noise, _start), 0, "noise and the gradient at the start"),
     equal(dot(total(_noise), total(_start)), 0, "noises and the gradients at the start"),
     equal(
-        deviation(_noise, _moves),
-        _OTHERS * dot(total(_noise), total(_moves)),
-        "noise and the changes of other clients",
+        deviation(_noise, _moves), _OTHERS * dot(total(_noise), total(_moves)), "noise and the changes of other clients"
     ),
 )
 

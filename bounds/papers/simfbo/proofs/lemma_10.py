@@ -46,10 +46,7 @@ def _samples(draw: Draw) -> tuple[list[_Sample], Fraction]:
     step, step_y = draw.positive(), draw.positive()
     error = run.origin[Y].constant - run.y_star(run.origin[X]).constant
     found = [
-        _Sample(
-            e=error - step_y * expect(run.sampled(chosen, Y)),
-            d=-step * expect(run.sampled(chosen, X)),
-        )
+        _Sample(e=error - step_y * expect(run.sampled(chosen, Y)), d=-step * expect(run.sampled(chosen, X)))
         for chosen in run.samples
     ]
     return found, run.average("a") / run.average("m")

@@ -84,10 +84,7 @@ def _inclusion(draw: Draw, exponent: int) -> Pairs:
 def _client_noise(draw: Draw, exponent: int) -> Pairs:
     run = drawn_round(draw, noisy=True)
     for i in range(run.n):
-        yield (
-            expect_square(_noise_of(run, i, X)),
-            sum(share**exponent for share in run.shares(i)) * run.sigma[X] ** 2,
-        )
+        yield (expect_square(_noise_of(run, i, X)), sum(share**exponent for share in run.shares(i)) * run.sigma[X] ** 2)
 
 
 def _decomposition(draw: Draw, factor: int) -> Pairs:

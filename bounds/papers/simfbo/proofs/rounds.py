@@ -175,10 +175,7 @@ class BilevelRound:
     @property
     def noise_weight(self) -> Fraction:
         """sum_i w_i^2 |a_i|_2^2/|a_i|_1^2."""
-        return sum(
-            (w**2 * sum(share**2 for share in self.shares(i)) for i, w in enumerate(self.w)),
-            Fraction(0),
-        )
+        return sum((w**2 * sum(share**2 for share in self.shares(i)) for i, w in enumerate(self.w)), Fraction(0))
 
     @property
     def sampling(self) -> Fraction:

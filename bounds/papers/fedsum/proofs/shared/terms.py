@@ -14,13 +14,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.proof import Proof, at_most
-from bounds.ledger.step import (
-    Check,
-    Scalar,
-    Step,
-    above,
-    below,
-)
+from bounds.ledger.step import Check, Scalar, Step, above, below
 from bounds.papers.fedsum.symbols import T, tau_avg, tau_max
 from bounds.statement import Condition
 

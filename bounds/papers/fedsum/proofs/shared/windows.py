@@ -94,9 +94,7 @@ def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
             "proof, first display",
             "t - tau_t >= min{0, t - tau_max}",
             counting(
-                lambda p: [(t - p.delay(t), min(0, t - p.tau_max)) for t in range(p.T)],
-                ">=",
-                form=delays.window_begins,
+                lambda p: [(t - p.delay(t), min(0, t - p.tau_max)) for t in range(p.T)], ">=", form=delays.window_begins
             ),
         ),
         part.step(
