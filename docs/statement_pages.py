@@ -19,7 +19,8 @@ import bounds
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import implications
 from bounds.ledger.refuted import refuted
-from bounds.printing.markup import Markdown, MarkupBlocks
+from bounds.printing.markdown import Markdown
+from bounds.printing.markup import MarkupBlocks
 from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.settings.applicability import foreign
@@ -78,7 +79,7 @@ def _documents(paper: str) -> Sequence[str]:
 def _page(statement: Statement, entry: Entry | None, errata: Sequence[Erratum]) -> str:
     blocks = MarkupBlocks(page(statement))
     head, body = Markdown(words=plain), Markdown(key=link, words=linked)
-    title, *about = map(head.block, blocks.head)
+    title, *about = (head.text([node]) for node in blocks.head)
     checked = [row for make in _CHECKS if (row := make(statement)) is not None]
     graph = _graph(statement)
     paper = statement.key.partition("/")[0]
@@ -92,7 +93,7 @@ def _page(statement: Statement, entry: Entry | None, errata: Sequence[Erratum]) 
             f"All statements: [{plain(bounds.title(paper))}](/statements/{paper}/index.md).",
             "",
             *([f"**{_sentence(statement, badge)}**", ""] if (badge := _badge(statement, entry)) else []),
-            *(part.replace("###", "##", 1) for part in map(body.block, blocks.body)),
+            body.text(blocks.body),
             *_wrong(statement, errata),
             "## What has been checked",
             "",

@@ -1,14 +1,15 @@
-"""A statement's page as Markdown, LaTeX and HTML: one sequence of blocks, set three ways."""
+"""A statement's page as Markdown, LaTeX and HTML: one sequence of nodes, set three ways."""
 
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from bounds.printing.abbreviations import is_definition
+from bounds.printing.markdown import Markdown
+from bounds.printing.nodes import Code, Display, Grid, Heading, Listing, Math, Node, Paragraph, Part, text
 from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.tex import Tex, length
 from bounds.statement import Relation
@@ -16,70 +17,6 @@ from bounds.statement import Relation
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">", "= O": "= O"}
 # A displayed formula is broken between its terms where a line would have more characters.
 _LONGEST = 64
-
-
-@dataclass(frozen=True)
-class Words:
-    """Prose, in which keys of statements may stand."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Key:
-    """The key of a statement, or another name as it is typed."""
-
-    text: str
-    statement: bool = True
-
-
-@dataclass(frozen=True)
-class Formula:
-    """LaTeX between words."""
-
-    latex: str
-
-
-Inline = Words | Key | Formula
-
-
-@dataclass(frozen=True)
-class Heading:
-    """The title."""
-
-    parts: tuple[Inline, ...]
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A label and what it says; several entries are a list."""
-
-    label: str
-    entries: tuple[tuple[Inline, ...], ...]
-
-
-@dataclass(frozen=True)
-class Display:
-    """A formula on lines of its own, one per row."""
-
-    rows: tuple[str, ...]
-
-    @property
-    def latex(self) -> str:
-        """The rows as one formula."""
-        if len(self.rows) == 1:
-            return self.rows[0].replace("{}&", " ")
-        return "\\begin{aligned}\n" + " \\\\\n".join(self.rows) + "\n\\end{aligned}"
-
-
-@dataclass(frozen=True)
-class MarkupTable:
-    """The symbols: as printed, as typed, meaning and domain."""
-
-    rows: tuple[tuple[Inline, Inline, Inline, Inline], ...]
-
-
-Block = Heading | Paragraph | Display | MarkupTable
 
 
 @dataclass(frozen=True)
@@ -95,31 +32,31 @@ class MarkupBlocks:
         return Tex(self.page.order, lambda name: vocabulary[name].latex if name in vocabulary.order else _safe(name))
 
     @property
-    def head(self) -> Iterator[Block]:
+    def head(self) -> Iterator[Node]:
         """Title and place."""
         statement = self.page.statement
-        yield Heading((Key(statement.key), Words(": " + statement.title)))
-        about: list[Inline] = [Words(f"{place(statement)}, {statement.source.paper}.")]
+        yield Heading((Code(statement.key, key=True), ": " + statement.title))
+        about: list[Part] = [f"{place(statement)}, {statement.source.paper}."]
         if statement.algorithm is not None:
-            about += [Words(" Algorithm: "), Key(statement.algorithm, statement=False), Words(".")]
-        yield Paragraph("", (tuple(about),))
+            about += [" Algorithm: ", Code(statement.algorithm), "."]
+        yield Paragraph(tuple(about))
 
     @property
-    def body(self) -> Iterator[Block]:
+    def body(self) -> Iterator[Node]:
         """All but title and symbols."""
         page, statement = self.page, self.page.statement
         for inequality in page.claims:
-            yield Paragraph("", (tuple(self._introduced(inequality)),))
-            yield Display(self.claim(inequality))
+            yield Paragraph(tuple(self._introduced(inequality)))
+            yield Display(aligned(self.claim(inequality)))
         if page.abbreviations:
-            yield Paragraph("", ((Words("where"),),))
+            yield Paragraph(("where",))
             rows = (
                 broken(self.tex.name(each.name) + " =", [("", self.tex.split(each.formula))])
                 for each in page.abbreviations
             )
-            yield Display(tuple(row for group in rows for row in group))
+            yield Display(aligned([row for group in rows for row in group]))
         if statement.assumptions:
-            yield Paragraph("Assumes", tuple((Words(assumption.value),) for assumption in statement.assumptions))
+            yield _labelled("Assumes", tuple((assumption.value,) for assumption in statement.assumptions))
         for label, lines in (
             ("If", [(line, line.note) for line in page.conditions]),
             ("Step sizes", [(line, kind) for kind, line in page.rules]),
@@ -127,47 +64,48 @@ class MarkupBlocks:
             ("Fixes", [(line, "") for line in page.settings]),
         ):
             if lines:
-                yield Paragraph(label, tuple(self._noted(line, note) for line, note in lines))
+                yield _labelled(label, tuple(self._noted(line, note) for line, note in lines))
         for label, keys in (("Follows from", statement.follows_from), ("Used in", page.used_in)):
             if keys:
-                yield Paragraph(label, (_listed(keys),))
+                yield Paragraph(_listed(keys), label)
         if statement.remark:
-            yield Paragraph("Remark", ((Words(statement.remark),),))
+            yield Paragraph((statement.remark,), "Remark")
         if page.partner is not None:
             label = "Repaired form" if page.repaired_by_partner else "Printed form"
-            yield Paragraph(label, ((Words(". ".join(page.partner_words)),),))
+            yield Paragraph((". ".join(page.partner_words),), label)
 
     @property
-    def symbols(self) -> MarkupTable:
-        """The table of symbols."""
-        return MarkupTable(
-            tuple(
-                (Formula(q.latex), Key(q.name, statement=False), Words(q.meaning), Words(quantity_domain(q)))
-                for q in self.page.symbols
-            )
-        )
+    def symbols(self) -> Grid:
+        """The table of symbols: as printed, as typed, meaning and domain."""
+        rows = (((Math(q.latex),), (Code(q.name),), (q.meaning,), (quantity_domain(q),)) for q in self.page.symbols)
+        return Grid("", ("symbol", "name", "meaning", "domain"), tuple(rows))
 
-    def _introduced(self, inequality: PrintedInequality) -> Iterator[Inline]:
+    @property
+    def all(self) -> tuple[Node, ...]:
+        """The whole page."""
+        return (*self.head, *self.body, self.symbols)
+
+    def _introduced(self, inequality: PrintedInequality) -> Iterator[Part]:
         claim = inequality.claim
         name = f" {claim.name}" if len(self.page.statement.claims) > 1 else ""
         if is_definition(self.page.statement, claim):
-            yield Words(f"Definition{name}:")
+            yield f"Definition{name}:"
             return
         over = OVER[claim.metric.over]
         metric = None if inequality.metric is None else self.tex.product(inequality.metric)
         if metric is None or metric.replace(" ", "") == claim.metric.latex.replace(" ", ""):
-            yield Words(f"Claim{name}{', ' if over else ''}{over}:")
+            yield f"Claim{name}{', ' if over else ''}{over}:"
         else:
-            yield Words(f"Claim{name}, {OVER_OF[claim.metric.over]}")
-            yield Formula(metric)
-            yield Words(":")
+            yield f"Claim{name}, {OVER_OF[claim.metric.over]}"
+            yield Math(metric)
+            yield ":"
 
     def line(self, line: Line) -> str:
         """A hypothesis or step rule."""
         return f"{self.tex.product(line.left)} {_SIGNS[line.operator]} {self.tex.product(line.right)}"
 
-    def _noted(self, line: Line, note: str) -> tuple[Inline, ...]:
-        return (Formula(r"\displaystyle " + self.line(line)), *([Words(f" ({note})")] if note else []))
+    def _noted(self, line: Line, note: str) -> tuple[Part, ...]:
+        return (Math(r"\displaystyle " + self.line(line)), *([f" ({note})"] if note else []))
 
     def claim(self, inequality: PrintedInequality, *, named: bool = True) -> tuple[str, ...]:
         """A claim in rows; with ``named``, the name of every term under it."""
@@ -176,6 +114,13 @@ class MarkupBlocks:
         parts = [(name if several else "", self.tex.split(term)) for name, term in inequality.terms]
         order = claim.relation is Relation.ORDER
         return broken(f"{claim.metric.latex} {_SIGNS[claim.relation.value]}", parts, enclosed=order)
+
+
+def aligned(rows: Sequence[str]) -> str:
+    """Rows as one formula on lines of its own."""
+    if len(rows) == 1:
+        return rows[0].replace("{}&", " ")
+    return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
 def broken(head: str, parts: Sequence[tuple[str, list[str]]], *, enclosed: bool = False) -> tuple[str, ...]:
@@ -230,84 +175,24 @@ def _escaped(text: str) -> str:
     return "".join(escaped)
 
 
-def _listed(keys: Sequence[str]) -> tuple[Inline, ...]:
-    parts: list[Inline] = []
+def _labelled(label: str, entries: tuple[tuple[Part, ...], ...]) -> Node:
+    """A label and what it says; several entries are a list."""
+    return Paragraph(entries[0], label) if len(entries) == 1 else Listing(entries, label)
+
+
+def _listed(keys: Sequence[str]) -> tuple[Part, ...]:
+    parts: list[Part] = []
     for key in keys:
-        parts += [Words(", "), Key(key)] if parts else [Key(key)]
+        parts += [", ", Code(key, key=True)] if parts else [Code(key, key=True)]
     return tuple(parts)
 
 
 # Markdown.
 
 
-def markdown_escaped(text: str) -> str:
-    """Text with everything that Markdown would interpret escaped."""
-    escaped = re.sub(r"[\\`*_{}\[\]<>#|~$^]|^[-+]", r"\\\g<0>", text)
-    # A number that begins a list; a backslash before a digit would be shown.
-    return re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", escaped)
-
-
-def markdown_code(text: str) -> str:
-    """Text as typed, between more backticks than it has."""
-    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}"
-
-
-def markdown_formula(latex: str) -> str:
-    """LaTeX in one line that neither ends the formula it stands in nor is HTML to whoever reads it without formulas."""
-    kept = re.sub(r"(\\.)|\$", lambda found: found[1] or r"\$", re.sub(r"\s+", " ", latex))
-    return re.sub(r"<(?=[A-Za-z/!?])", "< ", kept)
-
-
-def markdown_display(latex: str) -> str:
-    """LaTeX on lines of its own, none of them empty, which would end it."""
-    lines = "\n".join(markdown_formula(line) for line in latex.splitlines() if line.strip())
-    return f"$$\n{lines}\n$$"
-
-
-@dataclass(frozen=True)
-class Markdown:
-    """Writes blocks as Markdown; ``key`` sets the key of a statement and ``words`` prose."""
-
-    key: Callable[[str], str] = markdown_code
-    words: Callable[[str], str] = markdown_escaped
-
-    def inline(self, parts: Sequence[Inline]) -> str:
-        """Parts of a line."""
-        return "".join(map(self._part, parts))
-
-    def _part(self, part: Inline) -> str:
-        if isinstance(part, Formula):
-            return f"${markdown_formula(part.latex)}$"
-        if isinstance(part, Key):
-            return self.key(part.text) if part.statement else markdown_code(part.text)
-        return self.words(part.text)
-
-    def _cell(self, part: Inline) -> str:
-        """A part in a table, where a bar would end the cell."""
-        return self._part(Formula(part.latex.replace(r"\|", r"\Vert ")) if isinstance(part, Formula) else part)
-
-    def block(self, block: Block) -> str:
-        """A block and the empty line after it."""
-        if isinstance(block, Heading):
-            return f"### {self.inline(block.parts)}\n"
-        if isinstance(block, Display):
-            return markdown_display(block.latex) + "\n"
-        if isinstance(block, Paragraph):
-            label = f"**{block.label}:** " if block.label else ""
-            if len(block.entries) == 1:
-                return f"{label}{self.inline(block.entries[0])}\n"
-            return "\n".join([label.rstrip(), "", *(f"- {self.inline(entry)}" for entry in block.entries), ""])
-        rows = ["| symbol | name | meaning | domain |", "| --- | --- | --- | --- |"]
-        rows += ["| " + " | ".join(map(self._cell, row)) + " |" for row in block.rows]
-        return "\n".join([*rows, ""])
-
-
 def markdown(page: Page) -> str:
     """The page as Markdown with formulas between dollar signs."""
-    blocks = MarkupBlocks(page)
-    return "\n".join(map(Markdown().block, [*blocks.head, *blocks.body, blocks.symbols]))
+    return Markdown().text(MarkupBlocks(page).all)
 
 
 # LaTeX.
@@ -315,32 +200,32 @@ def markdown(page: Page) -> str:
 
 def latex(page: Page) -> str:
     """The page as LaTeX; needs ``amsmath`` and ``amssymb``."""
-    blocks = MarkupBlocks(page)
-    return "\n".join(map(_latex_block, [*blocks.head, *blocks.body, blocks.symbols]))
+    return "\n".join(map(_latex_node, MarkupBlocks(page).all))
 
 
-def _latex_inline(parts: Sequence[Inline]) -> str:
+def _latex_line(parts: Sequence[Part]) -> str:
     return "".join(map(_latex_part, parts))
 
 
-def _latex_part(part: Inline) -> str:
-    if isinstance(part, Formula):
+def _latex_part(part: Part) -> str:
+    if isinstance(part, Math):
         return f"${part.latex}$"
-    return rf"\texttt{{{_escaped(part.text)}}}" if isinstance(part, Key) else _escaped(part.text)
+    return rf"\texttt{{{_escaped(part.text)}}}" if isinstance(part, Code) else _escaped(text((part,)))
 
 
-def _latex_block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return rf"\paragraph{{{_latex_inline(block.parts)}}}"
-    if isinstance(block, Display):
-        return f"\\[\n{block.latex}\n\\]"
-    if isinstance(block, Paragraph):
-        label = rf"\textbf{{{block.label}:}} " if block.label else ""
-        if len(block.entries) == 1:
-            return f"{label}{_latex_inline(block.entries[0])}\n"
-        items = [rf"\item {_latex_inline(entry)}" for entry in block.entries]
+def _latex_node(node: Node) -> str:
+    label = rf"\textbf{{{named}:}} " if (named := getattr(node, "label", "")) else ""
+    if isinstance(node, Heading):
+        return rf"\paragraph{{{_latex_line(node.parts)}}}"
+    if isinstance(node, Display):
+        return f"\\[\n{node.latex}\n\\]"
+    if isinstance(node, Paragraph):
+        return f"{label}{_latex_line(node.parts)}\n"
+    if isinstance(node, Listing):
+        items = [rf"\item {_latex_line(item)}" for item in node.items]
         return "\n".join([label.rstrip(), r"\begin{itemize}", *items, r"\end{itemize}"])
-    rows = [" & ".join(map(_latex_part, row)) + r" \\" for row in block.rows]
+    assert isinstance(node, Grid), "a statement's page has no other nodes"
+    rows = [" & ".join(map(_latex_line, row)) + r" \\" for row in node.rows]
     return "\n".join([r"\begin{tabular}{llp{7cm}l}", *rows, r"\end{tabular}"])
 
 
@@ -349,30 +234,30 @@ def _latex_block(block: Block) -> str:
 
 def as_html(page: Page) -> str:
     """The page as HTML with formulas between dollar signs, which a notebook sets."""
-    blocks = MarkupBlocks(page)
-    return "\n".join(map(_html_block, [*blocks.head, *blocks.body, blocks.symbols]))
+    return "\n".join(map(_html_node, MarkupBlocks(page).all))
 
 
-def _html_inline(parts: Sequence[Inline]) -> str:
+def _html_line(parts: Sequence[Part]) -> str:
     return "".join(map(_html_part, parts))
 
 
-def _html_part(part: Inline) -> str:
-    if isinstance(part, Formula):
+def _html_part(part: Part) -> str:
+    if isinstance(part, Math):
         return html.escape(f"${part.latex}$")
-    return f"<code>{html.escape(part.text)}</code>" if isinstance(part, Key) else html.escape(part.text)
+    return f"<code>{html.escape(part.text)}</code>" if isinstance(part, Code) else html.escape(text((part,)))
 
 
-def _html_block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f"<h3>{_html_inline(block.parts)}</h3>"
-    if isinstance(block, Display):
-        return html.escape(f"$$\n{block.latex}\n$$")
-    if isinstance(block, Paragraph):
-        label = f"<b>{block.label}:</b> " if block.label else ""
-        if len(block.entries) == 1:
-            return f"<p>{label}{_html_inline(block.entries[0])}</p>"
-        items = "".join(f"<li>{_html_inline(entry)}</li>" for entry in block.entries)
+def _html_node(node: Node) -> str:
+    label = f"<b>{named}:</b> " if (named := getattr(node, "label", "")) else ""
+    if isinstance(node, Heading):
+        return f"<h3>{_html_line(node.parts)}</h3>"
+    if isinstance(node, Display):
+        return html.escape(f"$$\n{node.latex}\n$$")
+    if isinstance(node, Paragraph):
+        return f"<p>{label}{_html_line(node.parts)}</p>"
+    if isinstance(node, Listing):
+        items = "".join(f"<li>{_html_line(item)}</li>" for item in node.items)
         return f"<p>{label.rstrip()}</p><ul>{items}</ul>"
-    rows = ["<tr>" + "".join(f"<td>{_html_part(cell)}</td>" for cell in row) + "</tr>" for row in block.rows]
+    assert isinstance(node, Grid), "a statement's page has no other nodes"
+    rows = ["<tr>" + "".join(f"<td>{_html_line(cell)}</td>" for cell in row) + "</tr>" for row in node.rows]
     return f"<table>{''.join(rows)}</table>"

@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from bounds.printing.nodes import Document
 from ratecheck import files
 from ratecheck.api.given import place_of
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.views.document import html, markdown
-from ratecheck.views.document.nodes import Document
 from ratecheck.views.progress import progress
 
 _FORMS = {".html": html.page, ".md": markdown.page}

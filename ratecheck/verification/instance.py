@@ -28,7 +28,7 @@ from ratecheck.problems import build as problem_forms
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.verification.exact_values import Numbers
-from ratecheck.verification.proof import Proof
+from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.rigorous import ASKED, decided, exact_numbers, not_followed
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
@@ -64,12 +64,12 @@ class Instance:
             progress=progress,
         )
 
-    def proof(self, options: Options = EXACT, *, exactly: bool = False) -> Proof:
+    def proof(self, options: Options = EXACT, *, exactly: bool = False) -> VerdictProof:
         """What is decided rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
         if exact_runs(self.problem) is None:
             return not_followed(self.problem)
         if reasons := foreign(self._statement):
-            return Proof(None, "; ".join(reasons))
+            return VerdictProof(None, "; ".join(reasons))
         return decided(self._setting(options), ASKED, exactly=exactly)
 
     def numbers(self) -> Numbers:

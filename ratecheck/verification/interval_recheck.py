@@ -16,7 +16,7 @@ from ratecheck.participation import Participation
 from ratecheck.settings.measured import measured_in
 from ratecheck.settings.setting import Setting
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.proof import Proof
+from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.rigorous import decided
 from ratecheck.verification.verdict import Comparison, Verdict
 
@@ -63,13 +63,13 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
     return _unproved(verdict, setting, proof, by_a_hair=by_a_hair)
 
 
-def _prove(setting: Setting, trace: Participation) -> Proof:
+def _prove(setting: Setting, trace: Participation) -> VerdictProof:
     """What the interval engine proves on the trace, at a bounded cost."""
     options = replace(setting.options, engine="exact", ignore_conditions=False)
     try:
         return decided(replace(setting.on(trace) if trace.deterministic else setting, options=options))
     except InputError as error:
-        return Proof(None, str(error))
+        return VerdictProof(None, str(error))
 
 
 def _gap(left: Enclosure, right: Enclosure) -> float:
@@ -77,7 +77,7 @@ def _gap(left: Enclosure, right: Enclosure) -> float:
     return abs(outward(left - right if left.low > right.high else right - left)[0])
 
 
-def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bool) -> Verdict:
+def _unproved(verdict: Verdict, setting: Setting, proof: VerdictProof, *, by_a_hair: bool) -> Verdict:
     """What is left to say where nothing is proved."""
     if verdict.outcome is Outcome.INCONCLUSIVE and proof.agree:
         note = "the sides agree to within a millionth of them in interval arithmetic, where float64 is not exact enough"

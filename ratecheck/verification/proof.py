@@ -31,7 +31,7 @@ EQUAL = 1e-6
 
 
 @dataclass(frozen=True)
-class Proof:
+class VerdictProof:
     """What was proved: ``outcome`` VIOLATED, HOLDS or NOT_APPLICABLE, or None where ``reason`` says why nothing was.
 
     ``left`` and ``right`` enclose the sides of the claim with the least slack, in round ``round`` (None: the mean).
@@ -134,7 +134,7 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
     return total
 
 
-def until_decided(decide: Callable[[int], Proof], work: CostLimit, first: bool = False) -> Proof:
+def until_decided(decide: Callable[[int], VerdictProof], work: CostLimit, first: bool = False) -> VerdictProof:
     """With more and more digits, until the sides are told apart or agree to many digits; of few steps exactly.
 
     ``first`` tries rationals before anything else, where nothing is irrational. What costs more than ``work`` allows is
@@ -143,11 +143,11 @@ def until_decided(decide: Callable[[int], Proof], work: CostLimit, first: bool =
     if first:
         with suppress(UndecidedError):
             return decide(ball.EXACT)
-    proof, before, spent = Proof(None), None, 0.0
+    proof, before, spent = VerdictProof(None), None, 0.0
     for bits in _BITS:
         spent += work.products * _cost(bits)
         if spent > work.limit:
-            return proof if proof.reason else Proof(None, TOO_LONG)
+            return proof if proof.reason else VerdictProof(None, TOO_LONG)
         proof = decide(bits)
         if proof.proved:
             return proof
@@ -164,7 +164,7 @@ def until_decided(decide: Callable[[int], Proof], work: CostLimit, first: bool =
         return proof
 
 
-def decided_claims(claims: Sequence[Claim], values: Numbers, record: Mapping[str, Number]) -> Proof:
+def decided_claims(claims: Sequence[Claim], values: Numbers, record: Mapping[str, Number]) -> VerdictProof:
     """All claims about one number each, such as a mean over the rounds."""
     here = {**values, **record}
     return together(
@@ -175,7 +175,7 @@ def decided_claims(claims: Sequence[Claim], values: Numbers, record: Mapping[str
 def decided_rounds(
     claims: Sequence[Claim], values: Numbers, follow: Callable[[int], Iterable[Mapping[str, Number]]], T: int,
     work: CostLimit, *, first: bool = False,
-) -> Proof:  # fmt: skip
+) -> VerdictProof:  # fmt: skip
     """All claims in all of the T rounds that they are about, ``follow`` being a run with so many digits.
 
     More digits are for the rounds that are still open. Those whose sides agree are asked in rationals, as long as these
@@ -211,31 +211,31 @@ class _Open:
         work: CostLimit,
     ) -> None:  # fmt: skip
         self.claims, self.values, self.follow, self.T, self.work = claims, values, follow, T, work
-        self.violated: Proof | None = None
-        self._least: Proof | None = None
+        self.violated: VerdictProof | None = None
+        self._least: VerdictProof | None = None
         self._spent = 0.0
         # Of claims about the best round, the rounds in which they fail.
-        self._failing: dict[int, list[Proof]] = {
+        self._failing: dict[int, list[VerdictProof]] = {
             k: [] for k, claim in enumerate(claims) if claim.metric.over is Over.BEST_ROUND
         }
         # By claim and round what is known of the sides; those that more digits do not tell apart are still.
-        self._open: dict[tuple[int, int], Proof | None] = {
+        self._open: dict[tuple[int, int], VerdictProof | None] = {
             (k, t): None for k, claim in enumerate(claims) for t in range(claim.metric.over.first(T), T)
         }
         self._still: set[tuple[int, int]] = set()
         self._operations = sum(int(sp.count_ops(claim.bound - claim.metric.expr)) + _COMPARED for claim in claims)
 
     @property
-    def none_open(self) -> Proof | None:
+    def none_open(self) -> VerdictProof | None:
         """The claim and round with the least slack, once all of them hold."""
         return None if self._open else self._least
 
     @property
-    def first_open(self) -> Proof:
+    def first_open(self) -> VerdictProof:
         """The first that is open, of those whose sides do not agree if there are any."""
         place, proof = min(self._open.items(), key=lambda each: each[1] is not None and each[1].agree)
         if proof is None:
-            return Proof(None, TOO_LONG)
+            return VerdictProof(None, TOO_LONG)
         if place in self._still or not self._spent:
             return proof
         return replace(proof, reason=f"{proof.reason}, and more digits would take too long")
@@ -291,7 +291,7 @@ class _Open:
             if place in self._open:
                 self._settled(place, _proof(self.claims[place[0]], place[1], left, right))
 
-    def _settled(self, place: tuple[int, int], proof: Proof) -> bool:
+    def _settled(self, place: tuple[int, int], proof: VerdictProof) -> bool:
         """Whether something is proved, which is kept; a claim about the best round holds where one round does."""
         if not proof.proved:
             return False
@@ -332,23 +332,23 @@ class _Open:
             before = {f"{name}_prev": value for name, value in record.items()}
 
 
-def _proof(claim: Claim, t: int | None, left: Enclosure, right: Enclosure) -> Proof:
+def _proof(claim: Claim, t: int | None, left: Enclosure, right: Enclosure) -> VerdictProof:
     outcome = _compared(claim.relation, left, right)
     where = "" if t is None else f" in round {t}"
     reason = "" if outcome is not None else f"the enclosures of the two sides overlap{where}"
-    proof = Proof(outcome, reason, claim.name, t, left, right)
+    proof = VerdictProof(outcome, reason, claim.name, t, left, right)
     agree = outcome is None and claim.relation is Relation.EQUAL and _width(proof) <= Fraction(EQUAL) * _size(proof)
     return replace(proof, agree=agree)
 
 
-def _size(proof: Proof) -> Fraction:
+def _size(proof: VerdictProof) -> Fraction:
     """The size of the larger side."""
     assert proof.left is not None
     assert proof.right is not None
     return max(abs(proof.left.middle), abs(proof.right.middle))
 
 
-def _width(proof: Proof) -> Fraction:
+def _width(proof: VerdictProof) -> Fraction:
     """How far apart the ends of both sides are."""
     assert proof.left is not None
     assert proof.right is not None
@@ -403,7 +403,7 @@ def _compared(relation: Relation, left: Enclosure, right: Enclosure) -> Outcome 
     return Outcome.HOLDS if left.high <= right.low else None
 
 
-def together(proofs: Sequence[Proof]) -> Proof:
+def together(proofs: Sequence[VerdictProof]) -> VerdictProof:
     """One of several that all have to hold: one violated or undecided, else the one with least slack."""
     for outcome in (Outcome.VIOLATED, None):
         if found := [proof for proof in proofs if proof.outcome is outcome]:
@@ -411,7 +411,7 @@ def together(proofs: Sequence[Proof]) -> Proof:
     return min(proofs, key=_slack)
 
 
-def _slack(proof: Proof) -> float:
+def _slack(proof: VerdictProof) -> float:
     if proof.left is None or proof.right is None:
         return 0.0
     left, right = proof.left.middle, proof.right.middle

@@ -39,7 +39,7 @@ from ratecheck.verification.exact_values import ForeignError, Numbers, exact_val
 from ratecheck.verification.proof import (
     TOO_LONG,
     CostLimit,
-    Proof,
+    VerdictProof,
     decided_claims,
     decided_rounds,
     quadratic_form,
@@ -73,26 +73,26 @@ def exact_numbers(setting: Setting) -> Numbers:
         return {}
 
 
-def not_followed(problem: Problem) -> Proof:
+def not_followed(problem: Problem) -> VerdictProof:
     """Nothing, since runs on such a problem have no exact form."""
-    return Proof(None, f"a {problem.kind} problem is not followed rigorously")
+    return VerdictProof(None, f"a {problem.kind} problem is not followed rigorously")
 
 
-def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = False) -> Proof:
+def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = False) -> VerdictProof:
     """What is proved of a setting, at a cost of so many products of numbers."""
     try:
         return _decide(setting, limit, exactly=exactly)
     except ForeignError as error:
         # A comparison that ignores the conditions is a comparison.
         outcome = None if setting.options.ignore_conditions else Outcome.NOT_APPLICABLE
-        return Proof(outcome, f"not an instance of the assumptions: {error}")
+        return VerdictProof(outcome, f"not an instance of the assumptions: {error}")
     except UndecidedError as error:
-        return Proof(None, str(error))
+        return VerdictProof(None, str(error))
     except ArithmeticError:
-        return Proof(None, "a number leaves the range of floats on the way")
+        return VerdictProof(None, "a number leaves the range of floats on the way")
 
 
-def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
+def _decide(setting: Setting, limit: float, *, exactly: bool) -> VerdictProof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
     if (runs := exact_runs(problem)) is None:
         return not_followed(problem)
@@ -152,7 +152,7 @@ class _Exactly:
         """Whether all claims are about means over the rounds."""
         return all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.setting.statement.claims)
 
-    def on(self, trace: Participation) -> Proof:
+    def on(self, trace: Participation) -> VerdictProof:
         """The statement on one participation."""
         values, notes = self._values(self.setting.statement, trace)
         measured = self._measured()
@@ -164,25 +164,25 @@ class _Exactly:
                 raise UndecidedError(f"float64 cannot tell the sides apart, and {TOO_LONG}")
             proof = (self._averaged if self._means else self._by_round)(run, values, work)
         except UndecidedError as error:
-            proof = Proof(None, str(error))
+            proof = VerdictProof(None, str(error))
         if not proof.proved:
             with suppress(UndecidedError):
                 return self.at_every_state(trace)
         return replace(proof, notes=notes)
 
-    def _averaged(self, run: ExactRun, values: Numbers, work: CostLimit) -> Proof:
+    def _averaged(self, run: ExactRun, values: Numbers, work: CostLimit) -> VerdictProof:
         """Claims about means over the rounds."""
         measured, claims = self._measured(), self.setting.statement.claims
         if counts_rounds(self.setting.statement):
             raise UndecidedError("a mean over rounds in which the number of the round stands")
 
-        def decide(bits: int) -> Proof:
+        def decide(bits: int) -> VerdictProof:
             found = run.averages(sorted(set(measured.values())), bits)
             return decided_claims(claims, values, {symbol: found[name] for symbol, name in measured.items()})
 
         return until_decided(decide, work, self._first)
 
-    def _by_round(self, run: ExactRun, values: Numbers, work: CostLimit) -> Proof:
+    def _by_round(self, run: ExactRun, values: Numbers, work: CostLimit) -> VerdictProof:
         """Claims about every round."""
         measured, claims = self._measured(), self.setting.statement.claims
         if any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
@@ -204,7 +204,7 @@ class _Exactly:
         K, method = self._steps // self.rounds, self.setting.method
         return self.runs.products(RunSize(method, self.problem, trace, K, self.rounds, self._means))
 
-    def at_every_state(self, trace: Participation) -> Proof:
+    def at_every_state(self, trace: Participation) -> VerdictProof:
         """Claims that are quadratic in the state and hold at every state, whatever the run.
 
         Raises `UndecidedError` where they are not or do not.
@@ -218,9 +218,9 @@ class _Exactly:
             slack = quadratic_form(claim, values, {symbol: forms[name] for symbol, name in measured.items()})
             if not (semidefinite(slack) if claim.relation is Relation.AT_MOST else not slack.any()):
                 raise UndecidedError("float64 cannot tell the sides apart, and following the run would take too long")
-        return Proof(Outcome.HOLDS, "at every state of such a run", notes=notes)
+        return VerdictProof(Outcome.HOLDS, "at every state of such a run", notes=notes)
 
-    def without_run(self, pattern: Participation) -> Proof:
+    def without_run(self, pattern: Participation) -> VerdictProof:
         """Claims about vectors, or about the participation alone."""
         values, notes = self._values(self.setting.statement, pattern)
         if all(claim.metric.over is Over.NO_RUN for claim in self.setting.statement.claims):
@@ -234,7 +234,7 @@ class _Exactly:
             records = {symbol: self._proved(pattern).expected_delay()}
         return replace(decided_claims(self.setting.statement.claims, values, records), notes=notes)
 
-    def over_draws(self, pattern: Participation) -> Proof:
+    def over_draws(self, pattern: Participation) -> VerdictProof:
         """Expectations over the participation, step sizes being those of the one that is drawn."""
         rules = step_source(self.setting.statement)
         if rules is None:
@@ -251,7 +251,7 @@ class _Exactly:
             trace = pattern if pattern.deterministic else Trace(matrix)
             drawn.append((q, self._run(self._values(rules, trace)[0], trace)))
 
-        def decide(bits: int) -> Proof:
+        def decide(bits: int) -> VerdictProof:
             names = sorted(set(measured.values()))
             totals = dict.fromkeys(measured, Enclosure.of(0))
             for q, run in drawn:

@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 
 import bounds
 from bounds.ledger.fault import faults
-from bounds.printing.markup import markdown, markdown_code, markdown_escaped, markdown_formula
+from bounds.printing.markdown import code, escaped, formula
+from bounds.printing.markup import markdown
 from bounds.printing.page import page
 from ratecheck.auditing import ledger
 
@@ -28,13 +29,13 @@ def shown(markdown):
 )
 def test_prose_by_hand(text):
     """Numbers at the start are no list, signs no bullets."""
-    assert shown(markdown_escaped(text)) == text
+    assert shown(escaped(text)) == text
 
 
 @given(st.text("01.)-+*_`#<>|~$^[]{}!a \\", min_size=1).map(lambda text: " ".join(text.split())))
 def test_any_prose(text):
     """Whatever is typed, in one line."""
-    assert shown(markdown_escaped(text)) == text
+    assert shown(escaped(text)) == text
 
 
 def claims_of(key):
@@ -82,7 +83,7 @@ def test_what_readers_see_does_not_speak_of_the_code(paper):
 )
 def test_a_formula_is_no_html(latex):
     """A symbol's LaTeX is a user's text, and neither ends its formula nor is a tag to whoever reads on."""
-    written = f"${markdown_formula(latex)}$"
+    written = f"${formula(latex)}$"
     assert not MarkdownIt("commonmark").render(written).replace("<p>", "").replace("</p>", "").count("<")
     assert not re.search(r"(?<!\\)(\\\\)*\$.", written[1:])
     assert "\n\n" not in written
@@ -90,4 +91,4 @@ def test_a_formula_is_no_html(latex):
 
 def test_a_key_with_backticks_is_shown_as_typed():
     """Between more of them than it has."""
-    assert shown(markdown_code("a`<b>``c")) == "a`<b>``c"
+    assert shown(code("a`<b>``c")) == "a`<b>``c"

@@ -22,6 +22,7 @@ from bounds.printing import markup
 from bounds.printing.abbreviations import definitions
 from bounds.printing.box import Drawing, width
 from bounds.printing.formula import FormulaReader, Order
+from bounds.printing.nodes import Display
 from bounds.printing.page import Page, page
 from bounds.printing.plain import plain
 from bounds.printing.text import drawing, statement_text
@@ -232,7 +233,7 @@ def test_latex_is_balanced(key):
     assert Counter(re.findall(r"\\begin\{(\w+)\}", text)) == Counter(re.findall(r"\\end\{(\w+)\}", text))
     assert text.count("\\[") == text.count("\\]")
     for block in markup.MarkupBlocks(shown).body:
-        for row in block.rows if isinstance(block, markup.Display) else ():
+        for row in block.latex.splitlines() if isinstance(block, Display) else ():
             assert _unbalanced(row) == [], row
     assert all(_unbalanced(line) == [] for line in latex_lines(shown))
 

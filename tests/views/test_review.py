@@ -19,14 +19,14 @@ from html_page import VOID, Page
 import bounds
 import ratecheck as rc
 from bounds.ledger.experiment import experiments
-from bounds.printing.markup import Display, Formula, MarkupBlocks, Paragraph
+from bounds.printing.markup import MarkupBlocks
+from bounds.printing.nodes import Display, Listing, Math, text
 from bounds.printing.page import page
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import ProofGraph
 from ratecheck.stepsizes.coverage import coverage
 from ratecheck.views.document import html, markdown
 from ratecheck.views.document.mathml import LatexError, mathml
-from ratecheck.views.document.nodes import text
 from ratecheck.views.document.style import STYLE
 from ratecheck.views.review import short, summary, words
 from ratecheck.views.review.data import HEADLINE, LEVELS, Asked, Reviewed, review_fields
@@ -54,11 +54,13 @@ def formulas(part):
     for paper in (*bounds.PAPERS, bounds.TEXTBOOK):
         for statement in (each for each in bounds.statements(paper) if each.key.partition("/")[2].startswith(part)):
             blocks = MarkupBlocks(page(statement))
-            for block in (*blocks.body, Paragraph("", blocks.symbols.rows)):
+            lines = [cell for row in blocks.symbols.rows for cell in row]
+            for block in blocks.body:
                 if isinstance(block, Display):
                     yield block.latex
                 else:
-                    yield from (part.latex for line in block.entries for part in line if isinstance(part, Formula))
+                    lines += block.items if isinstance(block, Listing) else (block.parts,)
+            yield from (part.latex for line in lines for part in line if isinstance(part, Math))
 
 
 @pytest.mark.parametrize(

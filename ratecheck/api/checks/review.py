@@ -11,6 +11,7 @@ import bounds
 from bounds.ledger import experiment
 from bounds.ledger import implications as claimed
 from bounds.ledger.own import OwnLedger
+from bounds.printing.nodes import Document
 from bounds.statement import Statement
 from ratecheck.api.checks.falsify import falsify
 from ratecheck.api.document import DocumentResult, check_out
@@ -25,7 +26,6 @@ from ratecheck.execution import executor
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.inputs import whole
 from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
-from ratecheck.views.document.nodes import Document
 from ratecheck.views.progress import progress
 from ratecheck.views.review import summary
 from ratecheck.views.review.data import Asked, Reviewed, has_finding, review_fields

@@ -20,7 +20,7 @@ from ratecheck.settings.prepare import unused as unused_by_run
 from ratecheck.settings.setting import Options
 from ratecheck.verification import instance as instances
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.proof import Proof
+from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Comparison, Verdict
 from ratecheck.verification.verify import verify as verdict_on
@@ -43,7 +43,7 @@ class VerifyResult(Result):
 
     verdicts: tuple[Verdict, ...]
     several: bool = False
-    proof: Proof | None = None
+    proof: VerdictProof | None = None
 
     @property
     def verdict(self) -> Verdict:

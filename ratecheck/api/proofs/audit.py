@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import bounds
 from bounds.statement import Statement
@@ -94,41 +94,26 @@ class MutationResult(Result):
         return {"summaries": [summary.fields() for summary in self.summaries]}
 
 
+class AuditOptions(TypedDict, total=False):
+    """What `audit` takes beside the paper, whatever its result is."""
+
+    step: str | None
+    room: bool
+    certificates: str | Path | None
+    coq: str | Path | None
+    workers: int | None
+    scheduler: str | None
+
+
 @overload
 def audit(
-    paper: str | None = None,
-    *,
-    step: str | None = None,
-    room: bool = False,
-    mutate: Literal[False] = False,
-    certificates: str | Path | None = None,
-    coq: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
+    paper: str | None = None, *, mutate: Literal[False] = False, **options: Unpack[AuditOptions]
 ) -> AuditResult: ...
 @overload
-def audit(
-    paper: str | None = None,
-    *,
-    step: str | None = None,
-    room: bool = False,
-    mutate: Literal[True],
-    certificates: str | Path | None = None,
-    coq: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-) -> MutationResult: ...
+def audit(paper: str | None = None, *, mutate: Literal[True], **options: Unpack[AuditOptions]) -> MutationResult: ...
 @overload
 def audit(
-    paper: str | None = None,
-    *,
-    step: str | None = None,
-    room: bool = False,
-    mutate: bool,
-    certificates: str | Path | None = None,
-    coq: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
+    paper: str | None = None, *, mutate: bool, **options: Unpack[AuditOptions]
 ) -> AuditResult | MutationResult: ...
 def audit(
     paper: str | None = None,

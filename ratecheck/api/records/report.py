@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bounds.printing.nodes import Document
 from ratecheck.api.document import DocumentResult, check_out
 from ratecheck.api.records.run import RunResult, measured
-from ratecheck.views.document.nodes import Document
 from ratecheck.views.document.svg import figure_svg
 from ratecheck.views.drawing.studies import sheets
 from ratecheck.views.report.data import report_fields

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from ratecheck import files
 from ratecheck.api.given import place_of, several
@@ -171,32 +171,22 @@ def _damaged(paths: Sequence[Path], store: RunStore) -> tuple[str, ...]:
     return (f"damaged, and computed again where needed: {again}",) if again else ()
 
 
+class StudyOptions(TypedDict, total=False):
+    """What `run` takes beside the study and its part."""
+
+    out: str | Path | None
+    replicates: int | None
+    threads: int | None
+    only: Sequence[str]
+    quick: bool
+    scheduler: str | None
+    theorems: str | Path | Sequence[str | Path]
+
+
 @overload
-def run(
-    study_file: str | Path,
-    *,
-    out: str | Path | None = None,
-    replicates: int | None = None,
-    threads: int | None = None,
-    only: Sequence[str] = (),
-    quick: bool = False,
-    scheduler: str | None = None,
-    shard: None = None,
-    theorems: str | Path | Sequence[str | Path] = (),
-) -> RunResult: ...
+def run(study_file: str | Path, *, shard: None = None, **options: Unpack[StudyOptions]) -> RunResult: ...
 @overload
-def run(
-    study_file: str | Path,
-    *,
-    out: str | Path | None = None,
-    replicates: int | None = None,
-    threads: int | None = None,
-    only: Sequence[str] = (),
-    quick: bool = False,
-    scheduler: str | None = None,
-    shard: str,
-    theorems: str | Path | Sequence[str | Path] = (),
-) -> ShardResult: ...
+def run(study_file: str | Path, *, shard: str, **options: Unpack[StudyOptions]) -> ShardResult: ...
 def run(
     study_file: str | Path,
     *,

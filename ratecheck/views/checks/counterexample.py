@@ -31,7 +31,7 @@ from ratecheck.participation.trace import clients
 from ratecheck.problems.sentence import together
 from ratecheck.settings.setting import default_graph
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.proof import Proof
+from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.verdict import Verdict
 
 
@@ -53,12 +53,12 @@ class WrittenCounterexample:
         return self._sentence(Notation(tex=True))
 
     @cached_property
-    def _proof(self) -> Proof:
+    def _proof(self) -> VerdictProof:
         """What is proved, in rationals where they tell."""
         try:
             return self.instance.proof(exactly=True)
         except InputError as error:
-            return Proof(None, str(error))
+            return VerdictProof(None, str(error))
 
     @cached_property
     def _numbers(self) -> Mapping[str, Number]:

@@ -17,11 +17,11 @@ from ratecheck.views.numbers import number, sides, tie
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
-    from ratecheck.verification.proof import Proof
+    from ratecheck.verification.proof import VerdictProof
     from ratecheck.verification.verdict import Comparison, Verdict
 
 
-def proof_text(proof: Proof) -> str:
+def proof_text(proof: VerdictProof) -> str:
     """What was proved of an instance, both sides as intervals."""
     lines = [f"  proof   {proof.outcome.value}, proved in interval arithmetic" if proof.outcome else "  proof   none"]
     if proof.reason:

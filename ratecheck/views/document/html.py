@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ratecheck.views.document.mathml import shown
-from ratecheck.views.document.nodes import (
+from bounds.printing.nodes import (
     Code,
     Display,
     Document,
@@ -26,6 +25,7 @@ from ratecheck.views.document.nodes import (
     Terms,
     text,
 )
+from ratecheck.views.document.mathml import shown
 from ratecheck.views.document.style import STYLE
 from ratecheck.views.document.svg import inside
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ratecheck.views.document.nodes import (
+from bounds.printing.nodes import (
     Code,
     Document,
     Fold,

@@ -11,7 +11,8 @@ from typing import Any
 import bounds
 from bounds.ledger.refuted import refuted
 from bounds.ledger.step import StepKind
-from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupBlocks, Paragraph
+from bounds.printing.markup import MarkupBlocks
+from bounds.printing.nodes import Code, Display, Listing, Math, Node, Paragraph, Part, text
 from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.errata import Erratum
@@ -234,30 +235,24 @@ def _blocks(statement: Statement) -> list[dict[str, Any]]:
     return [_block(each) for each in kept]
 
 
-def _block(block: Block) -> dict[str, Any]:
-    if isinstance(block, Display):
-        return {"display": block.latex}
-    assert isinstance(block, Paragraph), "titles and symbols stand elsewhere"
-    return {"label": block.label, "entries": [[_inline(part) for part in entry] for entry in block.entries]}
+def _block(node: Node) -> dict[str, Any]:
+    if isinstance(node, Display):
+        return {"display": node.latex}
+    assert isinstance(node, Paragraph | Listing), "titles and symbols stand elsewhere"
+    entries = (node.parts,) if isinstance(node, Paragraph) else node.items
+    return {"label": node.label, "entries": [[_inline(part) for part in entry] for entry in entries]}
 
 
-def _inline(part: Inline) -> dict[str, str]:
-    if isinstance(part, Formula):
+def _inline(part: Part) -> dict[str, str]:
+    if isinstance(part, Math):
         # What stands in a line is set as large as a display, which is for whoever shows it.
         return {"latex": part.latex}
-    return {"key": part.text} if isinstance(part, Key) else {"words": part.text}
+    return {"key": part.text} if isinstance(part, Code) else {"words": text((part,))}
 
 
 def _symbols(statement: Statement) -> list[dict[str, str]]:
     rows = MarkupBlocks(page(statement)).symbols.rows
-    return [
-        {"latex": _shown(symbol), "name": _shown(name), "meaning": _shown(meaning), "domain": _shown(domain)}
-        for symbol, name, meaning, domain in rows
-    ]
-
-
-def _shown(part: Inline) -> str:
-    return part.latex if isinstance(part, Formula) else part.text
+    return [dict(zip(("latex", "name", "meaning", "domain"), map(text, row), strict=True)) for row in rows]
 
 
 def _search(found: Falsified) -> dict[str, Any]:

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ratecheck.auditing.graph import ProofGraph
-from ratecheck.outcome import Outcome
-from ratecheck.views.document.nodes import (
+from bounds.printing.nodes import (
     Code,
     Display,
     Document,
@@ -27,6 +25,8 @@ from ratecheck.views.document.nodes import (
     Strong,
     Terms,
 )
+from ratecheck.auditing.graph import ProofGraph
+from ratecheck.outcome import Outcome
 from ratecheck.views.document.svg import graph_svg
 from ratecheck.views.proofs.graph import tallies
 from ratecheck.views.review import short, summary, words

@@ -9,11 +9,11 @@ from typing import Any
 from bounds.ledger.fault import FaultKind
 from bounds.ledger.refuted import said_of
 from bounds.ledger.step import StepKind
+from bounds.printing.nodes import Code, Hyperlink, Line, Part, Strong
 from ratecheck.auditing.export.conclusions import ProofStanding
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome
-from ratecheck.views.document.nodes import Code, Hyperlink, Line, Part, Strong
 from ratecheck.views.review.words import grade_meaning, misprinted, open_said, standing_briefly, uncovered
 
 Data = Mapping[str, Any]

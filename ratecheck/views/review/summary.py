@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bounds.printing import nodes
 from ratecheck.stepsizes.coverage import CoverageVerdict
-from ratecheck.views.document import nodes
 from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
 from ratecheck.views.review.words import counted, open_said, standing_said, uncovered

@@ -1,4 +1,4 @@
-"""What a document is made of: nodes that HTML and Markdown set each in its own way."""
+"""What pages of statements and documents are made of: nodes that Markdown, LaTeX and HTML set each in its own way."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Code:
-    """Text as it is typed."""
+    """Text as it is typed; a ``key`` is that of a statement."""
 
     text: str
+    key: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,17 +51,26 @@ def _text(part: Part) -> str:
 
 
 @dataclass(frozen=True)
-class Paragraph:
-    """A line of parts."""
+class Heading:
+    """The title of a page."""
 
     parts: Line
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """A line of parts, after what it is called, if it is."""
+
+    parts: Line
+    label: str = ""
+
+
+@dataclass(frozen=True)
 class Listing:
-    """Lines one below the other."""
+    """Lines one below the other, after what they are called, if they are."""
 
     items: tuple[Line, ...]
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,7 @@ class Section:
     nodes: tuple[Node, ...]
 
 
-Node: TypeAlias = Paragraph | Listing | Terms | Grid | Display | Picture | Fold | Section
+Node: TypeAlias = Heading | Paragraph | Listing | Terms | Grid | Display | Picture | Fold | Section
 
 
 @dataclass(frozen=True)
