@@ -45,10 +45,10 @@ class PhaseRetrieval(SingleLevel):
     point x = 0 is stationary. ``signal`` (d,), if given, has (a_ij'x + s_ij)^2 = b_ij^2 for all i and j, so that
     inf f = 0 is attained there. All variables are shared.
 
-    The objective is that of Candes, Li and Soltanolkotabi, "Phase retrieval via Wirtinger flow: theory and
-    algorithms", IEEE Trans. Inf. Theory 61(4), 2015, for real data as in Sun, Qu and Wright, "A geometric analysis of
-    phase retrieval", Found. Comput. Math. 18, 2018; with s that of Gao, Sun, Wang and Xu, "Phaseless recovery using
-    affine linear measurements", 2018. Raises `InputError` for other shapes, for entries that are no numbers or beyond
+    The objective is that of Chen, Chi, Fan and Ma, "Gradient descent with random initialization: fast global
+    convergence for nonconvex phase retrieval", Math. Program. 176, 2019, for one client and s = 0; with s the
+    measurements are those of Gao, Sun, Wang and Xu, "Phase retrieval from the magnitudes of affine linear
+    measurements", Adv. Appl. Math. 93, 2018. Raises `InputError` for other shapes, for entries that are no numbers or beyond
     1e20, and for a signal that does not have these measurements in exact arithmetic.
     """
 
@@ -102,7 +102,7 @@ class PhaseRetrieval(SingleLevel):
     # --- Values and gradients ---
 
     def client_values(self, i: int, x: Array) -> Array:
-        """F_i at points x (d, k), an array (k,)."""
+        """Values of f_i at points x (d, k), an array (k,)."""
         with np.errstate(all="ignore"):
             t = self.A[i] @ x + self.s[i][:, None]
             return np.asarray(np.sum(_residuals(t, self.b[i][:, None]) ** 2, axis=0) / (4 * self.N))
@@ -119,7 +119,7 @@ class PhaseRetrieval(SingleLevel):
         return self._weighted(i, 3 * t**2 - self.b[i] ** 2)
 
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
-        """F at u (d,); ``v`` is empty."""
+        """The value f(u) at u (d,); ``v`` is empty."""
         point = np.asarray(u, dtype=float)[:, None]
         return math.fsum(float(self.client_values(i, point)[0]) for i in range(self.n)) / self.n
 
@@ -222,7 +222,7 @@ class PhaseRetrieval(SingleLevel):
         return "f may have several minimisers: squares do not say which sign a_ij'x + s_ij has"
 
     def _at_most(self, x: Array) -> tuple[float, float]:
-        """F at x (d,), and the sum of the ||grad f_i||^2, both rounded up by what they may be off."""
+        """The value f(x) at x (d,), and the sum of the ||grad f_i||^2, both rounded up by what they may be off."""
         values, squares = [], []
         for i, A in enumerate(self.A):
             t = np.abs(A @ x + self.s[i])
@@ -237,7 +237,7 @@ class PhaseRetrieval(SingleLevel):
         return exact if exact is not None else math.fsum(values) / self.n * more, math.fsum(squares) * more
 
     def _in_rationals(self, x: Array) -> float:
-        """F at x, the next float above or the same."""
+        """The value f(x), the next float above or the same."""
         total = sum((r**2 for r in self._differences(x)), Fraction(0)) / (4 * self.n * self.N)
         found = float(total)
         return found if Fraction(found) >= total else math.nextafter(found, math.inf)
@@ -276,7 +276,7 @@ class PhaseRetrieval(SingleLevel):
         return max(found, 0.0) + 8 * (self.N + self.d) * _EPS * trace
 
     def _dissimilarity(self) -> Constant:
-        """B: 0 of equal clients; along a coordinate with other fourth powers the gradients grow apart like x^3."""
+        """The constant b: 0 of equal clients; along a coordinate with other fourth powers the gradients grow apart like x^3."""
         equal = all((array == array[0]).all() for array in (self.A, self.b, self.s))
         if equal or not self.A.any():
             return Constant("b", 0.0, Certificate.EXACT, "all clients have the same function up to a constant")
