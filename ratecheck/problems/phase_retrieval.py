@@ -37,28 +37,32 @@ def _load(path: str) -> Mapping[str, Array]:
     return npz_arrays(Path(path), ("A", "b"), ("s",))
 
 
+def _variables(arrays: Mapping[str, Array]) -> int:
+    return int(arrays["A"].shape[-1]) if arrays["A"].ndim else 0
+
+
 class PhaseRetrieval(SingleLevel):
     """n clients with ``f_i(x) = (1/(4N)) sum_j ((a_ij'x + s_ij)^2 - b_ij^2)^2``, N real measurements each.
 
     ``A`` has shape (n, N, d), its rows are the a_ij; ``b`` and ``s`` have shape (n, N), and s is 0 by default. With
-    s_ij = a_ij'z the variable x is the distance from a starting point z, so that runs begin at z: where s = 0 the
-    point x = 0 is stationary. ``signal`` (d,), if given, has (a_ij'x + s_ij)^2 = b_ij^2 for all i and j, so that
+    s_ij = a_ij'z the variable x is measured from z, where runs begin by default: with s = 0 they would begin at a
+    stationary point. ``signal`` (d,), if given, has (a_ij'x + s_ij)^2 = b_ij^2 for all i and j, so that
     inf f = 0 is attained there. All variables are shared.
 
     The objective is that of Chen, Chi, Fan and Ma, "Gradient descent with random initialization: fast global
     convergence for nonconvex phase retrieval", Math. Program. 176, 2019, for one client and s = 0; with s the
     measurements are those of Gao, Sun, Wang and Xu, "Phase retrieval from the magnitudes of affine linear
-    measurements", Adv. Appl. Math. 93, 2018. Raises `InputError` for other shapes, for entries that are no numbers or beyond
-    1e20, and for a signal that does not have these measurements in exact arithmetic.
+    measurements", Adv. Appl. Math. 93, 2018.
+
+    Raises `InputError` for other shapes, for entries that are no numbers or beyond 1e20, and for a signal that does
+    not have these measurements in exact arithmetic.
     """
 
     kind: ClassVar[str] = "phase-retrieval"
     compiled: ClassVar[bool] = False
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("phase-retrieval", "random"),
-        WrittenProblem(
-            "phase-retrieval:", "from_arrays", _load, lambda arrays: int(arrays["A"].shape[-1]), own_clients=True
-        ),
+        WrittenProblem("phase-retrieval:", "from_arrays", _load, _variables, own_clients=True),
     )
 
     def __init__(self, A: ArrayLike, b: ArrayLike, s: ArrayLike | None = None, signal: ArrayLike | None = None) -> None:
@@ -276,7 +280,7 @@ class PhaseRetrieval(SingleLevel):
         return max(found, 0.0) + 8 * (self.N + self.d) * _EPS * trace
 
     def _dissimilarity(self) -> Constant:
-        """The constant b: 0 of equal clients; along a coordinate with other fourth powers the gradients grow apart like x^3."""
+        """0 of equal clients; along a coordinate with other fourth powers the gradients grow apart like x^3."""
         equal = all((array == array[0]).all() for array in (self.A, self.b, self.s))
         if equal or not self.A.any():
             return Constant("b", 0.0, Certificate.EXACT, "all clients have the same function up to a constant")
