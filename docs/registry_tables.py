@@ -19,8 +19,8 @@ from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import Group
 from ratecheck.complexity.tables import TableReport, check_table
-from ratecheck.problems import Constant, Logistic, MinMax, Problem, Quadratic
-from ratecheck.problems.build import build
+from ratecheck.problems import Constant, Problem
+from ratecheck.problems.build import KINDS, build
 from ratecheck.views.theory.catalogue import count
 
 
@@ -121,20 +121,22 @@ def _group(group: Group) -> str:
 
 def parameters() -> str:
     """The parameters of every kind of problem, with their defaults."""
-    makers = {
-        "`quadratic`": Quadratic.synthetic,
-        "`logistic`": Logistic.synthetic,
-        "`minmax`": MinMax.synthetic,
-        "`digits`, `breast_cancer`, `libsvm:PATH`": Logistic.from_table,
-    }
-    rows = [(name, ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker))) for name, maker in makers.items()]
-    return table(("problem", "parameters and their defaults"), [*rows, ("`PATH.npz`", "`shared`")])
+    names: dict[Callable[..., Problem], list[str]] = {}
+    for kind in KINDS.values():
+        for form in kind.written:
+            maker = getattr(kind, form.maker) if form.maker else kind
+            names.setdefault(getattr(maker, "__func__", maker), []).append(code(form.form))
+    rows = [
+        (", ".join(written), ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker)))
+        for maker, written in names.items()
+    ]
+    return table(("problem", "parameters and their defaults"), rows)
 
 
 def _numeric(maker: Callable[..., Problem]) -> list[inspect.Parameter]:
-    """Parameters that a command can set: all but the table and options that are words."""
+    """Parameters that a command can set, those with a default that is no word."""
     parameters = inspect.signature(maker).parameters.values()
-    return [p for p in parameters if p.name != "table" and not isinstance(p.default, str)]
+    return [p for p in parameters if p.default is not p.empty and not isinstance(p.default, str)]
 
 
 def constants() -> str:

@@ -46,11 +46,12 @@ class _Source:
 
 
 def _source(name: str) -> _Source | None:
-    for kind in KINDS.values():
-        for form in kind.written:
-            path = form.path(name)
-            if path is not None:
-                return _Source(form, getattr(kind, form.maker) if form.maker else kind, path)
+    written = [(form, kind) for kind in KINDS.values() for form in kind.written]
+    # A name says more than how a path ends: `NAME:PATH.npz` is a file of that kind.
+    for form, kind in sorted(written, key=lambda each: each[0].suffix):
+        path = form.path(name)
+        if path is not None:
+            return _Source(form, getattr(kind, form.maker) if form.maker else kind, path)
     return None
 
 

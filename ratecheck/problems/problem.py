@@ -73,17 +73,18 @@ class WrittenProblem:
     @property
     def form(self) -> str:
         """What messages show, such as ``libsvm:PATH``."""
-        return f"{self.name}PATH" if self.name.endswith(":") else f"PATH{self.name}" if self._suffix else self.name
+        return f"{self.name}PATH" if self.name.endswith(":") else f"PATH{self.name}" if self.suffix else self.name
 
     @property
-    def _suffix(self) -> bool:
+    def suffix(self) -> bool:
+        """Whether it says how a path ends."""
         return self.name.startswith(".")
 
     def path(self, text: str) -> str | None:
         """The path in a text of this form, "" without one; None for a text of another form."""
         if self.name.endswith(":"):
             return text.removeprefix(self.name) if text.startswith(self.name) else None
-        if self._suffix:
+        if self.suffix:
             return text if text.endswith(self.name) else None
         return "" if text == self.name else None
 

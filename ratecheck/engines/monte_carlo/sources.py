@@ -92,9 +92,12 @@ class _Called:
     def __init__(self, oracle: CalledOracle) -> None:
         self._oracle = oracle
 
+    # A run that diverges leaves the range of floats, as it does silently in compiled rounds.
+    @np.errstate(over="ignore", invalid="ignore")
     def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
         return np.ascontiguousarray(self._oracle.gradient(i, x))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def record(self, records: Records, starts: Integers, server: Array, client: Array, record: Array) -> None:
         n = len(client)
         record[:] = records.constant[:, None]
