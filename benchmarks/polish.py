@@ -57,9 +57,9 @@ class _Followed(search._Search):
 
     reached: list[tuple[int, float]] = field(default_factory=list)
 
-    def room(self, cube: Cube, point: Array) -> float:
+    def slack(self, cube: Cube, point: Array) -> float:
         try:
-            return super().room(cube, point)
+            return super().slack(cube, point)
         finally:
             if self.best is not None and (not self.reached or self.best[0] < self.reached[-1][1]):
                 self.reached.append((self.spent, self.best[0]))
@@ -71,25 +71,25 @@ class _Followed(search._Search):
 
 
 def _by_scipy(method: str, limit: str, **options: Any) -> Descend:
-    def descend(room: Callable[[Array], float], point: Array, evaluations: int) -> None:
+    def descend(slack: Callable[[Array], float], point: Array, evaluations: int) -> None:
         from scipy.optimize import minimize
 
         begun = point.clip(0.0, 1.0)
-        minimize(room, begun, method=method, bounds=[(0.0, 1.0)] * len(point), options={limit: evaluations, **options})
+        minimize(slack, begun, method=method, bounds=[(0.0, 1.0)] * len(point), options={limit: evaluations, **options})
 
     return descend
 
 
 def _with_gradient(method: str) -> Descend:
-    def descend(room: Callable[[Array], float], point: Array, evaluations: int) -> None:
+    def descend(slack: Callable[[Array], float], point: Array, evaluations: int) -> None:
         from scipy.optimize import minimize
 
-        searching, cube = room.func.__self__, room.args[0]  # type: ignore[attr-defined]
+        searching, cube = slack.func.__self__, slack.args[0]  # type: ignore[attr-defined]
         begun, end = point.clip(0.0, 1.0), searching.spent + evaluations
         whole = np.array([name in ("rounds", "local_steps") for name in cube.coordinates])
 
         def both(at: Array) -> tuple[float, Array]:
-            value = room(at)
+            value = slack(at)
             if searching.spent >= end:
                 raise StopIteration
             gradient = _uncounted(searching, cube, at, value, np.where(whole, _WHOLE, _STEP))
@@ -107,14 +107,14 @@ def _with_gradient(method: str) -> Descend:
 def _uncounted(searching: _Followed, cube: Cube, at: Array, value: float, steps: Array) -> Array:
     """The gradient by differences, inwards at the ends of the cube, without a trace in the search."""
     aside = searching.branch()
-    aside.budget, aside.spent, aside.asked = search.Budget(10**9), 0, 0
+    aside.budget, aside.spent, aside.requests = search.Budget(10**9), 0, 0
     gradient = np.zeros(len(at))
     for k, step in enumerate(steps):
         signed = -step if at[k] + step > 1 else step
         moved = at.copy()
         moved[k] += signed
         try:
-            other = aside.room(cube, moved)
+            other = aside.slack(cube, moved)
         except search._Over:
             continue
         if max(value, other) < search._NOTHING:
@@ -165,7 +165,7 @@ def _ended(begun: _Followed, way: Descend) -> list[tuple[int, float]]:
     searching = begun.branch()
     with patch.object(search, "descend", way), contextlib.suppress(search._Over):
         searching.polish()
-    return [(spent, (1 - room) / (1 + room)) for spent, room in searching.reached]
+    return [(spent, (1 - slack) / (1 + slack)) for spent, slack in searching.reached]
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ class AsyncSgd(Algorithm):
         return {"model": client["model"], "gradient": 0 * client["model"]}
 
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """Its gradient there."""
+        """The gradient g = grad f_i(model)."""
         return {"model": local["model"], "gradient": gradient[U]}
 
     def finish(

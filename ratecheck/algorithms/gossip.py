@@ -97,7 +97,7 @@ class GradientTracking(Dsgd):
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
-        """All of them before they are mixed; the point is sent."""
+        """The client's variables before they are mixed; the point is sent."""
         return {name: local[name] for name in self.client}, {"x": local["x"]}
 
 

@@ -135,7 +135,7 @@ class Setup:
         return np.asarray(np.where(used, self.weights, 0.0).sum(axis=1))
 
     def at(self, t: int) -> Setup:
-        """The same with the coefficients of round t."""
+        """The setup with the coefficients of round t."""
         return replace(self, round=t) if self.algorithm.varying else self
 
     def parameters(
@@ -351,7 +351,7 @@ def check_clients(ready: Setup) -> None:
 
 
 def check_linear(ready: Setup, engine: str) -> None:
-    """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was asked."""
+    """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was requested."""
     if not ready.algorithm.linear:
         raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
     if not ready.law.additive:
@@ -361,7 +361,7 @@ def check_linear(ready: Setup, engine: str) -> None:
 
 
 def check_tabled(ready: Setup, engine: str) -> None:
-    """The same, and where clients are mixed on a graph or messages are compressed."""
+    """Raise as `check_linear` does, and where clients are mixed on a graph or messages are compressed."""
     check_linear(ready, engine)
     if what := ready.algorithm.beyond:
         raise InputError(f"{ready.method.name} {what}, which {engine} does not: use engine=exact or step")

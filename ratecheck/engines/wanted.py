@@ -34,7 +34,7 @@ class Wanted:
 
     @property
     def inside(self) -> frozenset[str]:
-        """Those of the quantities that are about what happens inside a round."""
+        """The quantities that are about what happens inside a round."""
         return self.quantities & bilevel_rounds.NAMES
 
     @property

@@ -48,9 +48,9 @@ _CELLS_EACH = 6
 _BEYOND, _STEPS = 9.0, 18
 # How many decades beyond its regime a bound may be passed, and how many are looked at there.
 _FARTHEST, _ROOM = 12.0, 2.5
-# Instances that are checked have at most so many clients, rounds in a period, and gradients where they have a kink.
+# The most clients, rounds in a period, and gradients of a piecewise quadratic function of an instance that is checked.
 _CHECKED_CLIENTS, _CHECKED_ROUNDS, _CHECKED_GRADIENTS = 64, 1000, 2000
-# What a left side that passes a bound passes it by, and by what factor where `verify` cannot be asked.
+# What a left side that passes a bound passes it by, and by what factor where `verify` cannot evaluate it.
 MARGIN, _CLEAR = 1e-6, 1.1
 # The share by which L is shifted to see whether a left side is more than rounding, and how many times that share it may
 # change by: left sides change by about as much, what is left of moments that cancel by thousands of times as much.

@@ -4,7 +4,7 @@ A quadratic with diagonal matrices is a sum of one-dimensional modes, so that on
 the noise and the difference between clients, at its worst curvature, is as hard as any such quadratic up to a factor:
 the number of things that a bound adds up. The curvature runs from far below 1/(gamma K T) to L. The families are
 `families.differing`, clients of two groups, `families.alike`, which has what is hard for the last round, for values,
-and where a minimum is spoken of, functions with kinks, too, and `families.flame`.
+and where a minimum is spoken of, piecewise quadratic functions, too, and `families.flame`.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _drawn_delays(statement: Statement) -> tuple[str, ...]:
 
 
 def _known_participation(statement: Statement, laws: set[Assumption]) -> bool:
-    """Whether it is sampled, any, or drawn by a law that `drawn_delays` knows, with step sizes that are known then."""
+    """Whether participation is sampled, any, or by a law of `drawn_delays`, with step sizes that are known then."""
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         return laws <= drawn_delays.LAWS and step_source(statement) is not None
     any_is_meant = Assumption.OBLIVIOUS_PARTICIPATION in statement.assumptions and not laws - SAMPLED

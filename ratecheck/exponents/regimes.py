@@ -396,7 +396,7 @@ class _Draws:
         return tuple(run[role] for role in ("clients", "participants") if role in run)
 
     def later(self, decades: float) -> _Draws:
-        """The same where the parameter begins so many decades later, as far as it has room.
+        """The draws whose parameter begins so many decades later, while `DECADES` of its range are left.
 
         As many are between the clients and the participants, where that one is varied.
         """
@@ -417,9 +417,9 @@ class _Draws:
         width = narrow + unit[:, 0] * (wide - narrow)
         for column, (name, low, high) in enumerate(self.ranges[1:], 1):
             if name == self.parameter:
-                room = np.minimum(width, high - low)
-                first = low + unit[:, column] * (high - low - room)
-                logarithm = first[:, None] + room[:, None] * steps
+                span = np.minimum(width, high - low)
+                first = low + unit[:, column] * (high - low - span)
+                logarithm = first[:, None] + span[:, None] * steps
             else:
                 logarithm = np.repeat((low + unit[:, column] * (high - low))[:, None], POINTS, axis=1)
             number = np.asarray(10.0**logarithm)

@@ -30,9 +30,9 @@ class Branches:
     """A method at numbers, on vectors of which ``zero`` is one.
 
     ``oracles`` are gradient and proximal step by kind, ``noise`` is e, None for exact gradients. ``noisy_start`` says
-    that clients remember a stochastic gradient at the start, the mean of ``steps`` of them. ``rational`` asks for an
+    that clients remember a stochastic gradient at the start, the mean of ``steps`` of them. ``rational`` requests an
     exact run: a float among rationals would spoil it. ``second`` is the proximal step of a second part of f, where the
-    method takes one; its gradient and value are asked for under the number after the last client's.
+    method takes one; its gradient and value have the number after the last client's.
     """
 
     algorithm: Algorithm

@@ -74,7 +74,7 @@ _SIGMA = "sigma_u"
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
 # dissimilarity, the clients' gradients at the start and at the minimiser, and a bound on all of them.
 _RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "lipschitz"}
-# Of these proximal steps say nothing: where clients are asked, and what they answer, are different points.
+# Of these proximal steps say nothing: their argument and their value are different points.
 _OF_GRADIENTS = {"b", "B_0"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
 _AT_POINT = {"gap", "distance2"}
@@ -140,7 +140,7 @@ class DeterministicCase:
         """Complete the numbers; a step size that the statement leaves open takes its largest admissible value.
 
         Where that end is open the value is just inside. Raises `InputError` where the statement is about anything but a
-        run of shared variables that asks for gradients, where numbers are missing, and, unless
+        run of shared variables that uses gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
         statement = statement.written
@@ -269,8 +269,8 @@ class DeterministicCase:
 
     @property
     def proximal(self) -> bool:
-        """Whether clients ask for minimisers of f_i + lambda/2 ||. - x||^2."""
-        return _PROX in _asked(self.method.algorithm)
+        """Whether the oracle gives minimisers of f_i + lambda/2 ||. - x||^2."""
+        return _PROX in _oracles(self.method.algorithm)
 
     @property
     def weight(self) -> float:
@@ -279,7 +279,7 @@ class DeterministicCase:
 
     @property
     def exact_weight(self) -> Fraction:
-        """The same, as an exact run has it."""
+        """`weight` in rational numbers, as an exact run uses it."""
         if self.composite:
             return 1 / self._ruled.get(_STEP, Fraction(self.values[_STEP]))
         return Fraction(self.weight)
@@ -308,12 +308,12 @@ class DeterministicCase:
 
     @property
     def convex(self) -> bool:
-        """Whether the statement is about convex functions, or asked of those only, or about monotone operators."""
+        """Whether the statement is about convex functions, or restricted to them here, or about monotone operators."""
         return self.operator or not any_sign(self.statement) or not _smooth(self.statement)
 
     @property
     def narrowed(self) -> str:
-        """Why it is asked of convex functions although it does not assume that; empty where it is not."""
+        """The reason to restrict functions to convex ones where the statement does not; empty without one."""
         if self.operator or not self.convex or assumes_convexity(self.statement):
             return ""
         return "it speaks of a minimum" if not any_sign(self.statement) else "it assumes no smoothness"
@@ -331,7 +331,7 @@ class DeterministicCase:
 
     @property
     def each_strongly_convex(self) -> bool:
-        """Whether it is asked of clients that are each strongly convex, although assumed is that their mean is."""
+        """Whether every f_i is taken strongly convex, although assumed is that their mean is."""
         return self.strongly_convex and self.n > 1
 
     @property
@@ -494,7 +494,7 @@ class DeterministicCase:
         return [float(part) for each in parts for part in each]
 
     def scaled_comparison(self, comparison: ComparedRounds) -> ComparedRounds:
-        """The same comparison in the units of `units`."""
+        """The comparison in the units of `units`."""
         return next(each for each in self.scaled.comparisons if each.round == comparison.round)
 
     @property
@@ -505,7 +505,7 @@ class DeterministicCase:
 
     @cached_property
     def scaled(self) -> DeterministicCase:
-        """The same in the units of `units`."""
+        """The case with all numbers in the units of `units`."""
         return DeterministicCase(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
 
     def rounds(self, comparison: ComparedRounds) -> int:
@@ -515,17 +515,17 @@ class DeterministicCase:
         last = int(self.values["T"]) - 1 if comparison.round is None else comparison.round
         return last + 1 + further
 
-    def asks(self, comparison: ComparedRounds) -> int:
-        """At how many points the clients are asked in such a run, together."""
+    def evaluations(self, comparison: ComparedRounds) -> int:
+        """Points at which clients are evaluated in such a run: n*(K*(rounds - 1) + 1) where nothing is random."""
         rounds, K = self.rounds(comparison), int(self.values["K"])
         if self.random:
             # The first local step of a round is where the server is; those after it are as many as there are outcomes.
             later = sum(2**k for k in range(1, K)) if self.noise else K - 1
             branches = self.branches(rounds)
-            asked = sum(branches[1 : rounds - 1]) + branches[-1] * self._asks_end * (rounds > 1)
-            return self.n * (1 + asked + later * sum(branches[: rounds - 1]) + self.needs_minimiser)
-        # A proximal step answers at another point than that at which it is asked.
-        elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
+            recorded = sum(branches[1 : rounds - 1]) + branches[-1] * self._evaluates_end * (rounds > 1)
+            return self.n * (1 + recorded + later * sum(branches[: rounds - 1]) + self.needs_minimiser)
+        # A proximal step answers at another point than that at which it is evaluated.
+        elsewhere = sum(self._evaluates_value(t) for t in range(rounds)) if self.proximal else 0
         return self.functions * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
 
     def branches(self, rounds: int) -> list[int]:
@@ -543,15 +543,15 @@ class DeterministicCase:
         return bool(self.noise) and bool(maps.start_client(self._parameters(float))[..., 1].any())
 
     @cached_property
-    def _asks_end(self) -> bool:
-        """Whether the f_i are asked at the last recorded point of a run with several outcomes."""
+    def _evaluates_end(self) -> bool:
+        """Whether the f_i are evaluated at the last recorded point of a run with several outcomes."""
         if self._facts & _CHANGES:
             return bool(self._facts & {"change:gap", "descent"})
         return bool(self._facts & {"gap", *self.method.algorithm.recorded})
 
-    def _asks_value(self, t: int) -> bool:
-        """Whether the f_i and their gradients are asked at the recorded point before round ``t``."""
-        # Inf f bounds the values of the mean of several functions where all are asked.
+    def _evaluates_value(self, t: int) -> bool:
+        """Whether the f_i and their gradients are evaluated at the recorded point before round ``t``."""
+        # Inf f bounds the values of the mean of several functions where all are evaluated.
         limited = self.gap is not None and (t == 0 or (self.n > 1 and not self.needs_minimiser))
         return self.method.algorithm.record_oracle == _GRADIENT or limited or bool(self._facts & _OF_VALUES)
 
@@ -568,10 +568,10 @@ class DeterministicCase:
     ) -> Run:
         """What is recorded before each of the T rounds, or of that many, from the start 0.
 
-        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, ``value(i, x)`` is f_i(x), and ``prox(i, x)``
-        the minimiser of f_i + lambda/2 ||. - x||^2, where the method asks for it; ``convert`` makes a parameter a
-        number of the vectors' kind. Where there is noise a stochastic gradient at x is that of f_i plus or minus
-        ``noise(i, x)``. Every outcome of the noise and of the choice of clients is followed.
+        ``oracle(i, x)`` is grad f_i(x), evaluated in the order of the run, ``value(i, x)`` is f_i(x), and
+        ``prox(i, x)`` the minimiser of f_i + lambda/2 ||. - x||^2, where the method uses it; ``convert`` makes a
+        parameter a number of the vectors' kind. Where there is noise a stochastic gradient at x is grad f_i(x) plus or
+        minus ``noise(i, x)``. Every outcome of the noise and of the choice of clients is followed.
         """
         algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
         if is_own(type(getattr(algorithm, "inner", algorithm))):
@@ -594,9 +594,9 @@ class DeterministicCase:
         run: list[tuple[Snapshot, ...]] = []
         while True:
             t, recorded = len(run), _recorded(algorithm) or ""
-            # Where a run has many ends, what is compared decides whether anything is asked for there.
+            # Where a run has many ends, what is compared decides whether anything is evaluated there.
             end = self.random and 0 < t == count - 1
-            gradient = oracle if (self._asks_end if end else self._asks_value(t)) else None
+            gradient = oracle if (self._evaluates_end if end else self._evaluates_value(t)) else None
             # The clients' gradients are those of one part of f only.
             records = not self.composite and (not end or bool(gradient and not self._facts & _CHANGES))
             run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
@@ -655,7 +655,7 @@ class DeterministicCase:
     def _quantity(
         self, fact: str, t: int, branch: int, run: Run, inner: Inner, convert: Convert, lowest: Lowest | None
     ) -> Scalar:
-        """The same in one outcome of what was random until then, and in expectation after it."""
+        """A measured quantity after one outcome of all earlier rounds, in expectation over the later ones."""
         here = run[t][branch]
         if fact in self.method.algorithm.recorded:
             return here.record(fact, inner, convert)
@@ -713,8 +713,8 @@ class DeterministicCase:
         return {**p, "p": 1 / p["n"]}
 
 
-def _asked(algorithm: Algorithm) -> frozenset[str]:
-    """What the clients of a method are asked for."""
+def _oracles(algorithm: Algorithm) -> frozenset[str]:
+    """The oracles of the clients of a method: "gradient", "prox"."""
     return frozenset({algorithm.oracle, algorithm.record_oracle})
 
 
@@ -727,7 +727,7 @@ def _smooth(statement: Statement) -> bool:
     smooth = {Assumption.SMOOTHNESS, Assumption.COCOERCIVE_OPERATOR}
     assumed = bool(smooth & assumptions) or "L" in statement.parameters
     bounded = Assumption.BOUNDED_SUBGRADIENTS in statement.assumptions
-    return assumed or not (bounded or _PROX in _asked(METHODS[statement.algorithm or ""].algorithm))
+    return assumed or not (bounded or _PROX in _oracles(METHODS[statement.algorithm or ""].algorithm))
 
 
 def _recorded(algorithm: Algorithm) -> str | None:
@@ -746,7 +746,7 @@ def _check_kind(statement: Statement) -> None:
 def _unmodelled(statement: Statement) -> Iterator[str]:
     """What is not modelled, in words.
 
-    What is: methods whose clients ask for gradients of smooth functions or take proximal steps, with shared variables,
+    What is: methods whose clients use gradients of smooth functions or take proximal steps, with shared variables,
     of which one is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim
     that bounds, in single rounds, the best of them or on average, what a run measures, linearly on both sides.
     """
@@ -755,7 +755,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         yield "it is about no method with a shared variable"
         return
     algorithm = METHODS[statement.algorithm].algorithm
-    if _PROX in _asked(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
+    if _PROX in _oracles(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
         yield f"{statement.algorithm} takes proximal steps without a parameter {_WEIGHT}"
     if not algorithm.linear:
         yield f"{statement.algorithm} is not linear"
@@ -801,7 +801,7 @@ def _without_values(statement: Statement) -> Iterator[str]:
         *statement.assumptions
     }:
         yield "it is about an operator and assumes more of it, which is not modelled together"
-    if Assumption.COCOERCIVE_OPERATOR not in kinds and _PROX not in _asked(
+    if Assumption.COCOERCIVE_OPERATOR not in kinds and _PROX not in _oracles(
         METHODS[statement.algorithm or ""].algorithm
     ):
         yield "steps along an operator are followed where it is cocoercive; of others proximal steps"
@@ -969,7 +969,7 @@ def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_c
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
     for name in ("n", "K", "T"):
         whole(name, values[name], 1)
-    proximal = _PROX in _asked(METHODS[statement.algorithm or ""].algorithm)
+    proximal = _PROX in _oracles(METHODS[statement.algorithm or ""].algorithm)
     respected = _RESPECTED - _OF_GRADIENTS if proximal else _RESPECTED
     constants = {name for name in (*statement.parameters, *assumed) if statement.vocabulary[name].role is Role.CONSTANT}
     if unknown := sorted(

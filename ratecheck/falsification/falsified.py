@@ -43,15 +43,15 @@ class Shrunk:
 
 @dataclass(frozen=True)
 class Falsified:
-    """The end of a search: the instance with the least room, its verdict, and what was spent.
+    """The end of a search: the instance with the least slack, its verdict, and what was spent.
 
     ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``unconfirmed`` is what
-    exceeds the bound by one way of asking and is confirmed by none. ``tightness`` is left
+    exceeds the bound by one evaluation and is confirmed by none. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
     ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
     both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
-    asked for; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
-    ``functions`` are the worst convex functions of small runs, where those were asked for. ``independent`` are left /
+    requested; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
+    ``functions`` are the worst convex functions of small runs, where those were requested. ``independent`` are left /
     right of the best instances of searches that did not share one, each on a shape of its own; ``searched`` says in
     which families. ``not_convex`` violates a statement on a function that is not convex, where it speaks of a minimum
     and does not say whether it means such functions; that is no violation.
@@ -92,17 +92,17 @@ class Falsified:
 
     @property
     def outcome(self) -> Outcome:
-        """VIOLATED, INCONCLUSIVE or, where nothing could be asked, NOT_APPLICABLE."""
+        """VIOLATED, INCONCLUSIVE or, where nothing could be evaluated, NOT_APPLICABLE."""
         if self.by_instance or self.by_function:
             return Outcome.VIOLATED
-        asked = (
+        evaluated = (
             self.applicable
             or self.verdict is not None
             or self.unconfirmed
             or (self.functions is not None and self.functions.cases)
         )
-        asked = asked or (self.terms is not None and self.terms.hardest is not None)
-        return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
+        evaluated = evaluated or (self.terms is not None and self.terms.hardest is not None)
+        return Outcome.INCONCLUSIVE if evaluated else Outcome.NOT_APPLICABLE
 
     @property
     def stop(self) -> KeyboardInterrupt | None:

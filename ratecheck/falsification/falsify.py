@@ -1,7 +1,7 @@
 """Search for an instance on which a statement fails, or comes closest to failing.
 
 Inside the assumptions and conditions of the statement (`ratecheck.families`), on the exact
-engine, the room between the two sides is minimised: first on the corners and at random points of every shape, then by
+engine, the slack between the two sides is minimised: first on the corners and at random points of every shape, then by
 differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
 function of its seed and its number of evaluations alone. What it does not find on quadratics is looked for, last, in
 the worst convex functions of a few small runs (`ratecheck.falsification.performance_estimation.worst_functions`).
@@ -45,13 +45,13 @@ from ratecheck.verification.verdict import Verdict
 _LOOK, _EVOLVE = 0.4, 0.4
 # How many shapes are evolved and how many points polished; members of a population.
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
-# A search that asks only for instances it knows ends after so many points for every evaluation that it may spend.
-_ASKED = 4
-# Room before the first round at which a bound counts as reached there.
+# Points for every evaluation of the budget, known instances included, after which a search ends.
+_REQUESTS = 4
+# Slack before the first round at which a bound counts as reached there.
 _REACHED = 0.03
-# What exceeds a bound by less than this share of it is no more than rounding may do, and left to nobody to confirm.
-_HAIR = 1e-6
-# Room of an instance that the statement says nothing about.
+# (left - right)/max(|left|, |right|) up to which an excess is rounding and is not listed as unconfirmed.
+_ROUNDING = 1e-6
+# Slack of an instance that the statement says nothing about.
 _NOTHING = 2.0
 
 
@@ -62,8 +62,8 @@ class Budget:
     ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
     ``by_term`` says whether every term of the bound is looked at on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
-    ``noise`` are evaluations of functions with a kink under noise where nothing else is found, at most, which are not
-    counted either; nor are they more than ``evaluations``.
+    ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
+    not counted either; nor are they more than ``evaluations``.
     """
 
     evaluations: int = 1000
@@ -90,9 +90,9 @@ class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
 
 
 class _Point(NamedTuple):
-    """A point of a family's cube with its room, and whether that is the room before the first round."""
+    """A point of a family's cube with its slack, and whether that is the slack before the first round."""
 
-    room: float
+    slack: float
     cube: Cube
     point: Array
     at_start: bool
@@ -106,7 +106,7 @@ class _Search:
     report: Report
     begun: float
     spent: int = 0
-    asked: int = 0
+    requests: int = 0
     applicable: int = 0
     zero: int = 0
     known: dict[str, float] = field(default_factory=dict)
@@ -123,15 +123,15 @@ class _Search:
         """Whether the time that the user set is over."""
         return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
 
-    def room(self, cube: Cube, point: Array) -> float:
-        """(right - left)/(|right| + |left|) of the claim with the least room: negative where it fails; 2 for nothing.
+    def slack(self, cube: Cube, point: Array) -> float:
+        """(right - left)/(|right| + |left|) of the claim with the least slack: negative where it fails; 2 for nothing.
 
         Points of a cube that are the same instance, as where a coordinate is beyond its edge, are one evaluation.
         Raises `_Over` at an instance that fails and at the end of the budget.
         """
-        if self.spent >= self.budget.evaluations or self.asked >= _ASKED * self.budget.evaluations or self.late:
+        if self.spent >= self.budget.evaluations or self.requests >= _REQUESTS * self.budget.evaluations or self.late:
             raise _Over
-        self.asked += 1
+        self.requests += 1
         try:
             instance = cube.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
         except MethodError:
@@ -145,11 +145,11 @@ class _Search:
         name = f"{cube.shape} {self.start_reached} {instance.fields()}"
         if name not in self.known:
             self.spent += 1
-            self.known[name] = self._room(cube, point, instance)
+            self.known[name] = self._slack(cube, point, instance)
         return self.known[name]
 
-    def _room(self, cube: Cube, point: Array, instance: Instance) -> float:
-        """The same of an instance that is new."""
+    def _slack(self, cube: Cube, point: Array, instance: Instance) -> float:
+        """The slack of an instance that was not evaluated yet; see `slack`."""
         try:
             verdict = self._later(instance, self._verdict(instance))
         except MethodError:
@@ -166,21 +166,21 @@ class _Search:
         if self._idle(instance, verdict, size):
             return _NOTHING
         equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
-        room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
+        slack = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
         # What is lost in rounding is no counterexample and leads nowhere.
         if not violated and not (worst.significant and worst.error <= 1e-3 * size):
             self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
             return _NOTHING
-        if self.best is None or violated or room < self.best[0]:
-            self.best = room, instance, verdict, _as_run(cube.shape, verdict)
-            self.report(self.spent / self.budget.evaluations, _best_text(room))
-        self.points.append(_Point(room, cube, point, self._at_start(instance, verdict)))
+        if self.best is None or violated or slack < self.best[0]:
+            self.best = slack, instance, verdict, _as_run(cube.shape, verdict)
+            self.report(self.spent / self.budget.evaluations, _best_text(slack))
+        self.points.append(_Point(slack, cube, point, self._at_start(instance, verdict)))
         if violated:
             raise _Over
         if self.spent % 16 == 0:
             self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
-        return room
+        return slack
 
     def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
         """The verdict of the rounds from the second on, once some instance has nearly reached the bound before it.
@@ -215,7 +215,7 @@ class _Search:
 
     @cached_property
     def _of_one_round(self) -> bool:
-        """Whether it is about the last or the best round, or the mean of all: in a run of one round the first."""
+        """Whether claims are about the last or best round, or the mean of all: in a run of one round the first."""
         of_all = (Over.LAST_ROUND, Over.BEST_ROUND, Over.MEAN_OF_ROUNDS)
         return all(claim.metric.over in of_all for claim in self.statement.claims)
 
@@ -243,9 +243,9 @@ class _Search:
     @property
     def independent(self) -> tuple[float, ...]:
         """Left / right of the best instance of each shape that was evolved by itself, largest first."""
-        by_shape = ([each.room for each in self.points if each.cube is cube] for cube in self.evolved)
-        rooms = [min(each) for each in by_shape if each]
-        return tuple(sorted(((1 - room) / (1 + room) for room in rooms if room > -1), reverse=True))
+        by_shape = ([each.slack for each in self.points if each.cube is cube] for cube in self.evolved)
+        slacks = [min(each) for each in by_shape if each]
+        return tuple(sorted(((1 - slack) / (1 + slack) for slack in slacks if slack > -1), reverse=True))
 
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
@@ -267,13 +267,13 @@ class _Search:
         streams = [_points(cube, np.random.default_rng(rng.integers(2**63))) for cube in cubes]
         while self.spent < end or not self.points:
             for cube, stream in zip(cubes, streams, strict=True):
-                self.room(cube, next(stream))
+                self.slack(cube, next(stream))
 
     def evolve(self, rng: np.random.Generator) -> None:
         """Differential evolution on the best shapes, begun at the best points known of them."""
         from scipy.optimize import differential_evolution
 
-        ranked = sorted(self.points, key=lambda each: each.room)
+        ranked = sorted(self.points, key=lambda each: each.slack)
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
         self.evolved = chosen
         for k, cube in enumerate(chosen):
@@ -282,7 +282,7 @@ class _Search:
             fill = [rng.random(cube.size) for _ in range(max(_POPULATION - len(known), 0))]
             rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
             differential_evolution(
-                lambda point, cube=cube: self.room(cube, point),
+                lambda point, cube=cube: self.slack(cube, point),
                 [(0.0, 1.0)] * cube.size,
                 init=np.array(known + fill),
                 maxiter=rounds,
@@ -313,13 +313,13 @@ class _Search:
     def polish(self) -> None:
         """Nelder and Mead's method from the best points, until the budget ends."""
         while True:
-            ranked = sorted(self.points, key=lambda each: each.room)
+            ranked = sorted(self.points, key=lambda each: each.slack)
             late = self._late(ranked)
             ranked = [*ranked[: _POLISHED - len(late)], *late]
             before = self.spent
             for each in ranked:
                 share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
-                descend(partial(self.room, each.cube), each.point, share)
+                descend(partial(self.slack, each.cube), each.point, share)
             if self.spent == before:
                 return
 
@@ -332,7 +332,7 @@ def falsify(
     report: Report | None = None,
     fixed: Mapping[str, float] | None = None,
 ) -> Falsified:
-    """The instance with the least room; see `Falsified`.
+    """The instance with the least slack; see `Falsified`.
 
     Numbers that are ``fixed`` (sizes, noise, step sizes, parameters of the method) are those of every instance; terms
     and worst functions are not looked at then.
@@ -386,7 +386,7 @@ def falsify(
 
 
 def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -> Falsified:
-    """The same as a part of something larger, which an interrupt ends: nothing rests on half of a search."""
+    """`falsify` as a part of a longer computation, which an interrupt of the search ends, too."""
     found = falsify(statement, budget, seed=seed)
     if found.stop is not None:
         raise found.stop
@@ -394,13 +394,13 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
 
 
 def _unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -> Unconfirmed | None:
-    """What exceeds the bound by a verdict that nothing confirms; None by a hair, or outside the conditions."""
+    """The excess of an unconfirmed verdict; None where it is rounding, or where conditions fail."""
     worst = verdict.worst
     if any(check.holds is False for check in verdict.conditions):
         return None
     ratio = math.inf
     if worst is not None and verdict.outcome is Outcome.VIOLATED:
-        if worst.left - worst.right <= _HAIR * max(abs(worst.left), abs(worst.right)):
+        if worst.left - worst.right <= _ROUNDING * max(abs(worst.left), abs(worst.right)):
             return None
         ratio = worst.tightness if worst.tightness is not None else math.inf
     run = instance.statement.vocabulary.run
@@ -414,7 +414,7 @@ def _unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -
 
 
 def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]) -> Falsified:
-    """With a violating instance of noise on functions with a kink, if there is one.
+    """With a violating instance of noise on piecewise quadratic functions, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
     """
@@ -514,9 +514,9 @@ def from_second_round(statement: Statement) -> Statement | None:
     return replace(statement, claims=tuple(claims)) if changed else None
 
 
-def _best_text(room: float) -> str:
-    """Left side / right side at a room."""
-    return "violated" if room <= 0 else f"tightness {(1 - room) / (1 + room):.4g}"
+def _best_text(slack: float) -> str:
+    """Left side / right side at a slack: (1 - s)/(1 + s)."""
+    return "violated" if slack <= 0 else f"tightness {(1 - slack) / (1 + slack):.4g}"
 
 
 # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
@@ -538,12 +538,12 @@ def _points(cube: Cube, rng: np.random.Generator) -> Iterator[Array]:
         yield cube.drawn(rng)
 
 
-def descend(room: Callable[[Array], float], point: Array, evaluations: int) -> None:
+def descend(slack: Callable[[Array], float], point: Array, evaluations: int) -> None:
     """Nelder and Mead's method from a point of a cube; `benchmarks/polish.py` has others beside it."""
     from scipy.optimize import minimize
 
     options = {"maxfev": evaluations, "initial_simplex": _simplex(point), "adaptive": True}
-    minimize(room, point, method="Nelder-Mead", bounds=[(0.0, 1.0)] * len(point), options=options)
+    minimize(slack, point, method="Nelder-Mead", bounds=[(0.0, 1.0)] * len(point), options=options)
 
 
 def _simplex(point: Array) -> Array:

@@ -14,7 +14,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, positive, whole
 from ratecheck.settings.applicability import counts
 
-# Clients that are followed one by one while a search asks for hundreds of instances.
+# Clients that are followed one by one while a search evaluates hundreds of instances.
 _MOST_CLIENTS = 40
 
 
@@ -68,6 +68,6 @@ def _fixable(statement: Statement) -> list[str]:
 
 
 def _may_be_fixed(statement: Statement, name: str) -> bool:
-    """Whether it is a step size, or a setting but such that each instance has a value of its own."""
+    """Whether a name is a step size, or a setting other than those of which each instance has its own value."""
     vocabulary = statement.vocabulary
     return vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) and vocabulary.facts.get(name) not in ALONE

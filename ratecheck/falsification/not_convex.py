@@ -30,7 +30,7 @@ _DRAWN, _FEWEST, _REACH = 80, 2, (4.0, 24.0)
 
 @dataclass(frozen=True)
 class _Bent(PiecewiseQuadratics):
-    """Functions with kinks that are concave between them, and convex beyond, so that f has a minimum."""
+    """Piecewise quadratic functions, concave between breakpoints and convex beyond, so that f has a minimum."""
 
     def bent_both_ways(self, statement: Statement) -> bool:
         """Whatever the statement says."""
@@ -41,7 +41,7 @@ class _Bent(PiecewiseQuadratics):
         return _REACH
 
     def hard(self, cube: Cube) -> Iterator[Array]:
-        """Also a hill on which steps grow until a bowl comes."""
+        """Points that are known to be hard, with a concave piece on which steps grow until a convex one."""
         yield from super().hard(cube)
         if cube.shape.n == 1:
             yield from (self.one_client(cube, rounds, (0.01, 10.0), (1.0, 0.0, 1.0)) for rounds in (0.35, 0.45, 0.52))
@@ -53,7 +53,7 @@ _BENT = _Bent(
 
 
 def may_mean_convex(statement: Statement) -> bool:
-    """Whether it speaks of a minimum and neither assumes convexity, or a condition like it, nor says so."""
+    """Whether a statement speaks of a minimum and neither assumes convexity, or a condition like it, nor says so."""
     return not (any_sign(statement) or says_convex(statement) or OF_F & {*statement.assumptions})
 
 

@@ -1,11 +1,11 @@
-"""The solver's worst case as functions: an instance that `recheck` accepts, a trifle below the bound from above.
+"""The solver's worst case as functions: an instance that `recheck` accepts, slightly below the solver's upper bound.
 
 A solution of the performance-estimation problem has the vectors and values of a worst run, up to the solver's accuracy,
 so that some conditions are broken in the eighth digit. Beside it stands a run on a quadratic whose curvatures are
-strictly inside of what is allowed, which meets every condition with room. The two together, f(x, y) = (1 - e) f_1(x/r)
-+ e f_2(y/s) with r^2 = 1 - e and s^2 = e, are a run whose conditions are the averages of theirs: the room of the second
-pays for what the solver got wrong in the first, and what is compared is an average, too. The smallest share e for which
-the exact check agrees is taken.
+strictly inside of what is allowed, which meets every condition with slack. The two together, f(x, y) = (1 - e) f_1(x/r)
++ e f_2(y/s) with r^2 = 1 - e and s^2 = e, are a run whose conditions are the averages of theirs: the slack of the
+second covers the solver's error in the first, and both sides are averages, too. The smallest share e for which the
+exact check agrees is taken.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _RealisedRun:
     """Gradients (J_k, d) and values (J_k,) of every client, in the order of the run, and x* with what is there.
 
     ``slopes`` (n, d) and ``lows`` (n,) are gradients and values at x*, and ``gap`` is f at the start minus inf f, 0
-    where f is not asked there. ``noises`` (C_k, d) are in order, too; there are none where gradients are exact.
+    where f is not evaluated there. ``noises`` (C_k, d) are in order, too; there are none where gradients are exact.
     """
 
     gradients: tuple[Array, ...]

@@ -20,7 +20,7 @@ class Searched:
 
     @staticmethod
     def of(statement: Statement, cubes: Sequence[Cube]) -> Searched:
-        """Those of a search."""
+        """What a search in the cubes looked at and missed."""
         kinds: dict[str, list[Cube]] = {}
         for cube in cubes:
             kinds.setdefault(cube.family.text(statement), []).append(cube)

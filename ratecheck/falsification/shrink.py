@@ -50,7 +50,7 @@ class Shrinking:
     tried: set[str] = field(default_factory=set)
 
     def offer(self, make: Callable[[Instance], Instance]) -> bool:
-        """Whether what ``make`` makes of the instance takes its place; raises `_Spent` where nothing may be asked."""
+        """Whether what ``make`` makes of the instance takes its place; raises `_Spent` where no evaluation is left."""
         try:
             proposed = simpler.consistent(make(self.instance))
             if self.numbers.simplicity(proposed) >= self.numbers.simplicity(self.instance):
@@ -143,7 +143,7 @@ def _as_much(verdict: Verdict, before: Verdict) -> bool:
 
 
 def _failing(verdict: Verdict) -> set[str]:
-    """The claims that are impossible; without one, that with the least room."""
+    """The claims that are impossible; without one, that with the least slack."""
     worst = {verdict.worst.claim} if verdict.worst else set()
     return {each.claim for each in verdict.impossible} or worst
 

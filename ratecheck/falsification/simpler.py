@@ -33,7 +33,7 @@ _CHOSEN = 20
 _FEW = 12
 # A run of so many rounds or local steps takes time.
 _LONG = 100
-# Those that a kink counts as, beside its own.
+# Numbers that a breakpoint counts as, beside its own.
 _BEND = 8
 # Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
 _UNNAMED, _LONGEST_TRACE = 10**6, 400
@@ -66,7 +66,7 @@ class Numbers:
 
     @staticmethod
     def of(verdict: Verdict) -> Numbers:
-        """Those of a verdict."""
+        """The step sizes of a verdict that nothing else decides, and whether traces replace participation."""
         steps = tuple(name for name, why in verdict.chosen.items() if why in INDEPENDENT)
         return Numbers(verdict.statement, steps, every_participation(verdict.statement))
 
@@ -85,7 +85,7 @@ class Numbers:
         return quantity is not None and quantity.role is Role.CONSTANT and not self.is_noise(name)
 
     def is_noise(self, name: str) -> bool:
-        """Whether it is a level of noise."""
+        """Whether a name is a level of noise."""
         return self.statement.vocabulary.facts.get(name, "").startswith("sigma")
 
     def simplicity(self, instance: Instance) -> tuple[int, ...]:
@@ -303,7 +303,7 @@ def _of_problem(instance: Instance, change: Callable[[Any], Any]) -> Instance:
 
 
 def straight(state: ShrinkingState) -> None:
-    """Fewer kinks, where the problem has some."""
+    """Fewer breakpoints, where the problem has some."""
     for change in state.instance.problem.straighter():
         state.offer(partial(_of_problem, change=change))
 

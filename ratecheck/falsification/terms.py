@@ -72,7 +72,7 @@ class ByTerm:
 
     @property
     def violation(self) -> Violation | None:
-        """One that `verify` confirms; None where there is none."""
+        """The first violation that `verify` confirms; None without one."""
         return next((niche.violation for niche in self.niches if niche.refuted), None)
 
     @property

@@ -1,4 +1,4 @@
-"""What exceeds a bound by one way of asking while no other way confirms it."""
+"""Instances that exceed a bound by one evaluation while no other one confirms it."""
 
 from __future__ import annotations
 

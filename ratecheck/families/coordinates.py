@@ -22,7 +22,7 @@ Value = Callable[[float], float]
 EDGE = 0.6
 # Spans of logarithmic coordinates, as factors above and below 1.
 WIDE = 1e3
-# How near 0 a kink is at least.
+# How near 0 a breakpoint is at least.
 NEAREST = 0.01
 # A coordinate of a curvature that is next to none, by `curvature` and by `any_curvature`.
 BARELY = 0.3

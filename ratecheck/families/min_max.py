@@ -31,7 +31,7 @@ class MinMaxPairs(Family):
     """
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
-        """Statements about operators alone, of methods that ask for gradients of shared variables."""
+        """Statements about operators alone, of methods that use gradients of shared variables."""
         fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
         if fixed is not None and fixed.is_Integer:
             return self.sized(statement, int(fixed))

@@ -25,8 +25,8 @@ class OpposedClients(Quadratics):
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements that give f a minimum by an assumption on f, which says nothing of single clients."""
-        asked = of_f_alone(statement) and of_functions(statement)
-        return [InstanceShape(self, n, 1, 0, size) for n in (2, FEW) for size in participants(statement, n) if asked]
+        covered = of_f_alone(statement) and of_functions(statement)
+        return [InstanceShape(self, n, 1, 0, size) for n in (2, FEW) for size in participants(statement, n) if covered]
 
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         return ()

@@ -1,4 +1,4 @@
-"""Functions with kinks: quadratic piece by piece in each coordinate, without noise, with everybody in every round."""
+"""Sums of piecewise quadratic functions of one coordinate each, without noise, with everybody in every round."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class PiecewiseQuadratics(Family):
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         """Every client is of its own kind."""
         d_u = blocks(statement)[0][0]
-        asked = d_u and has_pieces(statement) and not says_quadratic(statement)
-        # Floats seldom give functions with kinks one minimiser.
-        asked = asked and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
-        return [InstanceShape(self, n, d_u, 0, n)] if asked else []
+        covered = d_u and has_pieces(statement) and not says_quadratic(statement)
+        # Floats seldom give piecewise quadratic functions one minimiser.
+        covered = covered and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
+        return [InstanceShape(self, n, d_u, 0, n)] if covered else []
 
     def bent_both_ways(self, statement: Statement) -> bool:
-        """Whether functions may be concave between their kinks."""
+        """Whether functions may be concave between their breakpoints."""
         dominated = Assumption.POLYAK_LOJASIEWICZ in statement.assumptions
         return any_sign(statement) or (dominated and not assumes_convexity(statement))
 
@@ -75,7 +75,7 @@ class PiecewiseQuadratics(Family):
         return _REACH
 
     def axes(self, cube: Cube) -> Iterator[str]:
-        """Kinks, curvatures between them and the slope at 0, of each client or group in each coordinate."""
+        """Breakpoints, curvatures between them and the slope at 0, of each client or group in each coordinate."""
         shape = cube.shape
         for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u)):
             yield from (f"kink {i} {c} {j}" for j in range(self.kinks))
@@ -86,7 +86,7 @@ class PiecewiseQuadratics(Family):
         return Piecewise(*self._pieces(cube, at))
 
     def _pieces(self, cube: Cube, at: Coordinates) -> tuple[Array, Array, Array]:
-        """Kinks (n, d, J), curvatures (n, d, J + 1) and slopes (n, d)."""
+        """Breakpoints (n, d, J), curvatures (n, d, J + 1) and slopes (n, d)."""
         shape, assumed, J = cube.shape, {*cube.statement.assumptions}, self.kinks
         n, d = shape.groups or shape.n, shape.d_u
         kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))

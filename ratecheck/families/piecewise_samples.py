@@ -1,4 +1,4 @@
-"""Equal clients with one convex function that has a kink, whose samples are off by sigma to either side."""
+"""Equal clients with one convex piecewise quadratic function, whose sampled gradients are off by +-sigma."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ratecheck.settings.setting import Options
 # Clients whose mean is nearly their expectation; local steps and rounds of these, and of one client.
 _CROWD = 10**6
 _OF_CROWD, _OF_ONE = (8.0, 500.0), (6.0, 13.0)
-# The lesser curvature at a kink where walks of two steps move furthest; what a point is asked by for its step sizes.
+# The lesser curvature at a breakpoint where walks of two steps move furthest; how step sizes are evaluated.
 _SOFT = 1 / 3
 _FLOATS = Options(vacuity=False, rigorous=False)
 
@@ -40,7 +40,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements about noise and any number of clients, whose titles speak of no other kind of noise."""
-        # With one kink a function that is linear far away is so everywhere, or has no minimum.
+        # With one breakpoint a function that is linear far away is so everywhere, or has no minimum.
         if (OF_QUIET_RUNS | {Assumption.BOUNDED_GRADIENTS}) & {*statement.assumptions}:
             return ()
         other = "gaussian" in statement.title.lower() or says_quadratic(statement)
@@ -74,7 +74,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
         yield from (self._walking(cube, steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
 
     def _walking(self, cube: Cube, steps: float, low: float) -> Array:
-        """Clients at a point where f' < 0 and to which a round returns on average: a kink is as far as they walk.
+        """Clients at a point where f' < 0 and to which a round returns on average: a breakpoint is as far as they walk.
 
         f' is ``low`` (x - 1) up to 1 and x - 1 beyond, where steps against the noise's sign are longer.
         """

@@ -44,8 +44,8 @@ def coupled(cube: Cube) -> int:
 class Quadratics(Family):
     """f_i(w) = w' H_i w/2 - g_i' w with diagonal H_i, or with a shared and a personal variable that are coupled.
 
-    Curvatures are at most 1, so that coordinates of 1 make the largest steps too large by a hair; slopes are in [-1, 1]
-    about their mean, and spread about it.
+    Curvatures are at most 1, so that coordinates of 1 make the largest steps too large to within rounding; slopes are
+    in [-1, 1] about their mean, and spread about it.
     """
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:

@@ -1,4 +1,4 @@
-"""What a statement says that families ask for: its kind of problem, its variables, its participants, its delays."""
+"""What a statement says that families depend on: its kind of problem, its variables, its participants, its delays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_bilevel(statement: Statement) -> bool:
 
 
 def of_functions(statement: Statement) -> bool:
-    """Whether it is about problems of one level, and about gradients in all variables at once."""
+    """Whether a statement is about problems of one level, and about gradients in all variables at once."""
     return not (is_bilevel(statement) or takes_partial_gradients(statement))
 
 

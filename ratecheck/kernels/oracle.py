@@ -28,8 +28,8 @@ class Oracle(NamedTuple):
     ``kind`` AFFINE: M_i x - c_i, with M (n, d, d) and c (n, d). LOGISTIC: the gradient of a logistic client with rows
     c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
     coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. PIECEWISE: in
-    every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J kinks and then the J + 1 curvatures between
-    them. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
+    every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J breakpoints and then the J + 1 curvatures
+    between them. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
     """
 
     kind: Any
@@ -74,7 +74,7 @@ def logistic_gradient(A, rho, d_u, x, out, lanes):
 
 @kernel
 def within(pieces, j, x):
-    """The point x moved into piece j of a row of J kinks (then J + 1 curvatures)."""
+    """The point x moved into piece j of a row of J breakpoints (then J + 1 curvatures)."""
     last = (len(pieces) - 1) // 2
     if j > 0:
         x = max(x, pieces[j - 1])
@@ -86,7 +86,7 @@ def piecewise_gradient(A, c, x, out, lanes):
     """Gradient of a separable client: -c (d,) at 0, and what its curvatures in A (d, 2 J + 1) add up to from there.
 
     Every piece adds its curvature times the part of the way from 0 to x that lies in it, so that nothing cancels far
-    away from the kinks.
+    away from the breakpoints.
     """
     count = (A.shape[1] + 1) // 2
     for row in range(x.shape[0]):

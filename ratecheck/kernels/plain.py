@@ -77,7 +77,7 @@ def add_multiple(mode, factor, x, x_row, out, out_row, count, lanes):
 
 @kernel
 def add_scaled(mode, factors, x, x_row, out, out_row, count, lanes):
-    """The same with a factor of its own for each lane, factors (B,)."""
+    """Add rows of x times a factor of its own for each lane, factors (B,)."""
     x_rows, out_rows = as_rows(x), as_rows(out)
     for row in range(count):
         for lane in range(lanes):

@@ -40,5 +40,5 @@ class Biased(Bernoulli):
         super().__init__(first - step * (np.arange(n) // group))
 
     def fields(self) -> dict[str, Any]:
-        """Its probabilities, from which it reads back as `Bernoulli`."""
+        """The probabilities, from which it reads back as `Bernoulli`."""
         return {"kind": Bernoulli.kind, **super().fields()}

@@ -25,7 +25,7 @@ class ProblemData(ABC):
     symmetric: ClassVar[frozenset[str]] = frozenset()
     # Powers of x that entries of an array multiply in f, where the problem may be put in other units: 2 of a Hessian.
     degrees: ClassVar[Mapping[str, int]] = {}
-    # Kinks across which a curvature changes, of all clients and variables.
+    # Breakpoints across which a curvature changes, of all clients and variables.
     bends: int = 0
 
     def fields(self) -> dict[str, Any]:
@@ -65,5 +65,5 @@ class ProblemData(ABC):
         raise InputError("no variable to leave out")
 
     def straighter(self) -> Iterable[Callable[[Any], ProblemData]]:
-        """Changes by which a problem of this form has fewer kinks; none where it has none."""
+        """Changes by which a problem of this form has fewer breakpoints; none where it has none."""
         return ()

@@ -320,7 +320,7 @@ class MinMax(SingleLevel):
 
     @cached_property
     def _strong_monotonicity(self) -> Constant:
-        """The same as a constant, rounded down."""
+        """The least eigenvalue as the constant of strong monotonicity, rounded down."""
         least, off = self.least_eigenvalue
         name, what = "strong_convexity", "least eigenvalue of the symmetric part of the mean operator"
         if least <= off:
@@ -348,7 +348,7 @@ class MinMax(SingleLevel):
 
     @cached_property
     def _cocoercivity(self) -> Constant:
-        """The same as a constant that is proved, with a margin where that takes one."""
+        """The constant of cocoercivity that is proved, with a margin where that takes one."""
         name, largest = "cocoercivity", self.nearly_cocoercive
         if largest is None:
             why = "an operator turns a direction along which it is not strongly monotone"

@@ -101,7 +101,7 @@ class Population(SingleLevel):
         return np.broadcast_to(np.float64(1 / self.n), (self.n,))
 
     def full(self) -> Quadratic:
-        """The same problem with all n clients one by one; raises `InputError` for more than 5,000."""
+        """The problem with all n clients one by one; raises `InputError` for more than 5,000."""
         if self.n > _LARGEST_FULL:
             raise InputError(
                 f"n={self.n} clients one by one are too many, at most {_LARGEST_FULL}: follow the population by types, "
@@ -218,7 +218,7 @@ class Population(SingleLevel):
     def constants(
         self, u0: Array | None = None, v0: Array | None = None, sigma_u: float = 0.0, sigma_v: float = 0.0
     ) -> Constants:
-        """Those that `full` certifies, at the start u0 (d_u,), v0 (G, d_v); see `Quadratic.constants`."""
+        """The constants that `full` certifies, at the start u0 (d_u,), v0 (G, d_v); see `Quadratic.constants`."""
         constants = self.types.constants(u0, v0, nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v))
         u = np.zeros(self.d_u) if u0 is None else floats("u0", u0)
         v = np.zeros((self.distinct, self.d_v)) if v0 is None else floats("v0", v0)

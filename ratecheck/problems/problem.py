@@ -1,4 +1,4 @@
-"""The interface of problems: what a run, a certificate and the command line ask of one.
+"""The interface of problems: what a run, a certificate and the command line use of one.
 
 A problem is one file: a subclass of `Problem` in this folder, or one that another distribution names by an entry point
 of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
@@ -45,7 +45,7 @@ class Known(enum.Enum):
     """Facts about a problem by which its runs are followed without sampling.
 
     The family is closed: a problem says which it has (`Problem.knows`), an engine which it needs (`Engine.needs`), and
-    neither asks for the other's class.
+    neither needs the other's class.
     """
 
     AFFINE = "every client's gradient is affine, with coefficients that `operator` has"
@@ -77,7 +77,7 @@ class WrittenProblem:
 
     @property
     def suffix(self) -> bool:
-        """Whether it says how a path ends."""
+        """Whether the name is the ending of a path."""
         return self.name.startswith(".")
 
     def path(self, text: str) -> str | None:
@@ -184,7 +184,7 @@ class Problem(ProblemData):
 
     @property
     def equal_clients(self) -> PiecewiseSamples | None:
-        """The problem as equal clients with two-valued noise on a function with kinks, where it is one."""
+        """The problem as equal clients with two-valued noise on a piecewise quadratic function, where it is one."""
         return None
 
     @property

@@ -44,7 +44,7 @@ class Ridges:
 
     @property
     def apart(self) -> bool:
-        """Whether it is a sum of functions of one variable each."""
+        """Whether f is a sum of functions of one variable each."""
         axes = all(sum(entry != 0 for entry in a) == 1 for a in self.phi)
         return bool(self.rest == 0 and axes and self.Q.is_diagonal())
 
@@ -102,7 +102,7 @@ def ridges(f: sp.Expr, variables: Sequence[sp.Symbol]) -> Ridges:
 
 
 def _terms(f: sp.Expr, variables: Sequence[sp.Symbol]) -> Iterable[sp.Expr]:
-    """Its summands, expanded where they are neither quadratics nor ridges."""
+    """The summands of f, expanded where they are neither quadratics nor ridges."""
     for term in sp.Add.make_args(f):
         if _quadratic(term, variables) is None and _ridge(term, variables) is None:
             # Products of waves are sums of waves in other directions.
@@ -226,7 +226,7 @@ def as_fractions(matrix: sp.Matrix) -> Any:
 
 
 def stable(f: sp.Expr) -> sp.Expr:
-    """The same with log(1 + exp(u)), 1/(1 + exp(u)) and log(cosh(u)) as functions that do not overflow."""
+    """A formula with log(1 + exp(u)), 1/(1 + exp(u)) and log(cosh(u)) as functions that do not overflow."""
 
     def is_one_and_exp(e: sp.Expr) -> bool:
         return bool(e.is_Add and len(e.args) == 2 and e.args[0] == 1 and isinstance(e.args[1], sp.exp))

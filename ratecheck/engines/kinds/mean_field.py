@@ -1,4 +1,4 @@
-"""Equal clients with two-valued noise on a function with kinks: all outcomes, or the mean of a round."""
+"""Equal clients with two-valued noise on a piecewise quadratic function: all outcomes, or the mean of a round."""
 
 from __future__ import annotations
 

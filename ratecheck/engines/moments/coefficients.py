@@ -44,7 +44,7 @@ class CoefficientReader:
         self._aggregates: dict[int, Array] = {}
 
     def client(self, i: int) -> Coefficients:
-        """Those of client i; clients with the same parameters share one object."""
+        """The coefficients of client i; clients with the same parameters share one object."""
         i = 0 if self._alike else i
         if i not in self._clients:
             self._clients[i] = self._read(i)
@@ -83,7 +83,7 @@ class CoefficientReader:
         return _floats(_less_identity(fixed)) + weights[:, None, None, None] * _floats(once - fixed)
 
     def aggregate(self, participants: int) -> Array:
-        """Those of ``aggregate``; a server that averages stays as it is without participants."""
+        """The coefficients of ``aggregate``; a server that averages stays as it is without participants."""
         if participants not in self._aggregates:
             self._aggregates[participants] = _floats(self._aggregate(participants))
         return self._aggregates[participants]
@@ -99,7 +99,7 @@ class CoefficientReader:
         return table
 
     def start_server(self) -> Array:
-        """Those of ``start_server``."""
+        """The coefficients of ``start_server``."""
         return _floats(self._maps.start_server(self._setup.parameters()))
 
 

@@ -675,7 +675,7 @@ class VaryingMoments(Moments):
         return False
 
     def round_map(self, t: int) -> RoundMap:
-        """That of the coefficients of round t; call in order of t."""
+        """The map of the coefficients of round t; call in order of t."""
         self.rounds_of = AffineRounds(self.setup.at(t))
         self._maps.clear()
         return super().round_map(t)

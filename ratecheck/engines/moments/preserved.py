@@ -41,7 +41,7 @@ def preserved(setup: Setup, clients: Iterable[int], counts: Iterable[int]) -> li
 def of_numbers(
     algorithm: Algorithm, clients: Iterable[Mapping[str, float]], rounds: Iterable[Mapping[str, float]]
 ) -> list[Preserved]:
-    """The same by the numbers that the algorithm's functions receive of each client and in each round."""
+    """The preserved combinations by the parameters of each client and of each round."""
     maps = LinearMaps(algorithm, exact=True)
     finishes = [maps.finish(p) for p in clients]
     aggregates = [maps.aggregate(p) for p in rounds]

@@ -342,7 +342,7 @@ def mixture(maps: Sequence[tuple[float, RoundMap]], fluctuations: Sequence[Fluct
 
 
 def _compressed(fluctuations: Sequence[Fluctuation]) -> list[Fluctuation]:
-    """The same sum of weight * F M F' from fewer matrices.
+    """The sum of weight * F M F' over fewer matrices F.
 
     Matrices in the same place that are combinations of few (such as multiples of one another) are replaced by those:
     with G = (sqrt(weight_k) F_k)_k, the sum over k is unchanged by an orthogonal transformation of the F_k. One of them

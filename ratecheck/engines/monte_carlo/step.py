@@ -231,9 +231,9 @@ def known_start(setup: Setup, plan: RecordPlan, source: Oracle, begin: Array, de
 
 def aligned(array: Array) -> Array:
     """A copy at an address that is a multiple of 64: rows of lanes then are whole cache lines."""
-    room = np.empty(array.size + 8)
-    first = -room.ctypes.data % 64 // 8
-    copy = room[first : first + array.size].reshape(array.shape)
+    buffer = np.empty(array.size + 8)
+    first = -buffer.ctypes.data % 64 // 8
+    copy = buffer[first : first + array.size].reshape(array.shape)
     copy[...] = array
     return copy
 

@@ -44,7 +44,7 @@ def exact_parameters(
 
 
 def in_round(parameters: Mapping[str, Number], participants: int = 1, delay: int = 1) -> dict[str, Any]:
-    """Those of a client with m and delay, as they are in one round."""
+    """The parameters of a client in one round, with its m and delay."""
     return {**parameters, "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
 
 
@@ -142,11 +142,11 @@ class LinearForms:
         """One local step as a matrix on (local, 1), and what the oracle's noise loads on its result."""
         a, width = self.algorithm, self.local + self.d + 1
         local = self.forms(a.local, 0, width)
-        # The oracle is asked at the first local variable of each block; a block without one has no coordinates.
+        # The oracle is evaluated at the first local variable of each block; a block without one has no coordinates.
         first = {block: name for name, block in reversed([*a.local.items()])}
         point = np.concatenate([local[first[b]] if b in first else zeros(0, width) for b in a.blocks])
-        asked = self.answer(a.oracle, i, point) + units(self.d, self.local, width)
-        after = self.rows(exact_answer(a.step, local, self.split(asked), p), a.local, width)
+        answer = self.answer(a.oracle, i, point) + units(self.d, self.local, width)
+        after = self.rows(exact_answer(a.step, local, self.split(answer), p), a.local, width)
         after = np.concatenate([after, units(1, width - 1, width)])
         kept = [*range(self.local), width - 1]
         return after[:, kept], after[:, self.local : -1]

@@ -85,7 +85,7 @@ class Round:
 
     @staticmethod
     def of(algorithm: Algorithm, p: Mapping[str, Any], n: int) -> Round:
-        """Those of a method `without_memory` at parameters, in floats."""
+        """The coefficients of a method `without_memory` at parameters, in floats."""
         maps, block = LinearMaps(algorithm), algorithm.blocks.index(U)
         begin = maps.begin(p)[block, 0, 0]
         a, c = maps.step(p)[block, 0, :2]
@@ -97,7 +97,7 @@ class Round:
 
     @staticmethod
     def enclosed(algorithm: Algorithm, p: Mapping[str, Any], n: int) -> Round:
-        """The same as enclosures, by the algorithm's functions of exact numbers."""
+        """The coefficients as enclosures, by the algorithm's functions of exact numbers."""
         server, client, local = algorithm.server, algorithm.client, algorithm.local
         point, sent = {block: block for block in algorithm.blocks}, algorithm.message
 
@@ -301,7 +301,7 @@ class MeanFieldRun(ExactRun):
         return self._walked(x)[0]
 
     def _walked(self, x: Fraction) -> tuple[dict[Fraction, Fraction], Fraction]:
-        """The same, and what any of the ends is off at most."""
+        """The law of x_K for x_0 = begin x, x_{k+1} = a x_k + c (f'(x_k) +- sigma), and the largest error of an end."""
         a, c, off = self.round.a, self.round.c, self.off.begin * abs(x)
         law = {self.round.begin * x: Fraction(1)}
         for _ in range(self.K):

@@ -34,7 +34,7 @@ _EPS = float(np.finfo(float).eps)
 # Digits to which runs are followed where nothing is to be proved, far more than those of float64, and those of long
 # runs: every step may widen what is known of a point by a factor 1 + gamma L, although the exact one comes nearer.
 _BITS = (192, 768, 3072, 12288)
-# What a derivative of a function with kinks costs, in products of numbers.
+# What a derivative of a piecewise quadratic function costs, in products of numbers.
 _GRADIENT = 300
 # What may be unknown of the largest number of a kind.
 _SHARPLY = 2.0**-50
@@ -260,7 +260,7 @@ def _square(vector: Any) -> Enclosure:
 
 
 def _range(curve: ScalarFunction, x: Number) -> Number:
-    """The derivatives at a point, or in an interval: monotone between kinks, so that ends and kinks tell."""
+    """The range of phi' on {x} or an interval: phi' is monotone between breakpoints, so these or ends are extreme."""
     enclosed = Enclosure.of(x)
     if enclosed.exact:
         return curve.gradient(enclosed.low)

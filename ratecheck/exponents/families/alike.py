@@ -4,8 +4,8 @@ What a statement says of the last or the best round, of values or of distances t
 families of one variable:
 
 - a quadratic h x^2/2 with its worst curvature h, from far below 1/(gamma K T) to L;
-- a slope that ends in a bowl: L x^2/2 up to a kink, a straight line beyond, and a start from which the run stays on the
-  slope until its last round. How steep it is is searched: the steeper, the farther it has to reach. With steps of 1/L
+- a slope that ends in a bowl: L x^2/2 up to a breakpoint, a straight line beyond, and a start from which the run stays
+  on the slope until its last round. The slope is searched: the steeper, the farther it has to reach. With steps of 1/L
   the gap of gradient descent is then L R^2/(4N + 2) after N steps, which is the worst of all convex functions.
 
 Starts are as far away as the statement's constants allow. T and K cost their logarithms.
@@ -50,7 +50,7 @@ class Limits:
 
     @staticmethod
     def of(setting: HardSetting) -> Limits:
-        """Those at a setting."""
+        """The limits at a setting: min(mean_B_0, B_0/n) for ||grad f(u^0)||^2."""
         known = setting.constants
         gradient2 = min(known.get("mean_B_0", math.inf), known.get("B_0", math.inf) / setting.size("clients"))
         L, gap, distance2 = (
@@ -109,7 +109,7 @@ class Bowls(HardCurve):
 
     @staticmethod
     def of(setting: HardSetting) -> Bowls:
-        """Those of a setting."""
+        """The bowls at a setting."""
         run = AlikeRun(setting.method, setting.size("clients"), *setting.steps_and_rounds, setting.step_sizes)
         return Bowls(setting, run, Limits.of(setting))
 

@@ -113,7 +113,7 @@ class DifferingClients(HardCurve):
 
 
 def curves(statement: Statement, values: Mapping[str, float], source: str | None) -> Iterator[DifferingClients]:
-    """Those of every block, by what makes the left side large: a ``source``, or all and the start where it is None."""
+    """Instances of every block, large on the left by a ``source``, or by all and the start where it is None."""
     oblivious = not SAMPLED & {*statement.assumptions}
     law, values = drawn_delays.drawn(statement, values)
     method, n = HardSetting(statement, values).method, int(HardSetting(statement, values).size("clients"))

@@ -22,7 +22,7 @@ from ratecheck.verification.instance import EXACT, Instance
 # The largest number of clients that an instance has one by one, and of what they keep in all, and the most rounds of a
 # period, alone and times clients: the exact engine takes no more over many rounds.
 _MOST_CLIENTS, _MOST_KEPT, _LONGEST_PERIOD, _LARGEST_PERIOD = 1000, 40, 5000, 10**7
-# Gradients of an instance with a kink that is written out: `verify` follows it local step by local step.
+# Gradients of an instance with a breakpoint that is written out: `verify` follows it local step by local step.
 _MOST_GRADIENTS = 10**5
 
 
@@ -107,14 +107,14 @@ class Hard:
 
     @property
     def gradients(self) -> float:
-        """How many gradients `verify` follows one by one: those of a run with a kink, else none."""
+        """How many gradients `verify` follows one by one: those of a run with a breakpoint, else none."""
         method = METHODS[self.statement.algorithm or ""]
         K, T = steps_and_rounds(self.statement, method, self.values)
         return sum(self.sizes) * K * T if self._kinked else 0.0
 
     @property
     def options(self) -> Options:
-        """How `verify` is asked about `instance`: a long run with a kink is not followed in exact numbers."""
+        """How `verify` is asked about `instance`: a long run with a breakpoint is not followed in exact numbers."""
         return replace(EXACT, engine="auto") if self._kinked else EXACT
 
     @property

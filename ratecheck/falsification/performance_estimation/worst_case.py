@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 # What the solver leaves open where both values are right.
 _ACCURACY = 1e-5
 _DIGITS = 6
-# At how many points the clients may be asked in all; a semidefinite program of twice that size takes many minutes.
+# The most points at which clients are evaluated; a semidefinite program of twice that size takes many minutes.
 _LARGEST = 40
 
 
@@ -71,8 +71,8 @@ class EnclosedRounds:
     @property
     def tight(self) -> bool:
         """Whether a run reaches the right side, up to what the solver leaves open; 0 is always reached."""
-        room = _ACCURACY * self.size
-        return self.lower.right > 0 and self.close and self.lower.right - self.lower.left <= room
+        slack = _ACCURACY * self.size
+        return self.lower.right > 0 and self.close and self.lower.right - self.lower.left <= slack
 
     @property
     def excess(self) -> float:
@@ -165,7 +165,7 @@ class WorstCase:
             scope.append(f"what the right side measures along the run is taken to the left: {', '.join(moved)}")
         if varying := self.case.method.algorithm.varying:
             scope.append(f"{', '.join(varying)} of every round taken as the floats that the method computes")
-        scope += _asked_of(self.case)
+        scope += _restrictions(self.case)
         for name, end in self.case.approached.items():
             scope.append(f"{name}={self.case.values[name]!r} is just inside the open end {end!r}")
         return tuple(scope)
@@ -186,8 +186,8 @@ class WorstCase:
         }
 
 
-def _asked_of(case: DeterministicCase) -> Iterator[str]:
-    """Of which functions, starts and clients it is asked, where the statement does not say so."""
+def _restrictions(case: DeterministicCase) -> Iterator[str]:
+    """The functions, starts and clients to which the program is restricted, where the statement does not say so."""
     if case.narrowed:
         yield f"asked of convex functions, since {case.narrowed}; convexity is not among its assumptions"
     if case.composite:
@@ -224,17 +224,17 @@ def worst_case(
     """
     case = DeterministicCase.of(statement, given, ignore_conditions=ignore_conditions)
     comparisons = case.comparisons
-    if (asked := max(map(case.asks, comparisons))) > _LARGEST and case.random:
+    if (points := max(map(case.evaluations, comparisons))) > _LARGEST and case.random:
         sizes = ", ".join(f"{name}={int(case.values[name])}" for name in ("n", "K", "T"))
         raise InputError(
-            f'{sizes} break "points of all outcomes <= {_LARGEST}": {asked} <= {_LARGEST} is false, and a worst case '
+            f'{sizes} break "points of all outcomes <= {_LARGEST}": {points} <= {_LARGEST} is false, and a worst case '
             f"over all functions takes too long. Smaller n, K or T would do."
         )
-    if asked > _LARGEST:
+    if points > _LARGEST:
         n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
         raise InputError(
-            f'n={n}, K={K}, T={T} break "n*(K*(T - 1) + 1) <= {_LARGEST}": {asked} <= {_LARGEST} is false, and a worst '
-            f"case over all functions takes too long. Smaller n, K or T would do, such as n=2, K=4, T=2."
+            f'n={n}, K={K}, T={T} break "n*(K*(T - 1) + 1) <= {_LARGEST}": {points} <= {_LARGEST} is false, and a '
+            f"worst case over all functions takes too long. Smaller n, K or T would do, such as n=2, K=4, T=2."
         )
     return WorstCase(case, tuple(_enclosed(case, each, starts, seed) for each in comparisons))
 

@@ -24,7 +24,7 @@ def add_multiple(mode, factor, x, x_row, out, out_row, count):
 
 @lanewise
 def add_scaled(mode, factors, x, x_row, out, out_row, count):
-    """The same with a factor of its own for each lane, factors (B,)."""
+    """Add rows of x times a factor of its own for each lane, factors (B,)."""
     _add(mode, factors[0], x, x_row, out, out_row, count)
 
 

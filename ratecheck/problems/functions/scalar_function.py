@@ -25,7 +25,7 @@ class ScalarFunction:
 
     @staticmethod
     def of(kinks: Sequence[Fraction], curvatures: Sequence[Fraction], slope: Fraction) -> ScalarFunction:
-        """The curve without pieces of no width, and without kinks where the curvature stays the same."""
+        """The curve without pieces of no width, and without breakpoints where the curvature stays the same."""
         kept: list[tuple[Fraction, Fraction]] = []
         for kink, h in zip(kinks, curvatures[1:], strict=True):
             if kept and kept[-1][0] == kink:
@@ -37,10 +37,10 @@ class ScalarFunction:
 
     @cached_property
     def _at_kinks(self) -> list[tuple[Fraction, Fraction]]:
-        """Phi' and phi at every kink, from one to the next."""
+        """Phi' and phi at every breakpoint, from one to the next."""
         if not self.kinks:
             return []
-        # From 0 to the first kink, piece by piece: what lies beyond counts nothing.
+        # From 0 to the first breakpoint, piece by piece: what lies beyond counts nothing.
         first, gradient, value = self.kinks[0], self.slope, self.slope * self.kinks[0]
         for low, high, h in zip((None, *self.kinks), (*self.kinks, None), self.curvatures, strict=True):
             start, end = _moved(Fraction(0), low, high), _moved(first, low, high)
@@ -55,7 +55,7 @@ class ScalarFunction:
         return found
 
     def _from(self, x: Fraction) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """The curvature at x, how far x is from a kink of its piece, and phi' and phi there."""
+        """The curvature at x, how far x is from a breakpoint of its piece, and phi' and phi there."""
         if not self.kinks:
             return self.curvatures[0], x, self.slope, Fraction(0)
         piece = bisect.bisect_left(self.kinks, x)
@@ -63,7 +63,7 @@ class ScalarFunction:
         return self.curvatures[piece], x - self.kinks[kink], *self._at_kinks[kink]
 
     def curvature(self, x: Fraction) -> Fraction:
-        """phi''(x), at a kink that to its left."""
+        """phi''(x), at a breakpoint that to its left."""
         return self._from(x)[0]
 
     def gradient(self, x: Fraction) -> Fraction:
@@ -165,7 +165,7 @@ class ScalarFunction:
         """The largest mu with phi'(x)^2 >= 2 mu (phi(x) - inf phi) for all x; None where there is none above 0.
 
         On a piece phi'^2/(phi - inf phi) is monotone on either side of the point with phi' = 0, so that it is least at
-        a kink, far away, or at such a point.
+        a breakpoint, far away, or at such a point.
         """
         lowest = self.infimum
         if lowest is None or any(self.value(x) != lowest for x in self._stationary):

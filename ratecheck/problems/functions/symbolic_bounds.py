@@ -141,8 +141,8 @@ class Bounds:
             middles = np.where(np.isfinite(low_at + high_at), (low_at + high_at) / 2, np.clip(0.0, low_at, high_at))
             seen = self._spectra(entries, middles, middles)
             least, most = float(seen[0].min()), float(seen[1].max())
-            room = _ENOUGH * (abs(least) + abs(most))
-            undone = (low < least - room) | (high > most + room)
+            margin = _ENOUGH * (abs(least) + abs(most))
+            undone = (low < least - margin) | (high > most + margin)
             last = not undone.any() or 2 * undone.sum() > _MOST or np.abs(low_at[np.isfinite(low_at)]).max() > _FAR
             here = np.ones_like(undone) if last else ~undone
             kept = [
@@ -367,5 +367,5 @@ def _halved(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def _above(value: float) -> float:
-    """A number with room for the rounding of a short formula."""
+    """A number with a margin for the rounding of a short formula."""
     return value * (1 + 64 * _EPS)

@@ -11,7 +11,7 @@ import sympy as sp
 from ratecheck.errors import InputError
 from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
 
-# Rounds in which kinks of what is inside others are found.
+# Rounds in which breakpoints of what is inside others are found.
 _DEPTH = 6
 
 
@@ -26,7 +26,7 @@ def pieces(functions: Sequence[sp.Expr], variables: Sequence[sp.Symbol]) -> Piec
     for i, own in enumerate(found):
         for c, (kinks, bent, slope) in enumerate(own):
             lacking = most - len(kinks)
-            # A kink without a change is none.
+            # A breakpoint without a change is none.
             places[i, c] = [*map(float, kinks), *([float(kinks[-1]) if kinks else 0.0] * lacking)]
             curvatures[i, c] = [*map(float, bent), *([float(bent[-1])] * lacking)]
             slopes[i, c] = float(slope)
@@ -47,7 +47,7 @@ def _apart(f: sp.Expr, real: dict[sp.Symbol, sp.Symbol], i: int) -> list[sp.Expr
 
 
 def _curve(f: sp.Expr, x: sp.Symbol) -> tuple[list[sp.Rational], list[sp.Rational], sp.Rational]:
-    """Kinks, curvatures between them, and the slope at 0; raises `InputError` where f is not of that form."""
+    """Breakpoints, curvatures between them, and the slope at 0; raises `InputError` where f is not of that form."""
     kinks: list[sp.Rational] = []
     for _ in range(_DEPTH):
         more = {root for point in _between(kinks) for root in _changes(f, x, point)} - {*kinks}

@@ -33,12 +33,12 @@ from ratecheck.problems.sentence import functions
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
 
-# Numbers of the arrays: constants are computed in rationals, kink by kink.
+# Numbers of the arrays: constants are computed in rationals, breakpoint by breakpoint.
 _LARGEST_SIZE = 20_000
 _LARGEST = 1e60
 # Constants that are roots.
 ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
-# Gradients at kinks beyond which those that matter are told in floats first, and what these may be off.
+# Gradients at breakpoints beyond which those that matter are told in floats first, and what these may be off.
 _MANY, _OFF = 5_000, 1e-11
 # What a round changes: measured beside what a method records, ``gap`` and ``distance2``.
 CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
@@ -54,15 +54,15 @@ def _arrays(path: str) -> dict[str, Array]:
 
 
 class Piecewise(SingleLevel):
-    """n clients with f_i(x) = sum_c phi_ic(x_c), each phi_ic'' constant between its kinks; all variables are shared.
+    """n clients with f_i(x) = sum_c phi_ic(x_c), each phi_ic'' constant between breakpoints; all variables are shared.
 
     ``kinks`` (n, d, J) ascend along the last axis, ``curvatures`` (n, d, J + 1) are the second derivatives left of the
-    first kink, between them and right of the last one, and ``slopes`` (n, d) are the derivatives at 0. Of constants
-    everything is exact, since f is followed in rationals: smoothness, the infimum, dissimilarity on all of R^d (which
+    first breakpoint, between them and right of the last one, and ``slopes`` (n, d) are the derivatives at 0. All
+    constants are exact, since f is evaluated in rationals: smoothness, the infimum, dissimilarity on all of R^d (which
     exists where the clients' outer curvatures agree), strong convexity, the Polyak-Lojasiewicz inequality.
 
-    Raises `InputError` for shapes that do not fit, kinks that do not ascend, numbers that are not finite or larger than
-    1e60, and for more than 20,000 numbers.
+    Raises `InputError` for shapes that do not fit, breakpoints that do not ascend, numbers that are not finite or
+    larger than 1e60, and for more than 20,000 numbers.
 
     Huber's function, ``x^2/2`` up to 1 and ``|x| - 1/2`` beyond, from 3 on:
 
@@ -84,7 +84,7 @@ class Piecewise(SingleLevel):
         if self.curvatures.ndim != 3 or 0 in self.curvatures.shape:
             raise InputError(f"curvatures: shape {self.curvatures.shape}; needed (n, d, J + 1), each at least 1")
         n, d, pieces = self.curvatures.shape
-        # Without a kink a list of lists says nothing of the last axis.
+        # Without a breakpoint a list of lists says nothing of the last axis.
         self.kinks = kinks.reshape(n, d, 0) if kinks.size == 0 and pieces == 1 else kinks
         for name, array, shape in (("kinks", self.kinks, (n, d, pieces - 1)), ("slopes", self.slopes, (n, d))):
             if array.shape != shape:
@@ -115,7 +115,7 @@ class Piecewise(SingleLevel):
         heterogeneity: float = 1.0,
         seed: int = 0,
     ) -> Piecewise:
-        """A seeded instance with L = 1: random kinks, and curvatures between them, for every client its own.
+        """A seeded instance with L = 1: random breakpoints, and curvatures between them, for every client its own.
 
         Far away all clients have the same curvature, which is positive, so that there is a minimum and a bound of the
         dissimilarity. ``curvature`` in [0, 1] blends curvatures of 1/2 into random ones from [0, 1], from [-1, 1] where
@@ -136,7 +136,7 @@ class Piecewise(SingleLevel):
 
     @classmethod
     def from_file(cls, arrays: Mapping[str, Array]) -> Piecewise:
-        """The problem in an ``.npz`` file with arrays kinks, curvatures and slopes."""
+        """The problem in an ``.npz`` file with arrays ``kinks``, ``curvatures`` and ``slopes``."""
         return cls(arrays["kinks"], arrays["curvatures"], arrays["slopes"])
 
     # --- Exactly ---
@@ -225,11 +225,11 @@ class Piecewise(SingleLevel):
         return sum((curve.gradient(x) ** 2 for curve, x in pairs), Fraction(0))
 
     def _spread2(self, c: int) -> Fraction | None:
-        """The largest (1/n) sum_i (d_c f_i - d_c f)^2: convex on every piece, so that it is reached at a kink."""
+        """The largest (1/n) sum_i (d_c f_i - d_c f)^2: convex on every piece, so that it is reached at a breakpoint."""
         mean, own = self.means[c], [each[c] for each in self.curves]
         if len({curve.curvatures[0] for curve in own}) > 1 or len({curve.curvatures[-1] for curve in own}) > 1:
             return None
-        # A kink of one client may cancel in the mean.
+        # A breakpoint of one client may cancel in the mean.
         kinks = sorted({kink for curve in own for kink in curve.kinks}) or [Fraction(0)]
         if len(kinks) * self.n > _MANY:
             kinks = self._largest_in_floats(c, kinks)
@@ -238,7 +238,7 @@ class Piecewise(SingleLevel):
         )
 
     def _largest_in_floats(self, c: int, kinks: list[Fraction]) -> list[Fraction]:
-        """Those of the kinks at which the spread of the gradients is largest, up to what floats may be off."""
+        """The breakpoints at which the spread of the gradients is largest, up to the rounding of floats."""
         x = np.array([float(kink) for kink in kinks])
         low, high = (np.pad(self.kinks[:, c], ((0, 0), side), constant_values=end)
                      for side, end in (((1, 0), -np.inf), ((0, 1), np.inf)))  # fmt: skip
@@ -352,7 +352,7 @@ class Piecewise(SingleLevel):
 
     @property
     def minimum_known(self) -> bool:
-        """It is: see `lowest` and `minimiser`."""
+        """Always: see `lowest` and `minimiser`."""
         return True
 
     @property
@@ -375,7 +375,7 @@ class Piecewise(SingleLevel):
         return int(np.count_nonzero(np.diff(self.curvatures)))
 
     def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
-        """See `ProblemData.straighter`: one kink of all clients less, then pieces bent as a neighbour is."""
+        """See `ProblemData.straighter`: one breakpoint of all clients less, then pieces bent as a neighbour is."""
         *rows, pieces = self.curvatures.shape
         yield from (partial(_without_kink, j=j) for j in reversed(range(pieces - 1)))
         for *row, j in np.ndindex(*rows, pieces):
@@ -405,7 +405,7 @@ class Piecewise(SingleLevel):
 
 
 def _without_kink(problem: ProblemData, j: int) -> ProblemData:
-    """The problem without the kink j of every client and variable, and the piece to its left."""
+    """The problem without the breakpoint j of every client and variable, and the piece to its left."""
     found = problem.arrays()
     return problem.with_arrays({name: np.delete(found[name], j, axis=2) for name in ("kinks", "curvatures")})
 

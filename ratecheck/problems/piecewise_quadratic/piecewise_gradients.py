@@ -26,7 +26,7 @@ class PiecewiseGradients:
         """The largest ||grad f_i||^2 of a client anywhere; None where one is curved far away."""
         if any(curve.curvatures[0] or curve.curvatures[-1] for own in self.curves for curve in own):
             return None
-        # Between kinks a derivative is monotone, and beyond them it is constant.
+        # Between breakpoints a derivative is monotone, and beyond them it is constant.
         steepest = (
             [max(curve.gradient(x) ** 2 for x in curve.kinks or (Fraction(0),)) for curve in own] for own in self.curves
         )
@@ -59,7 +59,7 @@ class PiecewiseGradients:
                 squares = sum((h * h for h in bent), Fraction(0)) / len(bent)
                 apart = apart or len({*bent}) > 1
                 if squares and not mean.curvatures[end]:
-                    # Clients that cancel in the mean far away; the mean knows no kink where they do.
+                    # Clients that cancel in the mean far away; the mean knows no breakpoint where they do.
                     return None
                 if squares:
                     ratios.append(squares / mean.curvatures[end] ** 2)
@@ -68,7 +68,7 @@ class PiecewiseGradients:
         return max(sum((self._largest(c, B2) for c in range(len(self.means))), Fraction(0)), Fraction(0)), B2
 
     def _largest(self, c: int, B2: Fraction) -> Fraction:
-        """The largest (1/n) sum_i (d_c f_i)^2 - B^2 (d_c f)^2: at a kink, or where a piece is highest between two."""
+        """The largest (1/n) sum_i (d_c f_i)^2 - B^2 (d_c f)^2: at a breakpoint or a vertex of a piece."""
         own, mean = [each[c] for each in self.curves], self.means[c]
         n, kinks = len(own), sorted({kink for curve in own for kink in curve.kinks})
 

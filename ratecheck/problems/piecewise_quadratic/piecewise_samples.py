@@ -38,7 +38,7 @@ def _arrays(path: str) -> dict[str, Array]:
 
 
 class PiecewiseSamples(SingleLevel):
-    """``clients`` equal clients f_i = f of one variable, which ask for f'(x) + s sigma_u with a fair sign s each time.
+    """``clients`` equal clients f_i = f of one variable, whose oracle answers f'(x) + s sigma_u, s = +-1 fair.
 
     ``kinks`` (1, 1, J), ``curvatures`` (1, 1, J + 1) and ``slopes`` (1, 1) are those of a `Piecewise` problem with one
     client and one variable. The noise is unbiased and of variance exactly sigma_u^2, the number that a run is given.
@@ -69,7 +69,7 @@ class PiecewiseSamples(SingleLevel):
 
     @classmethod
     def from_file(cls, arrays: Mapping[str, Array]) -> PiecewiseSamples:
-        """The problem in an ``.npz`` file with arrays kinks, curvatures, slopes and the number clients."""
+        """An ``.npz`` file with arrays ``kinks``, ``curvatures``, ``slopes`` and the number ``clients``."""
         return cls(arrays["kinks"], arrays["curvatures"], arrays["slopes"], int(np.ravel(arrays["clients"])[0]))
 
     @property
@@ -169,7 +169,7 @@ class PiecewiseSamples(SingleLevel):
         return Constants(*{**found, **own}.values())
 
     def of_gradients(self, name: str) -> Constant | None:
-        """That of one client."""
+        """The constant of one client."""
         return self.one.of_gradients(name)
 
     @property
@@ -183,7 +183,7 @@ class PiecewiseSamples(SingleLevel):
 
     @property
     def minimum_known(self) -> bool:
-        """It is: see `lowest` and `minimiser`."""
+        """Always: see `lowest` and `minimiser`."""
         return True
 
     @property
