@@ -22,7 +22,7 @@ from ratecheck.algorithms.model.method import Method
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
 
-# The sequence theta as far as it was asked for, which several threads do.
+# The sequence theta as far as it was evaluated, which several threads do.
 _THETAS, _GROWING = [1.0], threading.Lock()
 # A sequence that grows without limit beyond this has coefficients that no longer change.
 _LARGEST = 1e100

@@ -123,7 +123,7 @@ class FlameExact(Flame):
     local: ClassVar[Group] = {"anchor": U, "theta": U}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
-        """The proximal map is asked at w_i^t."""
+        """The proximal map is evaluated at w_i^t."""
         return {"anchor": client["w_i"], "theta": client["theta"]}
 
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:

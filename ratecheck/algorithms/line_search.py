@@ -1,9 +1,9 @@
-"""Methods that find their step sizes by a second look at the function: exact line search and conjugate gradients.
+"""Methods that find their step sizes by a second gradient: exact line search and conjugate gradients.
 
-On quadratics the gradients at x and at x + d differ by H d, which is all that both need. Clients are asked at x and, in
-their second local step, at x + s d, with s such that s d is as long as the first gradient, since d itself is too short
-to tell in the end. Every client takes part in every round. On other functions the same steps are taken, which are no
-line search there.
+On quadratics the gradients at x and at x + d differ by H d, which is all that both need. Gradients are evaluated at x
+and, in the second local step, at x + s d with s = ||g^0||/||d||, since near the minimiser d is so short that the
+difference would be rounding. Every client takes part in every round. On other functions the same steps are
+taken, which are no line search there.
 
 Sources: Cauchy (1847); Hestenes, Stiefel, "Methods of conjugate gradients for solving linear systems" (1952).
 """
@@ -44,7 +44,7 @@ class ExactLineSearch(Algorithm):
         return {"x": point[U], "d": -clients["g"], "first": clients["g"]}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
-        """At the server's point, with the way to the next question."""
+        """The server's point x, and s d, the way to the next point."""
         nothing = np.zeros_like(server["x"])
         way = _stretch(server) * server["d"]
         return {"x": server["x"], "way": way, "asked": nothing, "g": nothing, "other": nothing, "v": client["v"]}
@@ -100,7 +100,7 @@ def _quotient(above: Array, below: Array) -> Array:
 
 
 def _stretch(server: Variables) -> Array:
-    """What makes d as long as the first gradient."""
+    """The factor s = ||g^0||/||d||, which makes s d as long as the first gradient."""
     return _quotient(np.sqrt(_product(server["first"], server["first"])), np.sqrt(_product(server["d"], server["d"])))
 
 

@@ -1,7 +1,8 @@
 """Methods for min-max problems: gradient descent ascent, extragradient, optimistic gradients, alternating steps.
 
-They ask for an operator F, on a min-max problem F(x, y) = (grad_x f, -grad_y f), and run on gradients of functions just
-as well. Every client of the round takes the steps and the server averages, so that one client is the textbook's method.
+The methods evaluate an operator F, on a min-max problem F(x, y) = (grad_x f, -grad_y f), and run on gradients of
+functions as well. Every client of the round takes the steps and the server averages, so that one client is the
+textbook's method.
 None of them needs a step that differs from the others of its round: which variable moves when follows from what the
 local variables remember.
 
@@ -45,8 +46,8 @@ class GradientDescentAscent(FedAvgP):
 class Extragradient(OneStep):
     """h^t = z^t - gamma F(z^t) and z^{t+1} = z^t - gamma F(h^t), two local steps, recorded at z^t.
 
-    A local step leads from where the operator is asked to ``start`` - gamma F. Several clients do so with operators of
-    their own.
+    A local step leads from where the operator is evaluated to ``start`` - gamma F. Several clients do so with
+    operators of their own.
     """
 
     name: ClassVar[str] = "extragradient"
@@ -77,7 +78,7 @@ class Optimistic(Extragradient):
     server: ClassVar[Group] = {"x": U, "ahead": U}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
-        """The operator is asked ahead."""
+        """The operator is evaluated ahead."""
         return {"x": server["ahead"], "start": server["x"], "v": client["v"]}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
@@ -89,7 +90,7 @@ class Optimistic(Extragradient):
 class AlternatingGda(Algorithm):
     """x^{t+1} = x^t - gamma grad_x f(x^t, y^t), then y^{t+1} = y^t + gamma grad_y f(x^{t+1}, y^t): partial gradients.
 
-    Two local steps: both ask for the whole operator at (x, y). In the first x moves; what it was before the second is
+    Two local steps: both evaluate the whole operator at (x, y). In the first x moves; what it was before the second is
     kept in ``moved_x``. y stays, and ``moved_y`` is where the last answer leads it.
     """
 

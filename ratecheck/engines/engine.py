@@ -25,7 +25,7 @@ GROUP = "ratecheck.engines"
 class Engine(ABC):
     """A way to follow runs. An engine has no state: there is one object of each.
 
-    ``option`` is the value of ``engine=`` that asks for it: "exact" for expectations up to rounding, "step" for what is
+    ``option`` is the value of ``engine=`` that requests it: "exact" for expectations up to rounding, "step" for what is
     simulated. ``needs`` is what has to be known of the problem.
     """
 
@@ -39,7 +39,7 @@ class Engine(ABC):
 
     @abstractmethod
     def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """The cost of the run as a share of what is spent unless the engine is asked for by its option."""
+        """The cost of the run as a share of what is spent unless the engine is requested by its option."""
 
     @abstractmethod
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:

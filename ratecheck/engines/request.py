@@ -1,4 +1,4 @@
-"""What is asked of an engine: one run, as `simulate`, `exact` and `exact_average` take it."""
+"""What an engine evaluates: one run, as `simulate`, `exact` and `exact_average` take it."""
 
 from __future__ import annotations
 

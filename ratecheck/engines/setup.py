@@ -143,7 +143,7 @@ class Setup:
     ) -> dict[str, float]:
         """What the algorithm's functions receive as ``p`` for client i, or for the server.
 
-        Raises `InputError` where they differ from round to round and no round is named. A method whose server asks for
+        Raises `InputError` where they differ from round to round and no round is named. A method whose server uses
         the local steps of one client raises it where they differ from client to client.
         """
         server, i = i is None, i or 0

@@ -6,7 +6,7 @@ computed by repeated squaring. Step sizes have the order that (38) prescribes,
     gamma_x = c_gamma sqrt(P/(tau_bar T)),  gamma_y = c_gamma_y gamma_x,  gamma_v = c_gamma_v gamma_x,
     eta_x = eta_y = eta_v = c_eta/(tau_bar sqrt(T)),
 
-with the ratios that the statement asks for and one c_gamma and c_eta for a whole range of a parameter: the largest for
+with the ratios that the statement requires and one c_gamma and c_eta for a whole range of a parameter: the largest for
 which the conditions of the theorem with constants, (39), printed and repaired, hold throughout (c_eta a hundredth of it
 where drift is not what is measured). Nothing is drawn: there is no seed. All clients take as many local steps.
 """

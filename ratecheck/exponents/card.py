@@ -57,7 +57,7 @@ MARGIN, _CLEAR = 1e-6, 1.1
 _SHIFT, _STEADY = 1e-10, 10
 # The share of a left side that may be lost where a round changes it by less than numbers of NumPy's longest type tell.
 _LOST = 1e-3
-# Runs that `verify` is asked about first, if they pass the bound too.
+# Runs that `verify` evaluates first, if they pass the bound too.
 _FEW_ROUNDS, _FEW_CLIENTS, _APART = (10.0**2, 10.0**3, 10.0**4, 10.0**5), (2.0, 8.0, 64.0), 4.0
 
 
@@ -98,7 +98,7 @@ class Worst:
 class Violation:
     """An instance at which the left side passes the bound, and both; ``answer`` is what `verify` says of it.
 
-    ``answer`` is None where `verify` was not asked or has no such run; ``refused`` is then what it said.
+    ``answer`` is None where `verify` was not evaluated or has no such run; ``refused`` is then what it said.
     """
 
     at: float
@@ -548,7 +548,7 @@ def first_violation(
 ) -> Violation | None:
     """The first of these values at which `verify` confirms that the bound is passed; else one where it cannot tell.
 
-    It is asked about short runs of few clients first. ``known`` are the hardest instances at the values, if they are.
+    Short runs of few clients are evaluated first. ``known`` are the hardest instances at the values, if they are.
     Where it cannot tell, the bound is to be passed by the factor ``clear``, and by a tenth by what is no instance.
     """
     open_one = None
@@ -566,7 +566,7 @@ def first_violation(
         violation = _verified(violation)
         if violation.confirmed:
             return violation
-        # Where nobody else has looked, more is asked of the numbers than a difference in the last digits.
+        # Where no other engine confirms it, the excess must be more than a difference in the last digits.
         least = clear if violation.hard.runs else _CLEAR
         passes = violation.verdict is not Outcome.HOLDS and violation.left > least * violation.bound
         open_one = violation if open_one is None and passes else open_one
@@ -576,7 +576,7 @@ def first_violation(
 def _violation(
     statement: Statement, bound: Bound, regime: Regime, setting: Mapping[str, float], known: Hard | None = None
 ) -> Violation | None:
-    """The worst case at a setting if it passes the bound; `verify` has not been asked."""
+    """The worst case at a setting if it passes the bound; `verify` has not evaluated it."""
     hard = known or worst(statement, setting, regime.row.scale)
     _, total = right(bound, regime.row, [hard])
     if not hard.left > (1 + MARGIN) * total[0] or not _steady(statement, regime, setting, hard):

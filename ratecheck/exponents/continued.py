@@ -33,7 +33,7 @@ _MOST_STEPS, _MOST_COORDINATES = 1000, 200
 _PER_DECADE, _DECADES, _CLOSER, _CLOSE = 2, 3, 2, 4
 # Room for rounding below a constant that is to be reached.
 _ROOM = 1e-10
-_ASKED = Options(engine="auto", replicates=16, level=1e-6, traces=1, vacuity=False, rigorous=False)
+_OPTIONS = Options(engine="auto", replicates=16, level=1e-6, traces=1, vacuity=False, rigorous=False)
 _NOT_COUNTED = frozenset({Outcome.NOT_APPLICABLE, Outcome.DIVERGED})
 # Degrees of constants in a and 1/w, by fact: those of roots are half of their squares'.
 _DEGREES = {
@@ -66,7 +66,7 @@ def continued(statement: Statement, values: Mapping[str, float], found: Instance
     best: tuple[float, float, Instance] | None = None
     for _ in range(_CLOSER):
         for share in shares:
-            seen = _asked(copied, statement, full, float(share))
+            seen = _evaluated(copied, statement, full, float(share))
             if seen is not None and (best is None or seen[0] > best[0]):
                 best = seen[0], float(share), seen[1]
         if best is None:
@@ -80,7 +80,7 @@ def continued(statement: Statement, values: Mapping[str, float], found: Instance
     return Hard(statement, full, name, "", (float(n),), (), (), 0.0, (), left, found=instance)
 
 
-def _asked(
+def _evaluated(
     base: Instance, statement: Statement, values: Mapping[str, float], share: float
 ) -> tuple[float, Instance] | None:
     """The left side where the largest curvature is this share of L, and the instance; None where it does not count."""
@@ -92,7 +92,7 @@ def _asked(
     start = {name: np.asarray(x) * w for name, x in base.start.items()}
     instance = replace(base, problem=base.problem.scaled(rows, a, w), start=start)
     try:
-        verdict = instance.verdict(_ASKED)
+        verdict = instance.verdict(_OPTIONS)
     except InputError:
         return None
     if verdict.outcome in _NOT_COUNTED or not verdict.comparisons:

@@ -41,7 +41,7 @@ class Curves:
 
 
 def against(statement: Statement) -> tuple[str, ...]:
-    """What a picture is drawn against unless something else is asked for: local steps, participants, rounds, delay."""
+    """What a picture is drawn against unless something else is requested: local steps, participants, rounds, delay."""
     every = columns(statement)
     roles = (LOCAL_STEPS, PARTICIPANTS, ROUNDS, DELAY)
     symbols = [each.symbol for each in parameters(statement, roles) if each.symbol in every]

@@ -7,8 +7,8 @@ it: LOOSE says that a row is at these step sizes, EXCEEDED would be no accusatio
 method that is not in `ratecheck.algorithms` is not measured.
 
 The family: f_i(u) = h u^2/2 - s_i b u with s_i = +-1 and L = F_0 = 1, h on a grid; personal variables, where a method
-has them, are of one curvature and start solved. Clients share their curvature, as a bound b of the dissimilarity asks
-for: such clients have no drift. All is exact, so that there is no seed.
+has them, are of one curvature and start solved. Clients share their curvature, which a bound b of the
+dissimilarity requires: such clients have no drift. All is exact, so that there is no seed.
 """
 
 from __future__ import annotations

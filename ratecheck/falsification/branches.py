@@ -56,19 +56,19 @@ class Branches:
             if self.noisy_start:
                 drawn = product(self._drawn(i, self.zero), repeat=self.steps)
                 answers = [{U: mean([answer[U] for answer in each]), V: self.zero} for each in drawn]
-            remembered.append([self._ask(self.algorithm.start_client, point, answer) for answer in answers])
+            remembered.append([self._value(self.algorithm.start_client, point, answer) for answer in answers])
         states = []
         for clients in product(*remembered):
             averages = {name: mean([client[name] for client in clients]) for name in self.algorithm.client}
-            states.append(State(self._ask(self.algorithm.start_server, point, averages), clients))
+            states.append(State(self._value(self.algorithm.start_server, point, averages), clients))
         return states
 
     def after(self, state: State) -> Iterator[State]:
         """The states that a round may end in, all equally likely."""
         ends = []
         for i, client in enumerate(state.clients):
-            local = self._ask(self.algorithm.begin, state.server, client)
-            ends.append([self._ask(self.algorithm.finish, state.server, client, x) for x in self._stepped(i, local)])
+            local = self._value(self.algorithm.begin, state.server, client)
+            ends.append([self._value(self.algorithm.finish, state.server, client, x) for x in self._stepped(i, local)])
         for chosen in combinations(range(self.clients), self.participants):
             for drawn in product(*(ends[i] for i in chosen)):
                 messages = [message for _, message in drawn]
@@ -76,7 +76,7 @@ class Branches:
                 clients = list(state.clients)
                 for i, (client, _) in zip(chosen, drawn, strict=True):
                     clients[i] = client
-                yield State(self._ask(self.algorithm.aggregate, state.server, sums), tuple(clients))
+                yield State(self._value(self.algorithm.aggregate, state.server, sums), tuple(clients))
 
     def snapshot(
         self, state: State, recorded: str, gradient: Oracle | None, value: Oracle | None, *, records: bool
@@ -87,7 +87,7 @@ class Branches:
         if records:
             answers = [self._answer(self.algorithm.record_oracle, i, x) for i, x in enumerate(points)]
             found = tuple(
-                self._ask(self.algorithm.records, state.server, client, answer)
+                self._value(self.algorithm.records, state.server, client, answer)
                 for client, answer in zip(state.clients, answers, strict=True)
             )
         slopes: tuple[Vector, ...] = ()
@@ -104,10 +104,10 @@ class Branches:
         at = next(name for name, block in self.algorithm.local.items() if block == U)
         found = [local]
         for _ in range(self.steps):
-            found = [self._ask(self.algorithm.step, x, answer) for x in found for answer in self._drawn(i, x[at])]
+            found = [self._value(self.algorithm.step, x, answer) for x in found for answer in self._drawn(i, x[at])]
             if self.second is not None:
                 ends = [{U: self.second(self.clients, x[at]), V: self.zero} for x in found]
-                found = [self._ask(self.algorithm.after, x, end) for x, end in zip(found, ends, strict=True)]
+                found = [self._value(self.algorithm.after, x, end) for x, end in zip(found, ends, strict=True)]
         return found
 
     def _drawn(self, i: int, x: Vector) -> list[Variables]:
@@ -123,8 +123,8 @@ class Branches:
         assert known is not None
         return {U: known(i, x), V: self.zero}
 
-    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What a function of the method returns."""
+    def _value(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The value of a function of the method at its parameters."""
         if self.rational:
             return exactly(function, *arguments, self.parameters)
         return function(*arguments, self.parameters)

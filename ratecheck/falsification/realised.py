@@ -120,7 +120,7 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _RealisedRun:
     centre = np.ones(len(c)) * math.sqrt(0.5 * min(_limits(scaled, c)))
     gradients: list[dict[int, Array]] = [{} for _ in found.functions]
     heights: list[dict[int, float]] = [{} for _ in found.functions]
-    order = iter(found.asked)
+    order = iter(found.calls)
 
     def oracle(_: int, x: Array) -> Array:
         i, k = next(order)

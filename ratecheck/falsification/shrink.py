@@ -67,7 +67,7 @@ class Shrinking:
         self.tried.add(name)
         self.spent += 1
         self.report(self.spent / self.evaluations, "shrinking")
-        verdict = asked(proposed)
+        verdict = violation(proposed)
         if verdict is None or not _as_much(verdict, self.verdict):
             return False
         self.instance, self.verdict = proposed, verdict
@@ -90,7 +90,7 @@ def shrink(
 
     The numbers named by ``fixed`` stay as they are. An interrupt ends it with what was reached.
     """
-    verdict = asked(instance)
+    verdict = violation(instance)
     if verdict is None:
         return None
     numbers = Numbers.of(verdict)
@@ -122,7 +122,7 @@ def shrunk(found: Falsified, report: Report | None = None, fixed: Collection[str
     return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed))
 
 
-def asked(instance: Instance) -> Verdict | None:
+def violation(instance: Instance) -> Verdict | None:
     """The verdict where the statement is violated, in floating point and in what interval arithmetic proves of it."""
     try:
         with np.errstate(all="ignore"):

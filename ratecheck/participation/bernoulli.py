@@ -26,7 +26,7 @@ class Bernoulli(Independent):
     """Given probabilities p_i^t in (0, 1]; see `Independent` (Case 2 of the FedSUM paper, Section 2.1).
 
     ``p`` is a number (with ``n``), a vector (n,) of the clients' probabilities, a matrix (T, n) for probabilities that
-    vary over T rounds, or a function p(t, i) (with ``n`` and ``T``), which is asked once for every round and client.
+    vary over T rounds, or a function p(t, i) (with ``n`` and ``T``), evaluated once for every round and client.
     Pattern P2 of the paper (Appendix H.2) is ``Bernoulli(S / n, n)``.
 
     Raises `InputError` for a probability outside (0, 1], for another shape, and for n or T missing or contradicting.

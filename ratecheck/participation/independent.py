@@ -17,7 +17,7 @@ from ratecheck.participation.model.pattern import Keys, Masks, Participation
 class Independent(Participation):
     """Client i takes part in round t with probability p_i^t, independently of everything else.
 
-    Case 2 of the FedSUM paper (Section 2.1), which asks for delta <= p_i^t <= 1 with a delta > 0. A round may be empty.
+    Case 2 of the FedSUM paper (Section 2.1), which requires delta <= p_i^t <= 1 with a delta > 0. A round may be empty.
     Probabilities are met exactly up to 2**-32.
     """
 

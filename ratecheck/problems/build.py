@@ -28,7 +28,7 @@ KINDS: Registry[type[Problem]] = Registry(_kinds)
 
 @dataclass(frozen=True)
 class _Source:
-    """A problem that is asked for by name: the form in which it is written, its maker, and the file."""
+    """A problem that is requested by name: the form in which it is written, its maker, and the file."""
 
     form: WrittenProblem
     make: Callable[..., Problem]

@@ -187,9 +187,9 @@ class Moreau:
             "lagrangian_gap", max(start - lowest.value, 0.0), lowest.certificate, "L^0 less the joint minimum"
         )
 
-    def _quadratics(self, asked: str) -> QuadraticInner:
+    def _quadratics(self, requested: str) -> QuadraticInner:
         if not isinstance(self._inner, QuadraticInner):
-            raise InputError(f"{asked}: needed a quadratic problem; a {self.problem.kind} one has no closed form")
+            raise InputError(f"{requested}: needed a quadratic problem; a {self.problem.kind} one has no closed form")
         return self._inner
 
     def _proxes(self, w: Array) -> Array:

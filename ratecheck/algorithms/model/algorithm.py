@@ -38,7 +38,7 @@ _FUNCTIONS = (
 
 # The blocks of a problem with shared variables u and personal variables v_i.
 U, V = "u", "v"
-# What is recorded of a method on such a problem unless asked otherwise.
+# What is recorded of a method on such a problem unless requested otherwise.
 RECORDS = ("G_u", "G_v", "B")
 
 
@@ -98,7 +98,7 @@ class Algorithm(ABC):
 
     Class attributes name the variables of each group and the block of each variable: ``server`` and ``client`` state,
     ``local`` variables, ``message`` sent by a client. In each of the ``blocks`` the first local variable is the point
-    at which the oracle is asked, and ``point`` names the variable at which quantities are recorded, by default the
+    at which the oracle is evaluated, and ``point`` names the variable at which quantities are recorded, by default the
     first server variable of the block or, where there is none, the first client variable.
 
     ``step_sizes`` are the parameters beside n, m (clients in this round, for ``aggregate``), K (local steps), weight
@@ -109,7 +109,7 @@ class Algorithm(ABC):
     with a default, a function of n.
 
     ``bilevel``: it is about problems with a lower level. ``default_problem`` is the one that the command line takes.
-    ``oracle`` is what a local step asks for, "gradient" or "prox" (the minimiser of f_i + lambda/2 ||. - point||^2),
+    ``oracle`` is what a local step uses, "gradient" or "prox" (the minimiser of f_i + lambda/2 ||. - point||^2),
     and ``record_oracle`` what quantities are recorded of.
     ``second_oracle``: "prox" where every local step is followed by a proximal step of a second, convex part of the
     objective with the step size ``gamma_u``, at the first local variable; `after` has the local variables then. No
@@ -178,7 +178,7 @@ class Algorithm(ABC):
 
     @property
     def asks_gradients(self) -> bool:
-        """Whether gradients are all that local steps and records ask for."""
+        """Whether gradients are all that local steps and records use."""
         return {self.oracle, self.record_oracle} == {"gradient"}
 
     def __init_subclass__(cls) -> None:
@@ -191,7 +191,7 @@ class Algorithm(ABC):
                     continue
                 inherited: Any = getattr(cls, name, None)
                 if inherited is not getattr(Algorithm, name, None) and not is_own(inspect.unwrap(inherited)):
-                    # What it inherits of another method may ask for step sizes that it does not have.
+                    # What it inherits of another method may use step sizes that it does not have.
                     setattr(cls, name, guarded(inherited, f"{name}, which it inherits,"))
 
     @abstractmethod
@@ -472,7 +472,7 @@ class LinearMaps:
         if not own:
             return result
         changed = [each for group, old in zip(arguments, before, strict=True) for each in _changed(group, old)]
-        # A mapping may add a parameter as it is asked for.
+        # A mapping may add a parameter as it is read.
         changed += [each for each, number in parameters.items() if p.get(each) is not number]
         if changed:
             raise MethodError(
@@ -614,7 +614,7 @@ class _LinearReader:
             return bool(np.all((np.abs(found - wanted) <= atol + 1e-9 * np.abs(wanted)) | ~np.isfinite(found)))
 
     def _numbers(self, name: object, given: Any, size: int, finite: Any = True) -> Any:
-        """What a function returned for a variable: numbers, one for each coordinate or for all, finite where asked."""
+        """What a function returned for a variable: numbers, one for each coordinate or for all, finite if required."""
         try:
             values = np.asarray(given)
             if np.iscomplexobj(values):

@@ -1,4 +1,4 @@
-"""Asking the functions of a method: what is wrong in a user's own one is said in one line, with the file and line."""
+"""Calls of the functions of a method: an error in a user's own one is reported in one line, with the file and line."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class _Generic(dict[str, float]):
 
 @dataclass(frozen=True)
 class Cost:
-    """Vectors per block that a participant receives and sends in a round, and what it asks the oracle for.
+    """Vectors per block that a participant receives and sends in a round, and the calls of its oracle.
 
     On a graph these are received from every neighbour, and sent to each.
 

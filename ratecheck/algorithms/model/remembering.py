@@ -26,7 +26,7 @@ class Remembering(Algorithm):
         self.compressed = inner.compressed  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
-        # The first local variable of a block is the point at which the oracle is asked.
+        # The first local variable of a block is the point at which the oracle is evaluated.
         self.points = {where: name for name, where in reversed(tuple(inner.local.items()))}
         self.client = {**inner.client, **{f"last_{block}": block for block in self.points}}  # type: ignore[misc]
         self.local = {**inner.local, **{f"sum_{block}": block for block in self.points}}  # type: ignore[misc]

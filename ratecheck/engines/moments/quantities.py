@@ -73,7 +73,7 @@ def _record(name: str) -> str | None:
 
 
 class _Followed:
-    """A run that is followed round by round; ``last`` asks for the round after the last one, too."""
+    """A run that is followed round by round; ``last`` includes the round after the last one, too."""
 
     def __init__(self, setup: Setup, names: set[str], *, single: bool, last: bool) -> None:
         self._names, self._single, self._random = sorted(names), single, bool(setup.noise.any())

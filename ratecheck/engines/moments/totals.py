@@ -1,6 +1,6 @@
 """Sums of a quantity over a run: all of it, or the rounds that delays reach back to.
 
-For a quantity q_t of rounds t = 0 ... T (round T may be asked for although T rounds, 0 ... T-1, are the run), with
+For a quantity q_t of rounds t = 0 ... T (round T may be requested although T rounds, 0 ... T-1, are the run), with
 tau_t as in `participation.delays.per_round` and q_-1 = 0:
 
 * ``total``: sum_{t<T} q_t, and ``total_T``: sum_{t<=T} q_t;

@@ -159,7 +159,7 @@ class OwnRounds:
         return found
 
     def _begin(self, parameters: dict[str, float], server: Arrays, client: Arrays, delays: NDArray[np.int64]) -> Arrays:
-        """Local variables; a parameter is a number, so that replicates with another delay are asked for apart."""
+        """Local variables; a parameter is a number, so that replicates with another delay are evaluated apart."""
         if not self.setup.algorithm.uses_delay:
             return self.functions("begin", (server, client), parameters)[0]
         found = self._empty(self.setup.algorithm.local, len(delays))
@@ -187,7 +187,7 @@ class OwnRounds:
         self._put(setup.algorithm.local, local, x[None], first_only=True)
         if nudge is not None:
             nudge.point(x, members)
-        out = self.source.ask(i, t, k, x, keys)
+        out = self.source.answer(i, t, k, x, keys)
         if nudge is not None:
             nudge.gradient(out, members)
         return self._by_block(out)

@@ -1,6 +1,6 @@
 """One run without randomness on functions that are quadratic piece by piece: all clients of a step at once, in NumPy.
 
-It needs no compiled kernel, so that a search may ask for many short runs.
+It needs no compiled kernel, so that a search may evaluate many short runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OFF = 1e-13
 def simulate(setup: Setup, report: Callable[[float], None] = lambda _: None) -> tuple[Run, dict[str, Array]]:
     """The run's records (1, T), and what points that are off by rounding make of them.
 
-    For methods that ask for gradients, with the same parameters for all clients.
+    For methods that use gradients, with the same parameters for all clients.
     """
     rounds = _Rounds(setup)
     return rounds.run(report), rounds.errors

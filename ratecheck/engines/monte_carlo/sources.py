@@ -1,4 +1,4 @@
-"""What rounds ask of an oracle: answers, their mean at the start, and records; compiled, or called in Python."""
+"""What rounds use of an oracle: answers, their mean at the start, and records; compiled, or called in Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Keys = NDArray[np.uint64]
 class AnswerSource(Protocol):
     """An oracle; points and answers are (d, lanes)."""
 
-    def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
+    def answer(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
         """Client i's answers at x in local step k of round t."""
 
     def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
@@ -36,7 +36,7 @@ class AnswerSource(Protocol):
 
 
 def source(setup: Setup, name: str) -> AnswerSource:
-    """An oracle of a problem as rounds ask it, with the noise of the run."""
+    """An oracle of a problem as rounds evaluate it, with the noise of the run."""
     found = oracle(setup, name)
     if isinstance(found, CalledOracle):
         return _Noisy(_Called(found), setup.law, found.noise)
@@ -50,8 +50,8 @@ class _Noisy:
         self._source, self._law, self._scale = source, law, scale
         self.record = source.record
 
-    def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
-        out = self._source.ask(i, t, k, x, keys)
+    def answer(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
+        out = self._source.answer(i, t, k, x, keys)
         self._law.add(self._scale, i, t, k, out, keys)
         return out
 
@@ -61,7 +61,7 @@ class _Noisy:
         for i, row in enumerate(point):
             x = np.repeat(row[:, None], lanes, axis=1)
             for k in range(int(steps[i])):
-                mean[i] += self.ask(i, BEFORE_FIRST_ROUND, k, x, keys) / int(steps[i])
+                mean[i] += self.answer(i, BEFORE_FIRST_ROUND, k, x, keys) / int(steps[i])
         return mean
 
 
@@ -69,7 +69,7 @@ class _Compiled:
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
 
-    def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
+    def answer(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
         out, words = np.empty_like(x), np.empty((4, x.shape[1]), np.uint64)
         ask_compiled(self._oracle, i, t, k, x, out, words, keys, x.shape[1])
         return out
@@ -94,7 +94,7 @@ class _Called:
 
     # A run that diverges leaves the range of floats, as it does silently in compiled rounds.
     @np.errstate(over="ignore", invalid="ignore")
-    def ask(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
+    def answer(self, i: int, t: int, k: int, x: Array, keys: Keys) -> Array:
         return np.ascontiguousarray(self._oracle.gradient(i, x))
 
     @np.errstate(over="ignore", invalid="ignore")

@@ -1,4 +1,4 @@
-"""Where clients ask their oracles in a run: every point of every local step, with the noise of the answer."""
+"""Where oracles of clients are evaluated in a run: every point of every local step, with the noise of the answer."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
 
 
 def box(setup: Setup) -> Array:
-    """The lower and the upper ends (2, d) of where a run without randomness asks its clients, by coordinate.
+    """The lower and the upper ends (2, d) of the points at which a run without randomness evaluates clients.
 
     A local iterate y that depends on nothing else that moves in a round follows y_(k+1) = a y_k + c by coordinate, and
     is at its ends among the first two steps and the last two: the cost does not grow with K, but for the run itself.

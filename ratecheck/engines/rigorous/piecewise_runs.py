@@ -81,7 +81,7 @@ class PiecewiseRun(ExactRun):
         step_sizes: Mapping[str, Number | Sequence[Number]],
         start: Mapping[str, Any],
     ) -> PiecewiseRun:
-        """See `ExactRun.of`; raises `UndecidedError` for what is random, asks for something else, or is long."""
+        """See `ExactRun.of`; raises `UndecidedError` for runs that are random, long, or use another oracle."""
         pieces = cls.form(problem)
         assert pieces is not None
         algorithm = method.algorithm
@@ -98,7 +98,7 @@ class PiecewiseRun(ExactRun):
 
     @property
     def gradients(self) -> int:
-        """How many derivatives of functions of one variable the run asks for."""
+        """The number of derivatives of functions of one variable that the run evaluates."""
         return self.problem.n * self.problem.d * self.K * self.T
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:

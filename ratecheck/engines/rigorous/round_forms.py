@@ -69,7 +69,7 @@ def mixed(maps: Sequence[tuple[Fraction, MomentMap]]) -> MomentMap:
 
 @dataclass(frozen=True)
 class _LocalForms:
-    """K local steps of a client from y = (server, client, 1), l_k being where the oracle is asked in step k.
+    """K local steps of a client from y = (server, client, 1), the oracle of step k being evaluated at l_k.
 
     ``drift`` is sum_k ||E l_k - l_0||^2 as a form in y, ``spread`` the trace of sum_k Cov(l_k); ``total`` is E sum_k
     l_k as rows on y, and ``covariance`` that of sum_k l_k.
@@ -208,9 +208,9 @@ class RoundForms:
         step, loading = forms.local_step(i, p)
         # What is added up stands behind the local variables.
         at, count = self._asked_at, forms.local + 1
-        asked = zeros(forms.d, count)
-        asked[np.arange(forms.d), at] = 1
-        wide = np.block([[step, zeros(count, forms.d)], [asked, units(forms.d, 0, forms.d)]])
+        argument = zeros(forms.d, count)
+        argument[np.arange(forms.d), at] = 1
+        wide = np.block([[step, zeros(count, forms.d)], [argument, units(forms.d, 0, forms.d)]])
         S = self._ball(wide)
         loaded = (loading * np.array(self._variances, dtype=object)).dot(loading.T)
         fresh = self._ball(np.block([[loaded, zeros(count, forms.d)], [zeros(forms.d, count + forms.d)]]))
@@ -227,7 +227,7 @@ class RoundForms:
 
     @cached_property
     def _asked_at(self) -> list[int]:
-        """The entries of the local variables at which the oracle is asked: the first variable of each block."""
+        """The entries of the local variables at which the oracle is evaluated: the first variable of each block."""
         forms, local = self._forms, self._forms.algorithm.local
         ends = np.cumsum([forms.sizes[block] for block in local.values()]).tolist()
         starts = {name: end - forms.sizes[local[name]] for name, end in zip(local, ends, strict=True)}

@@ -65,12 +65,12 @@ class Average:
 
 
 def applies(setup: Setup) -> bool:
-    """Whether `average` can be asked: a small state and the same law in every round."""
+    """Whether `average` can be evaluated: a small state and the same law in every round."""
     return _entries(setup) <= LARGEST
 
 
 def pays(setup: Setup) -> bool:
-    """Whether `average` can be asked and costs less than one round after the other."""
+    """Whether `average` can be evaluated and costs less than one round after the other."""
     return setup.T > FEW and _entries(setup) <= min(LARGEST, setup.T)
 
 

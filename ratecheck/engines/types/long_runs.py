@@ -8,7 +8,7 @@ from ratecheck.engines.types.averages import Average
 
 
 def pays(setup: Setup) -> bool:
-    """Whether `average` can be asked and costs less than one round after the other."""
+    """Whether `average` can be evaluated and costs less than one round after the other."""
     return averages.pays(setup) or periodic.pays(setup)
 
 

@@ -43,7 +43,7 @@ _LARGEST_STATE = 4000
 
 
 def applies(setup: Setup) -> bool:
-    """Whether `average` can be asked."""
+    """Whether `average` can be evaluated."""
     try:
         _check(setup)
     except InputError:
@@ -52,7 +52,7 @@ def applies(setup: Setup) -> bool:
 
 
 def pays(setup: Setup) -> bool:
-    """Whether `average` can be asked and costs less than one round after the other."""
+    """Whether `average` can be evaluated and costs less than one round after the other."""
     repeats = setup.trace.repeats
     if repeats is None or FEW + 4 * (len(repeats.first) + len(repeats.period)) >= setup.T:
         return False

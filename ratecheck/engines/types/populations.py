@@ -116,18 +116,18 @@ def _ignores_count(setup: Setup) -> bool:
         return False
     numbers = _WithoutCount({name: value for name, value in setup.parameters().items() if name != "m"})
     LinearMaps(setup.algorithm).aggregate(numbers)
-    return not numbers.asked
+    return not numbers.was_read
 
 
 class _WithoutCount(dict[str, float]):
-    """Parameters without the number of participants, which say whether it was asked for."""
+    """Parameters without the number of participants, which say whether it was read."""
 
-    asked = False
+    was_read = False
 
     def __missing__(self, name: str) -> float:
         if name != "m":
             raise KeyError(name)
-        self.asked = True
+        self.was_read = True
         return 1.0
 
 

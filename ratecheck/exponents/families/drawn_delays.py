@@ -2,7 +2,7 @@
 
 The left side is then a mean over participations, each with step sizes of its own. Hard instances take
 
-- a schedule where the statement asks for no law: what is fixed is random too, with one outcome;
+- a schedule where the statement assumes no law: what is fixed is random too, with one outcome;
 - blocks of S clients in a fixed order, and the delays that these have;
 - for clients that are sampled, and for blocks in an order that is drawn anew, the run whose step sizes are those of the
   *mean* delays, averaged over participants that do not depend on these. tau_max and tau_avg keep near their means over

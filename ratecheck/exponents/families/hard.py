@@ -114,7 +114,7 @@ class Hard:
 
     @property
     def options(self) -> Options:
-        """How `verify` is asked about `instance`: a long run with a breakpoint is not followed in exact numbers."""
+        """How `verify` evaluates `instance`: a long run with a breakpoint is not followed in exact numbers."""
         return replace(EXACT, engine="auto") if self._kinked else EXACT
 
     @property

@@ -23,7 +23,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Descent:
-    """A run on f(x) = x: how far x has come before round 1 and before the last one, and how far any gradient is asked.
+    """A run on f(x) = x: how far x is before round 1 and the last one, and the farthest point of a gradient.
 
     All are distances below the start; with a slope of s in place of 1 they are s times as large.
     """
@@ -61,16 +61,16 @@ class AlikeRun:
         states = {t: _state(run, 0.0, t) for t in {0, 1, max(self.T - 2, 0), self.T - 1}}
         way = {t: -float(state[0, 0]) for t, state in states.items()}
         last = way[self.T - 1]
-        asked = [last]
+        evaluated = [last]
         if self.T > 1:
             for t in (0, self.T - 2):
-                points = [-_asked(run, states[t], k) for k in (0, 1, self.K - 1)]
+                points = [-_evaluated_at(run, states[t], k) for k in (0, 1, self.K - 1)]
                 if self.K > 1 and not _near(points[2] - points[0], (self.K - 1) * (points[1] - points[0])):
                     return None
-                asked += [points[0], points[2]]
+                evaluated += [points[0], points[2]]
         if not _near(last, (self.T - 1) * way[1]) or way[1] < 0:
             return None
-        return Descent(way[1], last, max(asked))
+        return Descent(way[1], last, max(evaluated))
 
     def _run(self, of: Modes) -> UnderWay:
         steps = {**self.step_sizes, "m": self.n}
@@ -95,8 +95,8 @@ def _state(run: UnderWay, start: float, rounds: int) -> Long:
     return found + found @ run.sums.T
 
 
-def _asked(run: UnderWay, state: Long, steps: int) -> float:
-    """Where the gradient is asked for after so many local steps of a round on f(x) = x."""
+def _evaluated_at(run: UnderWay, state: Long, steps: int) -> float:
+    """Where the gradient is evaluated after so many local steps of a round on f(x) = x."""
     maps = run.maps
     server, client = (maps.ds, maps.maps.server.slots), (maps.dc, maps.maps.client.slots)
     begin_s, begin_c = (long(each) for each in maps.table("begin", maps.dl, (server, client)))

@@ -1,8 +1,8 @@
 """Time averages of FLAME on one-dimensional modes whose clients are alike within groups, over any number of rounds.
 
-FLAME keeps w_i and pi_i near what w and the client's gradient ask for: on a mode of small curvature h the left side is
-made of w_i - w and pi_i, of the order of h, and of its square in second moments, where `exchangeable`, which follows
-w_i itself, has nothing but rounding. Here the variables are w, p_i = pi_i and d_i = w_i - w. With kappa = h/(lambda+h),
+FLAME keeps w_i near w and pi_i near the value that the client's gradient at w gives: on a mode of small curvature h the
+left side is made of w_i - w and pi_i, of order h, hence h^2 in second moments, where `exchangeable`, which follows w_i
+itself, has nothing but rounding. Here the variables are w, p_i = pi_i and d_i = w_i - w. With kappa = h/(lambda+h),
 c = alpha*lambda and zeta_i = (g_i + e_i/alpha)/(lambda + h), where e_i = grad_theta_i L is the inner error, a selected
 client has
 

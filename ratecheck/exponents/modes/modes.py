@@ -154,7 +154,7 @@ class ClientMaps:
         return own_x, own_g, by_x, by_c
 
     def oracle(self) -> tuple[Long, Long]:
-        """(M, c), each (modes, groups): what the method asks for at x is M x - c."""
+        """(M, c), each (modes, groups): the oracle at x gives M x - c."""
         h, g = (np.asarray(x, dtype=np.longdouble) for x in (self.modes.curvature, self.modes.slope))
         if not self._prox:
             return h, g

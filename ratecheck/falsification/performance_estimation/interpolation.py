@@ -14,12 +14,12 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
   conv(min_j q_j + L||.||^2/2) - L||.||^2/2 with the parabolas q_j(x) = h_j + <g_j, x - x_j> + L||x - x_j||^2/2 (Azagra,
   Le Gruyer, Mudarra, "Explicit formulas for C^{1,1} and C^{1,omega}_conv extensions of 1-jets", 2018). As q_j >= l, the
   convex hull is at least that of l + L||.||^2/2, which is convex already. A minimiser need not be attained, and none is
-  asked for.
+  required.
 - Then f = (1/n) sum_i f_i >= (1/n) sum_i l_i everywhere, since the tilts c_i cancel.
 - With mu = 0 or more in place of -L the condition on pairs is that for convex and strongly convex functions: h_i - h_j
   >= <g_j, x_i - x_j> + ||g_i - g_j||^2/(2L) + mu/(2(1 - mu/L)) ||x_i - x_j - (g_i - g_j)/L||^2, of which mu = -L gives
   the one above (Theorem 4 there). Some of these functions then are nowhere below l, too: conv(min_j q_j) is convex.
-- With bounded subgradients, which L = inf goes with, ||g_j|| <= M is asked of every answer: the largest of the
+- With bounded subgradients, which L = inf goes with, ||g_j|| <= M is required of every answer: the largest of the
   minorants that the condition names has no other slopes than these. Then f may have other minimisers than x*.
 - With L = inf, for functions that need not be smooth, it is h_i - h_j >= <g_j, x_i - x_j> + mu/2 ||x_i - x_j||^2, and
   the largest of the minorants that it names is one of these functions; so it is with l among them if no h_j is below.
@@ -28,7 +28,7 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
   ||g_i - g_j||^2/L of a cocoercive one, and >= mu ||x_i - x_j||^2 of a maximal monotone one, mu = 0 or more (Ryu,
   Taylor, Bergeling, Giselsson, "Operator splitting performance estimation", 2020, Section 3). x* is a zero of it.
 - Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
-  slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is asked for, so that f has no
+  slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is required, so that f has no
   other.
 - Where the statement assumes bounded dissimilarity all clients share one function h, so that
   (1/n) sum_i ||grad f_i - grad f||^2 = (1/n) sum_i ||c_i||^2 everywhere.
@@ -75,7 +75,7 @@ class Answers:
     """Answers of the clients' oracles in a run of ``case``.
 
     ``gradients[k]`` (J, d) and ``heights[k]`` (J,) are gradients and values of the k-th function h at the J points at
-    which the run asks for it, in the order in which it first does; there is one function per client, or a single one
+    which the run evaluates it, in the order in which it first does; there is one function per client, or a single one
     for all. ``tilts`` (n - 1, d) are c_1 ... c_{n-1}; the last client's is minus their sum. ``minimiser`` has the
     answers at x* where the statement needs one. Where gradients are stochastic, ``noises[k]`` (C, d) are what is added
     to the gradients of the k-th function, or taken from them, at the points at which a step is taken, in that order.
@@ -203,9 +203,9 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
 
 
 class _Stored:
-    """The answers of an instance in rational numbers, given out in the order in which a run asks for them.
+    """The answers of an instance in rational numbers, given out in the order in which a run uses them.
 
-    ``places`` are the points of each function at which an answer was asked for, so far.
+    ``places`` are the points of each function at which it was evaluated, so far.
     """
 
     def __init__(self, instance: Answers) -> None:
@@ -248,7 +248,7 @@ class _Stored:
         return self.noises[k][j]
 
     def value(self, i: int, x: Vector) -> Fraction:
-        """Client i's value at a point where its gradient was asked for."""
+        """Client i's value at a point where its gradient was evaluated."""
         k = self._function(i)
         return Fraction(self.heights[k][self.numbers[k][tuple(x)]] + self.tilts[i] @ x)
 

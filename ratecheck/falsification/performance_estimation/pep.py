@@ -33,7 +33,7 @@ least z, an unknown that no round's left side is below.
 
 Each of these is necessary for an instance of the statement, in any dimension. Some say less than the statement, which
 speaks about all points, so the value is an upper bound: how close it is, `interpolation` tells from below. A statement
-that limits nothing at the start is asked about starts with f(u^0) - f_* <= 1 or ||u^0 - x*||^2 <= 1.
+that limits nothing at the start is restricted to starts with f(u^0) - f_* <= 1 or ||u^0 - x*||^2 <= 1.
 
 The solver is not trusted either. Whatever multipliers lambda >= 0 it returns for the conditions e_c <= 0, the left side
 is (left side - sum_c lambda_c e_c) + sum_c lambda_c e_c, of which the second part is not positive, and the first is a
@@ -109,7 +109,7 @@ class UnknownLimits:
 class Formulation:
     """A performance-estimation problem without its metric, in the units of the scaled case; ``run`` is in its points.
 
-    ``asked`` are the calls of the oracle in order, a client and the number of its answer each, and ``drawn`` the same
+    ``calls`` are the calls of the oracle in order, a client and the number of its answer each, and ``drawn`` the same
     for the noise. ``least`` are the left
     sides of which the least is maximised, each with the condition that it is at least that, where there are several.
     """
@@ -119,7 +119,7 @@ class Formulation:
     functions: tuple[Any, ...]
     sizes: UnknownLimits
     lowest: Lowest
-    asked: tuple[tuple[int, int], ...]
+    calls: tuple[tuple[int, int], ...]
     drawn: tuple[tuple[int, int], ...] = ()
     least: list[tuple[Any, Any]] = field(default_factory=list)
 
@@ -212,10 +212,10 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
     )
     if case.composite:
         functions += (problem.declare_function(function, L=math.inf, mu=0, sizes=sizes, steepest=math.inf),)
-    asked: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
     def noted(i: int, answer: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-        asked.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
+        calls.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
         return answer
 
     drawn: list[tuple[int, int]] = []
@@ -244,7 +244,7 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
     for function in functions:
         for unknown in function.noises:
             problem.add_constraint(unknown**2 <= 1)
-    return Formulation(problem, run, functions, sizes, lowest, tuple(asked), tuple(drawn))
+    return Formulation(problem, run, functions, sizes, lowest, tuple(calls), tuple(drawn))
 
 
 def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...], lowest: Lowest) -> Iterator[Any]:

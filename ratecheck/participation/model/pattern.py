@@ -64,7 +64,7 @@ class Participation(ABC):
     """Which of ``n`` clients take part in each round.
 
     A random pattern draws anew in every replicate, from the replicate's own random stream. What it draws for a round is
-    a function of the stream and the round's number alone: neither the rounds nor the replicates that are asked for
+    a function of the stream and the round's number alone: neither the rounds nor the replicates that are requested
     together matter. A round may be empty where a pattern allows it; the server then stays as it is.
     """
 
@@ -192,7 +192,7 @@ class Participation(ABC):
     def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
         """The matrix (T, n) of the first T rounds that a simulation with that seed follows in that replicate.
 
-        So a theorem that is conditional on the sequence of participants can be asked about one of them:
+        So a theorem that is conditional on the sequence of participants can be evaluated on one of them:
         ``Trace(pattern.draw(T))``. Raises `InputError` for T < 1, a negative replicate, or a pattern that does not
         reach over T rounds.
         """

@@ -17,7 +17,7 @@ _LARGEST = 10**9
 class Repetition:
     """S_t is row t of ``first`` (q, n), q >= 0, and from round q on row (t - q) mod p of ``period`` (p, n).
 
-    Both hold booleans. Nothing that is asked of it costs more where there are more rounds, but for `rows`.
+    Both hold booleans. Nothing of it costs more where there are more rounds, but for `rows`.
     """
 
     first: NDArray[np.bool_]

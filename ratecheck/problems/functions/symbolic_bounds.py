@@ -154,7 +154,7 @@ class Bounds:
             low_at, high_at = _halved(low_at[undone], high_at[undone])
 
     def _forms(self, expr: sp.Expr, *, whole: bool) -> tuple[sp.Expr, ...]:
-        """The expression, and one that equals it and is finite far away, if that is asked for and there is one."""
+        """The expression, and one that equals it and is finite far away, if that is requested and there is one."""
         far = dict.fromkeys(self.variables, ((-math.inf, -_REACH), (_REACH, math.inf)))
         falling = decayed(expr, far) if whole else None
         return (expr,) if falling is None else (expr, falling)

@@ -192,7 +192,7 @@ class Bilevel(Problem):
     def noise(self, totals: Mapping[str, float]) -> Array:
         """See `Problem.noise`.
 
-        grad f_i has d_x + d_y entries, of which x and v each see a part; of grad g_i only the part by y is asked.
+        grad f_i has d_x + d_y entries, of which x and v each see a part; of grad g_i only the part by y is evaluated.
         """
         upper = totals["sigma_f"] / math.sqrt(self.d_x + self.d_y)
         lower = totals["sigma_g"] / math.sqrt(self.d_y)
