@@ -296,7 +296,7 @@ class Silver(Scheduled):
     title: ClassVar[str] = "gradient descent with silver step sizes"
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """Of the 2-adic valuation of t + 1."""
+        """The factor c_t = 1 + rho^{v(t+1) - 1}, v being the 2-adic valuation."""
         valuation = ((t + 1) & -(t + 1)).bit_length() - 1
         return {"schedule": 1 + (1 + math.sqrt(2)) ** (valuation - 1)}
 

@@ -63,7 +63,7 @@ class ExactLineSearch(Algorithm):
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
-        """Both are sent."""
+        """The client as it was, and the gradients at x and at x + s d as the message."""
         return {"g": client["g"], "v": local["v"]}, {"g": local["g"], "other": local["other"]}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:

@@ -85,7 +85,7 @@ class Worst:
 
     @property
     def families(self) -> tuple[str, str]:
-        """Of which family the worst instances at the first and at the last point are."""
+        """The families of the worst instances at the first and at the last point."""
         return self.instances[0].family, self.instances[-1].family
 
     @property
@@ -167,7 +167,7 @@ class RateCell:
 
     @property
     def exponents(self) -> tuple[float, float] | None:
-        """Of the term and of the worst case found; None where there are none."""
+        """The exponents of the term and of the worst case found; None without them."""
         if self.worst is not None:
             return self.worst.predicted.exponent, self.worst.measured.exponent
         if self.order is not None and len(self.order.values):

@@ -67,11 +67,11 @@ class _Underway(event.Listener):
         self.count = 0
 
     def on_start(self, event: Any) -> None:
-        """One more."""
+        """Count a compilation that starts."""
         self.count += 1
 
     def on_end(self, event: Any) -> None:
-        """One less."""
+        """Count a compilation that ends."""
         self.count -= 1
 
 

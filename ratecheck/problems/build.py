@@ -41,7 +41,7 @@ class _Source:
         return tuple(names if self.form.load is None else names[1:])
 
     def arguments(self) -> tuple[Any, ...]:
-        """What is loaded."""
+        """The loaded arguments of the maker; none for a form without a file."""
         return () if self.form.load is None else (self.form.load(self.path),)
 
 

@@ -94,7 +94,7 @@ class AffineMap:
 
     @staticmethod
     def step(blocks: AffineBlocks, change: Array, noise: Array, error: Array) -> AffineMap:
-        """One step, ``error`` bounding that of its change entry by entry."""
+        """A single step, ``error`` bounding that of its change entry by entry."""
         lengths = blocks.lengths(noise)
         diagonal = blocks.spectral(change) if blocks.symmetric(change) else None
         rough = np.sqrt(8 * _EPS) * lengths
@@ -118,7 +118,10 @@ class AffineMap:
         return norms
 
     def after(self, first: AffineMap) -> AffineMap:
-        """The map ``first`` and then this one."""
+        """The map ``first`` and then this one: I + S + T + S T with noise (I + S) N_1 (I + S)' + N_2.
+
+        With || || the norms of blocks, their errors obey e = ||I + S|| e_1 + e_2 (||I + T|| + e_1) + rounding.
+        """
         S, T, terms = self.change, first.change, self.blocks.terms
         half = S @ first.noise
         noise = first.noise + half + half.swapaxes(-1, -2) + half @ S.swapaxes(-1, -2) + self.noise
@@ -141,7 +144,7 @@ class AffineMap:
         )
 
     def repeated(self, times: int) -> AffineMap:
-        """The map so many times, by squaring."""
+        """The map ``times`` times, by squaring: O(log times) products."""
         square, total = self, None
         while True:
             if times & 1:

@@ -29,7 +29,7 @@ class Preserved:
 
 
 def preserved(setup: Setup, clients: Iterable[int], counts: Iterable[int]) -> list[Preserved]:
-    """All of these, where ``clients`` stand for all clients and rounds have these numbers of participants.
+    """Preserved combinations, where ``clients`` stand for all clients and rounds have these numbers of participants.
 
     At most one for each of the server's variables; a factor that is no float is left out.
     """

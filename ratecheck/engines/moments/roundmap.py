@@ -39,7 +39,7 @@ class Noise:
     # Sums are those of independent noises.
     @staticmethod
     def none(size: int) -> Noise:
-        """Nothing."""
+        """No noise, in ``size`` entries."""
         return Noise(np.zeros((size, size)), np.zeros(size), np.zeros(size))
 
     def __add__(self, other: Noise) -> Noise:
@@ -54,7 +54,11 @@ class Noise:
 
 @dataclass(frozen=True)
 class RoundMap:
-    """One round: z' = (mean + fluctuation) z + noise.
+    """One round: z' = (A + F) z + noise, A being the ``mean`` map, F = sum_k F_k random and E F = 0.
+
+    With m = E z and C = cov z before the round, w_k the weights of the ``fluctuations`` and N the noise's covariance,
+
+        E z' = A m,    cov z' = A C A' + sum_k w_k F_k (C + m m') F_k' + N.
 
     ``fluctuations`` are uncorrelated with one another, of mean zero, and come from who was sampled. In units of
     rounding, ``error`` bounds the entries by which the map is off: in mean square, where who takes part is random.
@@ -68,7 +72,7 @@ class RoundMap:
     fluctuations: Sequence[Fluctuation] = ()
 
     def then(self, P: Array) -> RoundMap:
-        """The round and then z -> P z, the entries of P being known to a unit of rounding."""
+        """The round and then z -> P z: (P A, P F_k, P N P'), the entries of P being known to a unit of rounding."""
         large, moved, unit = np.abs(P), ~kept(P)[:, None], len(P) + 8
         error = large @ self.error + unit * moved * (large @ (np.abs(self.mean) + self._scatter))
         whole = np.arange(len(P))
@@ -145,10 +149,9 @@ class RoundMap:
         return result
 
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
-        """The covariance that who is sampled makes of the mean, and its diagonal if nothing in it cancelled.
+        """The covariance sum_k w_k (F_k m)(F_k m)' by sampling, and its diagonal if nothing in it cancelled.
 
-        Contributions of the clients cancel one another where all would move the state alike: each is put in by what it
-        comes to.
+        Contributions of the clients cancel one another where all would move the state alike: F_k m is taken as a whole.
         """
         spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
         for part in self.fluctuations:

@@ -293,7 +293,7 @@ class MeanFieldRun(ExactRun):
 
     @property
     def curve(self) -> ScalarFunction:
-        """F."""
+        """The function f of one variable that all clients have."""
         return self.problem.curve
 
     def ends(self, x: Fraction) -> dict[Fraction, Fraction]:

@@ -224,7 +224,7 @@ class PopulationMoments(Moments):
         return self._kept(p.tobytes(), lambda: self._independent(p))
 
     def _probabilities(self, law: Clients) -> Array:
-        """Of a client of each type."""
+        """The probability that a client takes part, of each type."""
         return np.asarray(self.setup.problem.by_row("the probability", law.p))
 
     def _of_sets(self, law: Sets) -> RoundMap:

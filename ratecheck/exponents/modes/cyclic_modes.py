@@ -63,7 +63,19 @@ class CyclicRun:
 
 
 class _CyclicRun:
-    """The server's variables s, and c_b, the mean of what the clients of block b remember."""
+    """The server's variables s, and c_b, the mean of what the clients of block b remember.
+
+    In a round of block b, with M_m and M_c the coefficients of message and client on y = (s, 1, c_b),
+
+        s' = A s + S R M_m y,    c_b' = M_c y,    g_t = h s_1 - slope,
+
+    and as |g_t| falls by q = exp(-decay) a round once only the slowest mode is left,
+
+        sum_{t<T} g_t^2 = sum_{t<t_0} g_t^2 + G q^{2B} (1 + q^{2B} + q^{4B} + ...),
+
+    G being the sum over the B rounds before t_0. Noise of round t has the effect d_{j} on g_{t+1+j}, whatever t is, so
+    that the variances add up to sum_j (T - 1 - j) d_j^2.
+    """
 
     def __init__(self, run: CyclicRun, modes: Modes, noise: float) -> None:
         if noise and (modes.curvature != modes.curvature[:, :1]).any():
@@ -137,7 +149,7 @@ class _CyclicRun:
         return np.asarray(total)
 
     def _decay(self, found: Long) -> Long:
-        """How fast the slowest mode decays: -log |g_{t+1}/g_t|."""
+        """The decay of the slowest mode in a round, over one turn of B blocks: -log|g_t/g_{t-B}|/B."""
         blocks = len(self.group)
         end, before = found[-1], found[-1 - blocks]
         return np.where(end == 0, np.inf, -np.log1p((end - before) / before) / blocks)

@@ -1,4 +1,4 @@
-"""One-dimensional modes: what K local steps of one client do to (server, client), for many curvatures at once.
+"""One-dimensional modes: the map of (server, client) by K local steps of a client, for many curvatures at once.
 
 A quadratic whose matrices are diagonal splits into one-dimensional modes that do not know of one another. The numbers
 are of NumPy's longest type; what has no curvature in it is computed with rationals, so that a step as small as
@@ -37,7 +37,7 @@ class Modes:
 
     @property
     def n(self) -> float:
-        """Clients."""
+        """The number n of clients."""
         return float(sum(self.sizes))
 
 
@@ -49,7 +49,7 @@ def modes(curvature: ArrayLike, slope: ArrayLike, sizes: tuple[float, ...]) -> M
 
 
 class _Rationals:
-    """What has no curvature in it, in one block: an algorithm's coefficients as rationals, which take the longest."""
+    """An algorithm's coefficients in one block as rationals: they have no curvature in them and take the longest."""
 
     def __init__(self, algorithm: Algorithm, block: int, p: Mapping[str, float]) -> None:
         check_alike(algorithm, "a run by modes")
@@ -112,9 +112,15 @@ class ClientMaps:
         return self._exact.table(name, rows, widths, first)
 
     def round(self, group: int) -> tuple[Long, Long]:
-        """What a client adds to (client, message) because of its K gradients, and that noise's covariance.
+        """E and the covariance of e in (client', message) = (E_0 + E) y + e, y = (s, 1, c), after K local steps.
 
-        Without gradients, ``client' = exact y`` and so on for y = (s, 1, c), which `without_gradients` has exactly.
+        `without_gradients` has E_0 exactly. From l_0 = B y the local steps are l_{k+1} = A l_k + b (M x_k - c + noise),
+        x_k being the first entry of l_k and M x - c the `oracle`; that is
+
+            (l_{k+1}, 1) = (I + D) (l_k, 1) + noise,    D = [[A - I + M b e_1', -c b], [0, 0]],    S = sigma^2 b b'.
+
+        With D_K and S_K of `repeated`, and L the coefficients of ``finish`` on l, E y = L D_K (B y, 1), less the last
+        row, and cov e = L S_K L'; E is (modes, dc + dm, ds + 1 + dc) and cov e (modes, dc + dm, dc + dm).
         """
         maps, dl = self.maps, self.dl
         server, client = (self.ds, maps.server.slots), (self.dc, maps.client.slots)
@@ -198,7 +204,10 @@ def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:
 
 
 def sum_over_rounds(form: Long, power: Long, moments: Long, T: int) -> tuple[Long, Long]:
-    """The sum over t < T of <form, power^t moments>, (modes,), and power^T moments; see `mean_over_rounds`."""
+    """The sum over t < T of <form, power^t moments>, (modes,), and power^T moments; see `mean_over_rounds`.
+
+    With f_k = sum_{j<k} (P')^j form, f_2k = f_k + (P^k)' f_k: every binary digit of T takes one product and one square.
+    """
     # The form of the sum of the first 2^j powers, beside power 2^j itself.
     total, left = np.zeros(len(moments), dtype=np.longdouble), T
     while left:
@@ -212,7 +221,11 @@ def sum_over_rounds(form: Long, power: Long, moments: Long, T: int) -> tuple[Lon
 
 
 def repeated(change: Long, shock: Long, K: int) -> tuple[Long, Long]:
-    """K steps x -> (I + change) x + noise of covariance ``shock`` as one step of the same form."""
+    """K steps x -> (I + D) x + noise of covariance S as one step of the same form, with D_K and S_K.
+
+    D_{j+k} = D_j + D_k + D_k D_j and S_{j+k} = (I + D_k) S_j (I + D_k)' + S_k, so that K steps take O(log K) products;
+    ``change`` is D and ``shock`` S, (modes, size, size).
+    """
     done, noise = np.zeros_like(change), np.zeros_like(shock)
     while K:
         if K & 1:
@@ -238,7 +251,7 @@ def long(table: Any) -> Long:
 
 
 def zeros(*shape: int) -> Any:
-    """Rationals."""
+    """An array of zeros in rationals."""
     return np.full(shape, Fraction(0), dtype=object)
 
 

@@ -65,7 +65,7 @@ class _Stage:
     c: Long
 
     def then(self, other: _Stage) -> _Stage:
-        """These rounds, then others."""
+        """The rounds, then others: (A_2 A_1, N_2 + A_2 N_1 A_2', W_1 + A_1' W_2 A_1, c_1 + c_2 + <W_2, N_1>)."""
         A, turned = self.A, np.swapaxes(self.A, -1, -2)
         later = np.swapaxes(other.A, -1, -2)
         inner = (other.W * self.N).sum(axis=(-2, -1))
@@ -74,7 +74,7 @@ class _Stage:
         )
 
     def times(self, count: int) -> _Stage:
-        """These rounds over and over, at least once."""
+        """The rounds ``count`` times, at least once, by repeated doubling: O(log count) products."""
         found, doubled = None, self
         while True:
             if count & 1:

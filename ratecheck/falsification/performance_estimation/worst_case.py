@@ -45,7 +45,7 @@ class EnclosedRounds:
 
     @property
     def comparison(self) -> ComparedRounds:
-        """What is enclosed."""
+        """The comparison whose left side is enclosed."""
         return self.lower.comparison
 
     @property

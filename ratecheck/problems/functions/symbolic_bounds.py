@@ -180,7 +180,7 @@ class Bounds:
 
     @cached_property
     def minimum(self) -> Minimum:
-        """Of f: where it is convex by its gradient at a point that is nearly stationary, else by its parts."""
+        """The least value of f: of a convex one by the gradient at a nearly stationary point, else by its parts."""
         point = self._nearly_stationary()
         values = self.value(self.whole, point)
         low = self.below_of_parts()

@@ -79,12 +79,12 @@ class PiecewiseSamples(SingleLevel):
 
     @property
     def curvatures(self) -> Array:
-        """Of the one function, (1, 1, J + 1)."""
+        """The curvatures of the one function, (1, 1, J + 1)."""
         return self.one.curvatures
 
     @property
     def kinks(self) -> Array:
-        """Of the one function, (1, 1, J)."""
+        """The breakpoints of the one function, (1, 1, J)."""
         return self.one.kinks
 
     @property
