@@ -124,7 +124,7 @@ class Violation:
         return self.answer is not None and self.answer.outcome is Outcome.VIOLATED and not self.answer.supposes
 
     @property
-    def unasked(self) -> str:
+    def doubt(self) -> str:
         """Why `verify` has not said so, in words."""
         if self.answer is not None and self.answer.supposes:
             return f"'verify' says {self.answer.outcome.value} only if {' and '.join(self.answer.supposes)}"
@@ -645,5 +645,5 @@ def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> RateCell
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
     if violation.confirmed:
         return RateCell(row, parameter, CellFinding.EXCEEDED, reason, regime, followed, violation=violation)
-    reason += f"; not confirmed, since {violation.unasked}"
+    reason += f"; not confirmed, since {violation.doubt}"
     return RateCell(row, parameter, CellFinding.OPEN, reason, regime, followed, violation=violation)

@@ -110,7 +110,7 @@ _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 @dataclass(frozen=True)
 class ComparedRounds:
-    """What a claim says of one round, or of the mean over all of them, or the best, where ``round`` is None.
+    """A claim at one round, or at the mean over all rounds, or the best, where ``round`` is None.
 
     ``weights`` are those of measured quantities, by symbol; their combination is at most ``right``, and ``size`` is how
     large that would be if nothing in it cancelled. ``moved`` are the symbols that stood on the right.
@@ -220,7 +220,7 @@ class DeterministicCase:
 
     @property
     def noise(self) -> float:
-        """What the norm of the noise of a stochastic gradient is at most; 0 where gradients are exact."""
+        """The largest norm of the noise of a stochastic gradient; 0 where gradients are exact."""
         return self.values.get(_SIGMA, 0.0)
 
     @property
@@ -240,7 +240,7 @@ class DeterministicCase:
 
     @property
     def functions(self) -> int:
-        """How many functions answer: the clients', and a second part where f has one."""
+        """The number of functions: the clients', and a second part where f has one."""
         return self.n + self.composite
 
     def combined(self, values: Sequence[Scalar]) -> Scalar:
@@ -291,7 +291,7 @@ class DeterministicCase:
 
     @property
     def steepest(self) -> float:
-        """M, which no gradient of a client exceeds; infinite where nothing is said of it."""
+        """M, the bound of every client's gradient norm; infinite where there is none."""
         return self._constant("lipschitz") or math.inf
 
     @property
@@ -325,7 +325,7 @@ class DeterministicCase:
 
     @property
     def heterogeneity(self) -> float | None:
-        """What (1/n) sum_i ||grad f_i(x*)||^2 is at most."""
+        """The largest (1/n) sum_i ||grad f_i(x*)||^2 that is allowed; None where it is not limited."""
         root = self._constant("minimiser_heterogeneity")
         return None if root is None else root**2
 
@@ -343,13 +343,13 @@ class DeterministicCase:
 
     @property
     def gap(self) -> float | None:
-        """What f(u^0) - inf f is at most; 1, in whatever unit, where the statement limits nothing at the start."""
+        """The largest f(u^0) - inf f; 1, in whatever unit, where the statement limits nothing at the start."""
         given = self._constant("F_0")
         return given if given is not None or self.radius2 is not None else 1.0
 
     @property
     def radius2(self) -> float | None:
-        """What ||u^0 - x*||^2 is at most; 1, in whatever unit, where the statement limits nothing at the start."""
+        """The largest ||u^0 - x*||^2; 1, in whatever unit, where the statement limits nothing at the start."""
         given = self._constant("distance2_0")
         unlimited = given is None and self._constant("F_0") is None and self.needs_minimiser
         return 1.0 if unlimited else given
@@ -369,7 +369,7 @@ class DeterministicCase:
 
     @property
     def normalised(self) -> str:
-        """What is 1 although the statement does not say so; empty where the statement limits the start itself."""
+        """The quantity that is set to 1; empty where the statement limits the start itself."""
         if self._constant("F_0") is not None or self._constant("distance2_0") is not None:
             return ""
         return "||x^0 - x*||^2" if self.needs_minimiser else "f(x^0) - inf f"
@@ -509,7 +509,7 @@ class DeterministicCase:
         return DeterministicCase(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
 
     def rounds(self, comparison: ComparedRounds) -> int:
-        """How many recorded points decide what is compared."""
+        """The number of recorded points that the comparison depends on."""
         facts = self.statement.vocabulary.facts
         further = any(facts.get(name.removesuffix(PREVIOUS)) in _CHANGES for name in comparison.weights)
         last = int(self.values["T"]) - 1 if comparison.round is None else comparison.round
@@ -529,7 +529,7 @@ class DeterministicCase:
         return self.functions * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
 
     def branches(self, rounds: int) -> list[int]:
-        """How many outcomes there are before each of so many rounds."""
+        """The number of outcomes before each of so many rounds."""
         K = int(self.values["K"])
         start = 2 ** (self.n * K) if self._noisy_start else 1
         chosen = math.comb(self.n, self.participants)
@@ -950,7 +950,7 @@ def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
     if T != 1:
         raise InputError(
             f'T={T} breaks "T == 1": {T} == 1 is false, and what comes after a round that samples clients '
-            f"is random. A statement about every round is asked of the first."
+            f"is random. A statement about every round is evaluated at the first."
         )
     if (ways := math.comb(n, m)) > _MOST_OUTCOMES:
         raise InputError(

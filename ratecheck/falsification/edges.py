@@ -1,4 +1,4 @@
-"""Where sides that agree say little: sizes of 1, everybody there, and constants that play no part.
+"""Settings at which equal sides say little of the bound: sizes of 1, everybody there, and constants that play no part.
 
 With one client nothing is sampled and nobody differs, in one round nothing has happened yet, and without noise its term
 is 0: a statement that is wrong in any of them may be an equality there.

@@ -1,4 +1,4 @@
-"""What a search for a violating instance ends with, and the counterexample made simple."""
+"""The result of a search for a violating instance, with the simplified counterexample."""
 
 from __future__ import annotations
 

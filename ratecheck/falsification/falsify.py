@@ -60,7 +60,7 @@ class Budget:
     """Evaluations of both sides, at most.
 
     ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
-    ``by_term`` says whether every term of the bound is looked at on its own afterwards, at large sizes: some dozens of
+    ``by_term`` says whether every term of the bound is searched on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
     ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
     not counted either; nor are they more than ``evaluations``.
@@ -141,7 +141,7 @@ class _Search:
             self.spent += 1
             self._note(str(error))
             return _NOTHING
-        # Shapes share nothing: whether they agree is said of each.
+        # Every shape keeps its own points, so that `independent` compares searches that share none.
         name = f"{cube.shape} {self.start_reached} {instance.fields()}"
         if name not in self.known:
             self.spent += 1
@@ -168,7 +168,7 @@ class _Search:
         equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
         slack = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
-        # What is lost in rounding is no counterexample and leads nowhere.
+        # A slack that is smaller than its rounding is no counterexample and gives no direction.
         if not violated and not (worst.significant and worst.error <= 1e-3 * size):
             self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
             return _NOTHING
@@ -203,7 +203,7 @@ class _Search:
         return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
 
     def _idle(self, instance: Instance, verdict: Verdict, size: float) -> bool:
-        """Whether an instance that meets the statement leads nowhere: sides of 0, or a start that was reached."""
+        """Whether an instance that meets the statement gives no direction: sides of 0, or a start that was reached."""
         if size == 0.0:
             self.zero += 1
             return True
@@ -227,7 +227,7 @@ class _Search:
         return single and verdict.worst is not None and verdict.worst.round == 0
 
     def _verdict(self, instance: Instance) -> Verdict:
-        """What is said of an instance; raises `InputError` for an accusation that does not stand without rounding."""
+        """The verdict on an instance; raises `InputError` for a violation that exact arithmetic does not confirm."""
         verdict = instance.verdict(self.options)
         if verdict.outcome in (Outcome.VIOLATED, Outcome.DIVERGED) and not self.options.rigorous:
             alone, verdict = verdict, instance.verdict(replace(self.options, rigorous=True))
@@ -256,7 +256,7 @@ class _Search:
         return self.best is not None and self.best[2].outcome is Outcome.VIOLATED
 
     def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
-        """One stage after the other, until `_Over` is raised."""
+        """Run the first look, the evolution and the polishing, until `_Over` is raised."""
         self.look(cubes, rng)
         self.evolve(rng)
         self.polish()
@@ -335,7 +335,7 @@ def falsify(
     """The instance with the least slack; see `Falsified`.
 
     Numbers that are ``fixed`` (sizes, noise, step sizes, parameters of the method) are those of every instance; terms
-    and worst functions are not looked at then.
+    and worst functions are not searched then.
     ``report`` receives the share of the budget that is spent and the best so far. An interrupt ends the search with the
     best instance found. Raises `InputError` for statements without a value and for methods that have no family.
     """
@@ -408,9 +408,7 @@ def _unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -
         f"{name}={instance.given[name]:g}" for name in run.values() if np.isscalar(instance.given.get(name))
     )
     why = f"it is violated only if {' and '.join(verdict.supposes)}" if verdict.supposes else "; ".join(reasons[-1:])
-    return Unconfirmed(
-        ratio, f"a {instance.problem.kind} problem, {sizes}", why or "another way of asking says nothing"
-    )
+    return Unconfirmed(ratio, f"a {instance.problem.kind} problem, {sizes}", why or "no other evaluation decides it")
 
 
 def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]) -> Falsified:
@@ -422,7 +420,7 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]
     cubes = [Cube(statement, shape) for shape in later_shapes(statement)]
     if not cubes:
         return found
-    before.report(1.0, "with noise on functions with a kink")
+    before.report(1.0, "with noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
     search = _Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     try:

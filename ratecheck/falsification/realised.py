@@ -157,7 +157,7 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _RealisedRun:
 
 
 def _parts(scaled: DeterministicCase) -> int:
-    """How many times f has the values of one of its functions where all are the same."""
+    """The ratio of f to one of its functions where all are equal."""
     return 2 if scaled.composite else 1
 
 

@@ -1,4 +1,4 @@
-"""What a search looked at, and what it could not reach, in words."""
+"""The families and sizes that a search covered, and those that it did not, in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Searched:
 
     @staticmethod
     def of(statement: Statement, cubes: Sequence[Cube]) -> Searched:
-        """What a search in the cubes looked at and missed."""
+        """The families and sizes that a search in the cubes covered."""
         kinds: dict[str, list[Cube]] = {}
         for cube in cubes:
             kinds.setdefault(cube.family.text(statement), []).append(cube)
@@ -44,7 +44,7 @@ def _sizes(statement: Statement, cubes: Sequence[Cube], *, run: bool) -> str:
 
 
 def _missed(statement: Statement, cubes: Sequence[Cube]) -> list[str]:
-    """What the statement speaks of and no family has."""
+    """The quantities of the statement that no family has."""
     found = []
     if not (any_sign(statement) or assumes_convexity(statement)):
         found.append("functions that are not convex: what speaks of a minimum is taken to mean convex ones")

@@ -43,7 +43,7 @@ SIZES = ("clients", "variables", "rounds", "local_steps", "digits")
 
 
 class ShrinkingState(Protocol):
-    """What a pass works on."""
+    """The state of one pass of simplifications."""
 
     instance: Instance
     verdict: Verdict
@@ -55,7 +55,7 @@ class ShrinkingState(Protocol):
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the numbers of a statement's instances are: ``steps`` are its step sizes that nothing else decides.
+    """The roles of the numbers of a statement's instances: ``steps`` are its step sizes that nothing else decides.
 
     ``traces`` says whether it is about every sequence of participants by itself, so that one has to be named.
     """
@@ -204,7 +204,7 @@ def _with_steps(instance: Instance, k: float, name: str, i: int) -> Instance:
 def _drop(
     state: ShrinkingState, places: Callable[[Instance], Sequence[int]], without: Callable[[Instance, int], Instance]
 ) -> None:
-    """One after the other, from the last one on."""
+    """Changes that drop one element, from the last one on."""
     for place in reversed(places(state.instance)):
         state.offer(_at(without, place))
 

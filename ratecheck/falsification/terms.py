@@ -56,11 +56,11 @@ class Niche:
 
     @property
     def unconfirmed(self) -> Unconfirmed | None:
-        """The violation, if there is one that nobody confirms."""
+        """The violation, if there is one that `verify` does not confirm."""
         if self.violation is None or self.refuted:
             return None
         ratio = self.violation.left / self.violation.bound
-        return Unconfirmed(ratio, f"the term {self.row.name}, {self.at}", self.violation.unasked)
+        return Unconfirmed(ratio, f"the term {self.row.name}, {self.at}", self.violation.doubt)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ByTerm:
 
     @property
     def unconfirmed(self) -> Unconfirmed | None:
-        """What passes the bound by most where `verify` does not say so; None where nothing does."""
+        """The largest excess that `verify` does not confirm; None without one."""
         return larger(*(niche.unconfirmed for niche in self.niches))
 
     @property

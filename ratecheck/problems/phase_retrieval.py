@@ -135,7 +135,7 @@ class PhaseRetrieval(SingleLevel):
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle | CalledOracle:
         """See `Problem.oracle`; there is no proximal map."""
         if name != "gradient":
-            raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that asks for gradients")
+            raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that takes gradients")
         return CalledOracle(self.client_gradient, self.client_values, noise)
 
     # --- Constants ---

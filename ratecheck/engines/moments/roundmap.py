@@ -1,4 +1,4 @@
-"""One round as a map of moments, with what rounding it adds."""
+"""One round as a map of moments, with a bound of its rounding."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class RoundMap:
 
     @cached_property
     def _wobble(self) -> Array:
-        """What the new mean may be off, as a share of the old state."""
+        """A bound of the new mean's error, relative to the old state."""
         wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self._scatter)
         # What a round leaves as it is has no error.
         wobble[kept(self.mean) & ~self._scatter.any(axis=1)] = 0.0

@@ -218,7 +218,7 @@ class MeanFieldRun(ExactRun):
 
     @cached_property
     def off(self) -> Round:
-        """What they are off at most."""
+        """Bounds of the errors of the coefficients."""
         return self.enclosed.each(lambda each: each.width / 2)
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
@@ -319,7 +319,7 @@ class MeanFieldRun(ExactRun):
         return law, off
 
     def mean(self, x: Fraction) -> tuple[Fraction, Fraction]:
-        """m(x), and what it is off at most."""
+        """m(x), and a bound of its error."""
         ends, off = self._walked(x)
         expected = sum((u * p for u, p in ends.items()), Fraction(0))
         off = self.off.alpha * abs(x) + self.off.beta * max(map(abs, ends)) + _size(self.enclosed.beta) * off
@@ -368,7 +368,7 @@ def _at(group: Group, value: int) -> Variables:
 
 
 def _size(number: Enclosure) -> Fraction:
-    """What its absolute value is at most."""
+    """The largest absolute value in an enclosure."""
     return max(abs(number.low), abs(number.high))
 
 

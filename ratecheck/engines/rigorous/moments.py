@@ -265,7 +265,7 @@ class _Part(LinearForms):
         return self._of_sets(*possible_sets(Clients(np.array(p, dtype=float))))
 
     def _of_sets(self, *weighted: tuple[Fraction, tuple[int, ...]]) -> MomentMap:
-        """One of several sets."""
+        """The map of a round whose participants are one of several sets."""
         return mixed([(q, self._given(members, [1] * len(members))) for q, members in weighted])
 
     @property

@@ -58,7 +58,7 @@ class MomentMap:
 
 
 def mixed(maps: Sequence[tuple[Fraction, MomentMap]]) -> MomentMap:
-    """One of several rounds, with these probabilities."""
+    """The mixture of several rounds, with these probabilities."""
     means = [(q * w, A) for q, each in maps for w, A in each.means]
     apart = [(q * w, A) for q, each in maps for w, A in each.fluctuations]
     noise = maps[0][1].noise.scaled(maps[0][0])

@@ -2,8 +2,8 @@
 
 The clients of a block are alike, so that a block is one client whose noise is divided by S. A round costs the same
 whatever the number of blocks. As its rounds go on a run is left with its slowest mode, which goes on as powers of one
-number: rounds beyond a few turns are summed up as a geometric series. Where all blocks have one curvature, noise
-has the same effect whenever it comes, and one answer to it tells what all of it does.
+number: rounds beyond a few turns are summed up as a geometric series. Where all blocks have one curvature, the response
+to the noise of a round does not depend on the round, and one response gives all variances.
 
 As in `exchangeable` the numbers are meant for searching: what is claimed of an instance is what the exact engine says.
 """

@@ -114,10 +114,10 @@ class ClientMaps:
     def round(self, group: int) -> tuple[Long, Long]:
         """E and the covariance of e in (client', message) = (E_0 + E) y + e, y = (s, 1, c), after K local steps.
 
-        `without_gradients` has E_0 exactly. From l_0 = B y the local steps are l_{k+1} = A l_k + b (M x_k - c + noise),
-        x_k being the first entry of l_k and M x - c the `oracle`; that is
+        `without_gradients` has E_0 exactly. From l_0 = B y the local steps are l_{k+1} = A l_k + b (H x_k - g + noise),
+        x_k being the first entry of l_k and H x - g the `oracle`; that is
 
-            (l_{k+1}, 1) = (I + D) (l_k, 1) + noise,    D = [[A - I + M b e_1', -c b], [0, 0]],    S = sigma^2 b b'.
+            (l_{k+1}, 1) = (I + D) (l_k, 1) + noise,    D = [[A - I + H b e_1', -g b], [0, 0]],    S = sigma^2 b b'.
 
         With D_K and S_K of `repeated`, and L the coefficients of ``finish`` on l, E y = L D_K (B y, 1), less the last
         row, and cov e = L S_K L'; E is (modes, dc + dm, ds + 1 + dc) and cov e (modes, dc + dm, dc + dm).

@@ -53,7 +53,7 @@ from ratecheck.falsification.deterministic import ComparedRounds, DeterministicC
 from ratecheck.falsification.snapshots import Lowest, Run, Vector, mean, total
 from ratecheck.inputs import floats, whole
 
-# The adversary keeps this share below the smoothness that is allowed, and a trifle below the other limits, so that
+# The adversary keeps this share below the smoothness that is allowed, and slightly below the other limits, so that
 # rounding its answers to floats breaks nothing.
 _MARGIN, _TRIFLE = 1e-6, 1e-12
 _ROUNDING = 64 * np.finfo(float).eps

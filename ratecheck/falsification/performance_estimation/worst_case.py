@@ -50,7 +50,7 @@ class EnclosedRounds:
 
     @property
     def size(self) -> float:
-        """How large both sides would be if nothing in them cancelled."""
+        """The size of both sides without cancellation."""
         return self.lower.size + self.comparison.size
 
     @property
@@ -76,7 +76,7 @@ class EnclosedRounds:
 
     @property
     def excess(self) -> float:
-        """What the checked instance has on the left beyond the right side, as a share of the size of both."""
+        """(left - right)/size of the checked instance."""
         return (self.lower.left - self.lower.right) / self.size if self.size else 0.0
 
     def to_json(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _OPEN = ({True: 0.5, False: 1.0}, {True: 1.5, False: 1.0})
 
 @dataclass(frozen=True)
 class WorstFunctions:
-    """What was enclosed, or the ``reason`` for which nothing was."""
+    """The worst cases that were enclosed, or the ``reason`` for which none was."""
 
     cases: tuple[WorstCase, ...] = ()
     reason: str = ""
@@ -46,7 +46,7 @@ class WorstFunctions:
 
     @property
     def unconfirmed(self) -> Unconfirmed | None:
-        """What a solver says may exceed the right side by most, where no checked instance does; None of nothing."""
+        """The largest excess that a solver reports without a checked instance; None without one."""
         return larger(
             *(
                 Unconfirmed(
@@ -83,7 +83,7 @@ def worst_functions(statement: Statement, seed: int = 0) -> WorstFunctions:
         except InputError as error:
             reason = reason or str(error)
             continue
-        # What cannot be decided of a condition accuses nobody.
+        # A condition that is not decided gives no violation.
         if all(check.holds for check in statement.check_conditions(found.case.values)):
             cases.append(found)
         if cases and cases[-1].violated:

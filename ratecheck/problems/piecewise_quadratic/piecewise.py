@@ -365,7 +365,7 @@ class Piecewise(SingleLevel):
         from ratecheck.kernels.oracle import PIECEWISE, Oracle
 
         if name != "gradient":
-            raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that asks for gradients")
+            raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that takes gradients")
         pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
         return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
 

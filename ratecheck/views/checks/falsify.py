@@ -178,7 +178,7 @@ def _niche_text(niche: Niche) -> str:
         return f"{niche.row.name}: {niche.reason}"
     text = f"{niche.row.name}: left / right {number(niche.tightness)} at {niche.at}"
     if niche.violation is not None and not niche.refuted:
-        text += f": above the bound, which is not confirmed, since {niche.violation.unasked}"
+        text += f": above the bound, which is not confirmed, since {niche.violation.doubt}"
     return text
 
 

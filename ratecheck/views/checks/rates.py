@@ -150,7 +150,7 @@ def _reasons(cells: Sequence[RateCell]) -> dict[tuple[CellFinding, str], list[st
 
 
 def _violation(cell: RateCell, violation: Violation) -> list[str]:
-    verdict = violation.unasked
+    verdict = violation.doubt
     if violation.verdict is not None:
         verdict = f"'verify' says {violation.verdict.value}"
     left, right = apart(violation.left, violation.bound, 4)
