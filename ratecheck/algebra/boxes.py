@@ -173,10 +173,10 @@ class Boxes:
         with np.errstate(all="ignore"):
             function = np.cos if shift == 0 else np.sin
             ends = [function(self.low), function(self.high)]
-            # Multiples of pi where the function is +-1, with room for rounding.
+            # Multiples of pi where the function is +-1, to within rounding.
             turns = [(x / math.pi) - shift / 2 for x in (self.low, self.high)]
-            room = 1e-9 * (1 + np.abs(turns[0]) + np.abs(turns[1]))
-            first, last = np.ceil(turns[0] - room), np.floor(turns[1] + room)
+            margin = 1e-9 * (1 + np.abs(turns[0]) + np.abs(turns[1]))
+            first, last = np.ceil(turns[0] - margin), np.floor(turns[1] + margin)
             wide = ~(np.abs(self.low) < 1e6) | ~(np.abs(self.high) < 1e6) | (last - first >= 1)
             one = (last >= first) & ~wide
             even = np.mod(first, 2) == 0

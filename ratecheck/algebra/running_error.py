@@ -49,7 +49,7 @@ class Rounded:
         return np.isfinite(self.value) & np.isfinite(self.error)
 
     def broadcast(self, shape: tuple[int, ...]) -> Rounded:
-        """These numbers and their errors, repeated along new axes."""
+        """Numbers and their errors, repeated along new axes."""
         return Rounded(np.broadcast_to(self.value, shape), np.broadcast_to(self.error, shape))
 
     def at(self, place: int | tuple[()]) -> tuple[float, float]:

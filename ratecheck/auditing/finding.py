@@ -48,7 +48,7 @@ class StepResult:
     ``scope`` is that of what holds to what is printed, and ``narrower`` says what is special. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
     PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
-    holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
+    holds was examined for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
     the file of a user's own ledger, and "" for a ledger of a paper. ``digest`` is that of the claim and its hypotheses
     as data, which a certificate has too, and "" where the claim is checked on instances alone. ``computed_from`` has
     the hashes of the ``input``, all that the ledger says of the step, and of the ``checker``, all code and libraries

@@ -339,7 +339,7 @@ def _added(
     """Where something is assumed that the paper does not print, and what.
 
     That is what readers filed as missing in the proofs of these statements, or what is read of the steps in use; what
-    repaired forms ask for besides; and what is given to an implication and no statement says.
+    repaired forms assume besides; and what is given to an implication and no statement says.
     """
     steps = {each.id: each for each in every}
     concerned = {*keys, *(bounds.get(key).repairs for key in keys)}
@@ -360,7 +360,7 @@ def _added(
 
 
 def _beyond(statement: Statement) -> Iterator[tuple[str, str]]:
-    """What a repaired form asks for that the printed one does not."""
+    """The assumptions and conditions of a repaired form that the printed one does not have."""
     if statement.repairs:
         printed = bounds.get(statement.repairs)
         known = {each.text for each in printed.hypotheses}

@@ -24,7 +24,7 @@ from ratecheck.algebra.evaluate import point_text, sides_text
 from ratecheck.algebra.positivity.chain import Chain, chain
 from ratecheck.algebra.positivity.handelman import Combination, combine, polynomial
 from ratecheck.algebra.positivity.polynomial import System, powers_named, systems
-from ratecheck.algebra.positivity.smt import decide as ask_solver
+from ratecheck.algebra.positivity.smt import decide as by_smt
 from ratecheck.algebra.positivity.substitution import (
     HypothesisKind,
     Pivot,
@@ -502,12 +502,12 @@ _UNDECIDED = {
 def _by_solver(claim: Scalar, effort: Effort) -> Decision:
     try:
         with limit(4 * effort.solver + 10):
-            return _ask(claim, effort)
+            return _split_and_decided(claim, effort)
     except (OutOfTime, ValueError):
         return _UNKNOWN
 
 
-def _ask(claim: Scalar, effort: Effort) -> Decision:
+def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
     for system in split(claim):
         if not _algebraic(system):
             return Decision(
@@ -521,7 +521,7 @@ def _ask(claim: Scalar, effort: Effort) -> Decision:
             pass
         if part is not None:
             continue
-        answer, model = ask_solver(_with_domains(system), effort.solver)
+        answer, model = by_smt(_with_domains(system), effort.solver)
         if answer == "unsat":
             continue
         found = _restored(claim, system, model) if answer == "sat" else None

@@ -102,7 +102,7 @@ def audit(
 ) -> list[StepResult]:
     """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order.
 
-    With ``room`` also what hypotheses are not needed and what room constants have.
+    With ``room`` also what hypotheses are not needed and what slack constants have.
     """
     from ratecheck.auditing.finding import StepResult
 
@@ -188,7 +188,7 @@ def _run(
     results: dict[Task, tuple[dict[str, Any], bool]] = {}
     elsewhere = isinstance(workers, Executor)
     if elsewhere:
-        # Other machines have caches of their own: what they find is kept here as well, and not asked for again.
+        # Other machines have caches of their own: what they find is kept here as well, and not requested again.
         keys = {task: _step_key(*task) for task in tasks}
         kept = {task: store.get(key) for task, key in keys.items() if key is not None}
         results = {task: (found, True) for task, found in kept.items() if found is not None}
@@ -254,7 +254,7 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
     if kept is None:
         killed = SOLVER.killed
         if work == "certificates":
-            # A verdict is the same with what was asked about room beside it.
+            # A verdict is the same with findings on slack beside it.
             known = [each for each in ("findings", "room") if _is_kept(each, module, position, store)]
             found, lasting = work_on((known or ["findings"])[0], module, position, folder)
             kept = exported(step, StepResult.read(found))

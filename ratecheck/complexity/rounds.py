@@ -79,12 +79,12 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
 
     memory: Memory = {}
 
-    def asked(rounds: int) -> dict[str, float]:
+    def values(rounds: int) -> dict[str, float]:
         last = {} if t is None or t == counter else {t: rounds - 1.0}
         return {**given, counter: float(rounds), **last}
 
     def bound(rounds: int) -> curve.CurvePoint:
-        return curve.at(statement, asked(rounds), best=best, memory=memory)
+        return curve.at(statement, values(rounds), best=best, memory=memory)
 
     points = _Memory(bound)
     # Before round 0 of a run nothing has happened; where it is left out there is no bound on it.
@@ -97,7 +97,7 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
     if rounds is None:
         return Horizon(statement, eps, None, None, None, until, trivial, _why(points, eps), counter=counter)
     cost_of_it = budget(statement, given, rounds)
-    return Horizon(statement, eps, rounds, points(rounds), cost_of_it, until, trivial, "", asked(rounds), counter)
+    return Horizon(statement, eps, rounds, points(rounds), cost_of_it, until, trivial, "", values(rounds), counter)
 
 
 def _counter(statement: Statement, given: Mapping[str, float]) -> str:

@@ -122,9 +122,9 @@ def _apart(condition: Condition, k: int) -> Condition:
     """
     if condition.operator not in ("<", ">"):
         return condition
-    room = sp.Symbol(f"room_{k}", positive=True)
+    slack = sp.Symbol(f"room_{k}", positive=True)
     left, right = (condition.left, condition.right) if condition.operator == "<" else (condition.right, condition.left)
-    return Condition(name=condition.name, left=left + room, operator="<=", right=right)
+    return Condition(name=condition.name, left=left + slack, operator="<=", right=right)
 
 
 def _witness(conditions: Sequence[Condition]) -> str:
@@ -180,7 +180,7 @@ def _rules(statement: Statement, drawn: DrawnSettings) -> Iterator[Finding]:
             text=f'the step rule {_rule_text(rule)} breaks the condition "{condition.text}" at {len(broken)} of '
             f"{looked} random settings, such as {at(first.values, names)}: there {first.left:.6g} {condition.operator} "
             f"{first.right:.6g} is false, and the statement says nothing",
-            remedy="take the smaller of both in the rule, or write what the condition asks of the constants",
+            remedy="take the smaller of both in the rule, or write what the condition requires of the constants",
             settings=looked,
         )
 

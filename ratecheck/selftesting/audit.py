@@ -160,12 +160,12 @@ def _searched(problem: ProofObligations, granted: Sequence[Obligation]) -> Impli
         region = SearchRegion(problem.hypotheses, goal.left.free_symbols | goal.right.free_symbols)
         left, right = region.function(goal.left), region.function(goal.right)
         sign = -1 if goal.operator in (">=", ">") else 1
-        for z in region.descend(functools.partial(_room, left, right, sign), _GENERATIONS):
+        for z in region.descend(functools.partial(_slack, left, right, sign), _GENERATIONS):
             with np.errstate(all="ignore"):
                 points = region.points(_inside(region, z))
-                rooms = np.where(region.broken(points) == 0, _room(left, right, sign, points), np.inf)
-            for column in np.argsort(rooms)[:_CANDIDATES]:
-                if rooms[column] < -_VISIBLE and np.isfinite(points[:, column]).all():
+                slacks = np.where(region.broken(points) == 0, _slack(left, right, sign, points), np.inf)
+            for column in np.argsort(slacks)[:_CANDIDATES]:
+                if slacks[column] < -_VISIBLE and np.isfinite(points[:, column]).all():
                     values = dict(zip(region.symbols, map(_rational, points[:, column]), strict=True))
                     found = confirmed(problem, obligation, {s: _whole(s, value) for s, value in values.items()})
                     if found is not None:
@@ -173,8 +173,8 @@ def _searched(problem: ProofObligations, granted: Sequence[Obligation]) -> Impli
     return None
 
 
-def _room(left: Function, right: Function, sign: int, points: Array) -> Array:
-    """How much larger the right side is, relatively, or the left one."""
+def _slack(left: Function, right: Function, sign: int, points: Array) -> Array:
+    """The relative slack (right - left)/(|left| + |right|), times the ``sign`` of the relation."""
     small, large = left(points), right(points)
     return sign * (large - small) / (np.abs(small) + np.abs(large) + 1e-300)
 

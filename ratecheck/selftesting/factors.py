@@ -38,14 +38,14 @@ class EvaluatedInstances:
         """What a verdict on the instance says; of several participations the one with the least slack."""
         worst: dict[str, Comparison] = {}
         for comparison in verdict.comparisons:
-            if comparison.claim not in worst or _room(comparison) < _room(worst[comparison.claim]):
+            if comparison.claim not in worst or _slack(comparison) < _slack(worst[comparison.claim]):
                 worst[comparison.claim] = comparison
         lefts = {name: comparison.left for name, comparison in worst.items()}
         errors = {name: comparison.error for name, comparison in worst.items()}
         return EvaluatedInstances(instance.fields(), dict(verdict.values), lefts, errors)
 
 
-def _room(comparison: Comparison) -> float:
+def _slack(comparison: Comparison) -> float:
     return comparison.right - comparison.left
 
 

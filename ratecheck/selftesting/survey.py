@@ -28,7 +28,7 @@ from ratecheck.verification.verdict import Verdict
 _TRIES = 12
 # An instance that is decided by sampling costs as much as so many that are computed exactly.
 _SAMPLED = 10
-# How `verify` asks about its default instance, and for how many rounds.
+# How `verify` evaluates its default instance, and for how many rounds.
 DEFAULT = Options(vacuity=False)
 _ROUNDS = 50.0
 

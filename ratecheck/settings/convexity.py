@@ -1,4 +1,4 @@
-"""Which statements are asked of functions that need not be convex, and which of quadratics alone."""
+"""Statements that are evaluated on functions that need not be convex, and those about quadratics alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def says_convex(statement: Statement) -> bool:
 
 
 def says_quadratic(statement: Statement) -> bool:
-    """Whether its title says that it is about quadratics, for which no assumption has a name."""
+    """Whether the title of a statement restricts it to quadratics, for which no assumption has a name."""
     return "quadratic" in statement.title.lower()
 
 

@@ -35,9 +35,9 @@ from ratecheck.settings.applicability import (
 from ratecheck.settings.measured import wanted
 
 _ENGINES = ("auto", "exact", "step")
-# The graph of a method that mixes, where no other is asked for.
+# The graph of a method that mixes, where no other is given.
 GRAPH = "ring"
-# The probability with which a round mixes where a statement is about that, and nothing else is asked for.
+# The probability with which a round mixes where a statement is about that, and no other is given.
 _MIXES = 0.5
 # Rounds times clients of a participation that is drawn beforehand.
 _LARGEST_TRACE = 10**8
@@ -87,7 +87,7 @@ class Values:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def plus(self, found: Mapping[str, float], source: str) -> Values:
-        """These and others, which take precedence."""
+        """The values together with ``found`` ones, which take precedence."""
         return Values({**self.numbers, **found}, {**self.sources, **dict.fromkeys(found, source)})
 
 

@@ -5,7 +5,7 @@ with a single unknown number x holds on a union of intervals of x, whose ends ar
 and denominators of both sides' difference, with one argument for every maximum and minimum: between two of them its
 truth does not change, so that one point of each interval decides. Where several numbers are unknown, a lower limit on
 a printed number fails if it does at its infimum, which is found where the limit is seen to grow with each of them; and
-z3 is asked whether any values meet all conditions that are quotients of polynomials. Else nothing is claimed.
+z3 decides whether any values meet all conditions that are quotients of polynomials. Else nothing is claimed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Answer = tuple[bool | None, str]
 
 _RELATIONS = {"<=": sp.Le, ">=": sp.Ge, "==": sp.Eq, "<": sp.Lt, ">": sp.Gt}
 _SMT = {"<=": "<=", ">=": ">=", "==": "=", "<": "<", ">": ">"}
-# z3 is asked about conditions with at most so many unknown numbers; formulas with more are long.
+# z3 is given conditions with at most so many unknown numbers; formulas with more are long.
 _MOST_UNKNOWN = 4
 # Its work, in seconds of a quiet machine, and seconds of the clock after which it is killed: then nothing is known.
 _SECONDS, _LATE = 5.0, 600.0

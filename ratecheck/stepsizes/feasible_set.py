@@ -104,7 +104,7 @@ class FeasibleSet:
                     inequality.check_throughout(inequality.steps[0], box[inequality.steps[0]])
 
     def admits(self, steps: Mapping[str, float]) -> bool:
-        """Whether these step sizes, completed by some values of the others, meet every rule."""
+        """Whether step sizes, completed by some values of the others, meet every rule."""
         points = (Fixed(name, value) for name, value in steps.items())
         return not self.broken and feasible((*self.all_rules, *points), unrestricted(self.names))
 

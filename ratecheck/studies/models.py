@@ -32,7 +32,7 @@ class ModelKernel(StepKernel):
     """The step engine, with `MEASURES` recorded beside the setup's own quantities.
 
     The personal models are the client variables at which the method records, the proximal points of the server's
-    model where it asks for these, and else the server's model itself. ``test`` has the held-out samples of ``problem``.
+    model where it uses these, and else the server's model itself. ``test`` has the held-out samples of ``problem``.
     Raises `InputError` for another problem than logistic regression without personal variables.
     """
 
@@ -46,7 +46,7 @@ class ModelKernel(StepKernel):
             raise InputError(f"the test samples are those of a {test.kind} problem")
         self._train, self._test = problem, held_out or problem
         self._own = self.plan.names
-        self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are asked for
+        self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are read
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""

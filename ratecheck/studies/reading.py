@@ -92,7 +92,7 @@ def bare(key: str) -> str:
 
 
 def _place(place: str, data: Any, error: ErrorDetails) -> str:
-    """Where it is, in words: tables by their names, other entries of lists by the list's key.
+    """The place of an error, in words: tables by their names, other entries of lists by the list's key.
 
     The way to an error also goes through the names of alternatives, which are no keys of the data.
     """

@@ -237,7 +237,7 @@ class Study:
         return replace(shorter, quick=True)
 
     def with_replicates(self, replicates: int) -> Study:
-        """That many replicates of every curve."""
+        """The study with so many replicates of every curve."""
         return self._with_curves(lambda curve: replace(curve, replicates=replicates))
 
     def _with_curves(self, change: Callable[[Curve], Curve]) -> Study:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.aliases import Array
-from ratecheck.certification.uncertified import asked, lacking
+from ratecheck.certification.uncertified import lacking, required
 from ratecheck.engines import setup
 from ratecheck.engines.engine import choose
 from ratecheck.engines.monte_carlo.rounding import step_rounding
@@ -71,9 +71,9 @@ def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
         return no_verdict(setting, pattern, reporting, ("nothing that it follows from says which step sizes",))
     on = on_trace(setting, pattern)
     absent = tuple(c.missing for c in on.constants.values() if math.isinf(c.value))
-    certified = asked(statement, on.case)
+    certified = required(statement, on.case)
     absent = (*absent, *lacking(certified), *on.contradicted)
-    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants), asked=certified)
+    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants), required=certified)
     if absent:
         return base
     found = step_values(on)

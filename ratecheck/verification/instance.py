@@ -29,7 +29,7 @@ from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.verification.exact_values import Numbers
 from ratecheck.verification.proof import VerdictProof
-from ratecheck.verification.rigorous import ASKED, decided, exact_numbers, not_followed
+from ratecheck.verification.rigorous import REQUESTED, decided, exact_numbers, not_followed
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 
@@ -70,7 +70,7 @@ class Instance:
             return not_followed(self.problem)
         if reasons := foreign(self._statement):
             return VerdictProof(None, "; ".join(reasons))
-        return decided(self._setting(options), ASKED, exactly=exactly)
+        return decided(self._setting(options), REQUESTED, exactly=exactly)
 
     def numbers(self) -> Numbers:
         """`exact_numbers` of the instance; none of statements that no run is about. Raises `InputError` as `proof`."""

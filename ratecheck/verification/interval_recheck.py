@@ -27,8 +27,8 @@ _HAIR = 1e-6
 def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdict:
     """The verdict of floating point on one trace where rounding decides nothing, otherwise what is proved.
 
-    A violation by a hair is rechecked in any case: prescribed step sizes and certified constants are rounded, too.
-    Where ``setting.options.rigorous`` says so, what is inconclusive is rechecked, and so is every violation: it is kept
+    A violation within rounding is rechecked in any case: prescribed step sizes and certified constants are rounded,
+    too. With ``setting.options.rigorous`` what is inconclusive is rechecked, and so is every violation: it is kept
     where nothing is proved.
     """
     pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))

@@ -50,7 +50,7 @@ def impossible(statement: Statement, values: Mapping[str, float]) -> tuple[Negat
 
 
 def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[NegativeBound, ...]:
-    """Those of a bound at given numbers, where all conditions are decided and hold."""
+    """Negative right sides of a statement at given numbers, where all conditions are decided and hold."""
     if any(check.holds is not True for check in evaluation.conditions):
         return ()
     return impossible(statement, evaluation.values)

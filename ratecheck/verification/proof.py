@@ -178,8 +178,8 @@ def decided_rounds(
 ) -> VerdictProof:  # fmt: skip
     """All claims in all of the T rounds that they are about, ``follow`` being a run with so many digits.
 
-    More digits are for the rounds that are still open. Those whose sides agree are asked in rationals, as long as these
-    are short. ``first`` asks all of them so before anything else.
+    More digits are for the rounds that are still open. Those whose sides agree are evaluated in rationals, as long as
+    these are short. ``first`` evaluates all of them so before anything else.
     """
     for claim in claims:
         if claim.metric.over.first(T) >= T:
@@ -249,7 +249,7 @@ class _Open:
         return [place for place in self._open if not moving or place not in self._still]
 
     def affordable(self, bits: int) -> bool:
-        """Whether what is open can be asked with so many digits; counts it as done."""
+        """Whether the open rounds can be evaluated with so many bits; counts their cost as spent."""
         wanted = self._wanted(moving=True)
         rounds = 1 + max(t for _, t in wanted)
         share = rounds / self.T
@@ -258,7 +258,7 @@ class _Open:
         return self._spent <= self.work.limit
 
     def enclosed(self, bits: int) -> None:
-        """Ask about what is open with so many digits."""
+        """Evaluate the open rounds in intervals with so many bits."""
         places = set(self._wanted(moving=True))
         for place, left, right in self._sides(bits, bits + _GUARD, places):
             if place not in self._open:
@@ -271,14 +271,14 @@ class _Open:
                 self._open[place] = proof
 
     def exactly_if_short(self) -> None:
-        """Ask about what is open in rationals: first where more digits do not help, which may be in early rounds."""
+        """Evaluate the open rounds in rationals: first those where more digits do not help, which may be early ones."""
         for places in dict.fromkeys((frozenset(self._still), frozenset(self._open))):
             if places and self.violated is None:
                 with suppress(UndecidedError):
                     self._exactly(places & self._open.keys())
 
     def _exactly(self, places: AbstractSet[tuple[int, int]]) -> None:
-        """Ask in rationals; raises `UndecidedError` for long ones and for what is irrational."""
+        """Evaluate these rounds in rationals; raises `UndecidedError` for long ones and for what is irrational."""
         if not places:
             return
         last = max(t for _, t in places)

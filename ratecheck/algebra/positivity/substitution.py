@@ -45,7 +45,7 @@ class Ratio:
         return definite(self.numerator) and definite(self.denominator)
 
     def equals(self, other: Ratio) -> bool:
-        """Whether they are one rational function; what has the same terms need not be multiplied out."""
+        """Whether two ratios are one rational function; equal terms need not be multiplied out."""
         if self.numerator == other.numerator and self.denominator == other.denominator:
             return True
         return bool(self.numerator * other.denominator == other.numerator * self.denominator)
@@ -246,7 +246,7 @@ def by_power(poly: PolyElement, x: int) -> dict[int, PolyElement]:
 
 
 def _without_monomial(one: PolyElement, other: PolyElement) -> tuple[PolyElement, PolyElement]:
-    """Both divided by the monomial that divides all of their terms."""
+    """Two polynomials divided by the monomial that divides all of their terms."""
     common = tuple(map(min, zip(*one.itermonoms(), *other.itermonoms(), strict=True)))
     if not any(common):
         return one, other

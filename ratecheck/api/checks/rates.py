@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RatesResult(DrawnResult):
-    """The rate card of a statement; ``curves`` are those of its picture where one was asked for."""
+    """The rate card of a statement; ``curves`` are those of its picture where one was requested."""
 
     card: Card
     curves: tuple[Curves, ...] = ()

@@ -63,7 +63,7 @@ def selftest(
     known truth; ``evaluations`` the instances that a search tries per mutant, and ``seconds`` a time after which it
     ends, so that counts depend on the machine; ``workers`` the processes, one per core by default, or ``scheduler`` the
     address of a Dask scheduler, whose workers do it. An interrupted self-test goes on where it stopped. Raises
-    `InputError` where there is nothing to ask about.
+    `InputError` where there is nothing to examine.
     """
     ready = SelfTest.of(
         *scopes, mutants=mutants, instances=instances, planted=planted, evaluations=evaluations, seconds=seconds,

@@ -37,8 +37,8 @@ from ratecheck.views.proofs.certificates import certificate_text, leaving_text
 class AuditResult(Result):
     """The ``steps`` of proofs, each with its verdict; what follows for each statement; errata, what matters most first.
 
-    ``one`` says that a single step was asked for; ``changed`` says then, where it was checked on instances, what these
-    make of the claim with one thing changed. ``certificates`` are those that were asked for, with the reason where
+    ``one`` says that a single step was requested; ``changed`` says then, where it was checked on instances, what these
+    make of the claim with one thing changed. ``certificates`` are those that were requested, with the reason where
     there is none; ``file`` says where they were written.
     """
 

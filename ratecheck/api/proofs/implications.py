@@ -31,7 +31,7 @@ class ImplicationsResult(Result):
     """What the papers say to follow from what, each ``answers`` with its verdict and constants.
 
     ``certificates`` are those of the inequalities that the proved ones come down to, with the reason where there is
-    none, if they were asked for; ``file`` says where they were written.
+    none, if they were requested; ``file`` says where they were written.
     """
 
     answers: tuple[CheckedImplication, ...]

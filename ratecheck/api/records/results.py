@@ -16,7 +16,7 @@ from ratecheck.studies.storage.store import code_version
 from ratecheck.views.progress import progress
 from ratecheck.views.records.results import check_export, export, results_text
 
-# What a page has room for; a store of other settings lacks some.
+# Columns that fit on a page; a store of other settings lacks some.
 _SHOWN = (
     "study", "figure", "curve", "algorithm", "m", "K", "T", "replicates", "steady", "low", "high", "state",
 )  # fmt: skip
@@ -24,7 +24,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultsResult(Result):
-    """The ``rows`` of cells that were asked for, and the names of their ``columns``; `str` shows ``shown`` of them.
+    """The requested cells as ``rows``, and the names of their ``columns``; `str` shows ``shown`` of them.
 
     ``total`` is how many cells there are.
     """

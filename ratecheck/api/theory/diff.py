@@ -44,7 +44,7 @@ class DiffResult(Result):
 
     @property
     def same(self) -> bool:
-        """Whether all statements are proved to be the same, and none is gone or new; steps are not asked."""
+        """Whether all statements are proved to be the same, and none is gone or new; steps are not compared."""
         return not (self.gone or self.added) and all(each.same for each in self.statements)
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ class StepsizeResult(Result):
 
     ``step_sizes`` has everything. ``nearest`` is what would be admissible where nothing is, ``impossible`` claims whose
     bound is negative at admissible step sizes although the left side never is, ``region`` the region of two step sizes
-    where one was asked for.
+    where one was requested.
     """
 
     step_sizes: StepSizes

@@ -187,7 +187,7 @@ class WrittenCounterexample:
         return style.formula(style.related(left, "!=" if equal else ">", right)) + self._where(claim, at)
 
     def _from_below(self, claim: str, style: Notation) -> str:
-        """The same where the left side is known from below: by a short number between that and the right side."""
+        """The inequality where the left side is known from below: by a short number between that and the right side."""
         worst, proof = self.verdict.worst, self._proof
         assert worst is not None
         right = self._right_side(claim) if proof.right is None or not proof.right.exact else _rational(proof.right)

@@ -327,7 +327,7 @@ def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, wide
     if not np.any(values):
         heading += "\nall numbers are 0"
     if course.crowd > 1:
-        heading += f"\nof each round the client with the least room, of up to {course.crowd}"
+        heading += f"\nof each round the client with the least slack, of up to {course.crowd}"
     _legend(axes, heading, widest)
 
 

@@ -53,7 +53,7 @@ def survey_text(found: SweepSurvey) -> str:
 
 
 def _entries_lines(found: SweepSurvey) -> list[str]:
-    """The claims of a statement that is not about a mean over rounds, where each has the least room."""
+    """The claims of a statement that is not about a mean over rounds, where each has the least slack."""
     if not found.courses:
         return []
     rows = [("claim", "round", "left side", "right side", "slack")]

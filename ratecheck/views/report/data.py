@@ -19,7 +19,7 @@ _CODE = 12
 
 
 def report_fields(findings: Findings, left_out: Sequence[str] = ()) -> dict[str, Any]:
-    """Everything that a report says; ``left_out`` are figures of the file that were not asked for."""
+    """Everything that a report says; ``left_out`` are figures of the file that were not requested."""
     study = findings.study
     found = fields(findings)
     for claim, entry in zip(study.claims, found["claims"], strict=True):

@@ -125,7 +125,7 @@ def uncovered(entry: Data) -> str:
 _OF_SEARCHES: Mapping[str, str] = {
     "VIOLATED": "VIOLATED",
     "INCONCLUSIVE": "no violation found, which proves nothing",
-    "NOT_APPLICABLE": "nothing could be asked",
+    "NOT_APPLICABLE": "nothing could be evaluated",
 }
 
 
@@ -136,5 +136,5 @@ def search_said(search: Data) -> str:
 
 
 def open_said(unconfirmed: Data) -> str:
-    """What exceeds a bound by one way of asking and is confirmed by none."""
+    """What exceeds a bound by one evaluation and is confirmed by none."""
     return f"{unconfirmed['where']} exceeds the bound, which is not confirmed, since {unconfirmed['why']}"
