@@ -89,7 +89,7 @@ class Boxes:
 
     @property
     def known(self) -> Any:
-        """Where both ends are numbers."""
+        """Boolean array: where both ends of the intervals are finite."""
         return np.isfinite(self.low) & np.isfinite(self.high)
 
     def __neg__(self) -> Boxes:
@@ -186,7 +186,7 @@ class Boxes:
         return Boxes(np.clip(low, -1, 1), np.clip(high, -1, 1))
 
     def meet(self, other: Boxes) -> Boxes:
-        """What both allow."""
+        """The intersection of two arrays of intervals."""
         return Boxes(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
 
 

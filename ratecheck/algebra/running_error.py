@@ -45,7 +45,7 @@ class Rounded:
 
     @property
     def sure(self) -> NDArray[np.bool_]:
-        """Where both are finite."""
+        """Boolean array: where value and error are finite."""
         return np.isfinite(self.value) & np.isfinite(self.error)
 
     def broadcast(self, shape: tuple[int, ...]) -> Rounded:
@@ -216,5 +216,5 @@ class _Running(Visitor[Rounded]):
         return super().operation(expr)
 
     def other(self, expr: sp.Expr) -> Rounded:
-        """What is no operation of the catalogue may well have a right value; how right is not known."""
+        """An operation outside of the catalogue: its error is unknown."""
         return Rounded.of(math.nan)

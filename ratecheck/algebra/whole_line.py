@@ -113,7 +113,7 @@ def _on_far(expr: sp.Expr, sign: int, low: Array, high: Array) -> Boxes:
 
 
 def by_each(equal: Sequence[sp.Expr], values: dict[str, Boxes]) -> Boxes:
-    """What all of some equal expressions allow, but for those that there is no rule for."""
+    """The intersection of the ranges of equal expressions, without those that no rule covers."""
     found: Boxes | None = None
     for form in equal:
         try:

@@ -37,7 +37,7 @@ class Erratum:
 
     @property
     def kind(self) -> str:
-        """In words: the kind of the fault, or the verdict on a step that is not filed."""
+        """The kind of the fault in words, or the verdict on a step that is not filed."""
         return self.first.verdict.value if self.fault is None else self.fault.kind.text
 
 

@@ -453,12 +453,12 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
 
 
 def _above(symbol: sp.Symbol) -> sp.Symbol:
-    """What is left of a symbol above its bound."""
+    """The nonnegative symbol x' of a substitution x = bound + x'."""
     return sp.Symbol(f"{symbol.name}'")
 
 
 def _put(pivot: Pivot) -> tuple[sp.Symbol, sp.Expr]:
-    """What a substitution puts in place of a symbol."""
+    """The expression that a substitution puts in place of a symbol."""
     new = _above(pivot.symbol)
     slope, rest = pivot.slope.as_expr(), pivot.rest.as_expr()
     if pivot.kind is HypothesisKind.ZERO:

@@ -71,7 +71,7 @@ class ResultStore:
         self.folder = self._store.folder
 
     def get(self, key: str) -> Any:
-        """What was kept, or None."""
+        """The kept result, or None."""
         content = self._store.get(key)
         with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
             entry = json.loads(content or b"null")

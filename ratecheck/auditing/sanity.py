@@ -1,4 +1,4 @@
-"""What a true step is worth: can its hypotheses hold, which of them are needed, how much slack has each constant."""
+"""Findings about a true step: can its hypotheses hold, which are needed, how much slack has each constant."""
 
 from __future__ import annotations
 

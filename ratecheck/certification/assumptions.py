@@ -1,4 +1,4 @@
-"""What certifies each assumption of statements: one entry per assumption.
+"""The certification of assumptions: one entry per assumption.
 
 Its text and constants are those of `bounds.assumption.Assumption`. A constant enters through its certificate
 (`ratecheck.certification.certified_constants`); an entry says what the assumption requires besides.

@@ -47,7 +47,7 @@ STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
 
 @dataclass(frozen=True)
 class CertifiedCase:
-    """What constants are certified of: a problem, a participation, and what the caller sets.
+    """The case for which constants are certified: a problem, a participation, and what the caller sets.
 
     ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
@@ -97,7 +97,7 @@ class CertifiedCase:
 
     @cached_property
     def known(self) -> Mapping[str, Constant]:
-        """What the problem itself certifies, with what is declared tried at some points."""
+        """The constants that the problem certifies; declared ones are tested at some points."""
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
         found = self.problem.certified(start, self.noise, self.weights)
         check_declared(self.problem, found, start)

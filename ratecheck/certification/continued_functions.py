@@ -79,7 +79,7 @@ class Continued:
         return float(shared.sum() + own.sum() / n)
 
     def _gaps(self, h: Array, g: Array, start: Array, first: int) -> Array:
-        """Of h x^2/2 - g x by coordinate, for those coordinates from ``first`` on that ``h`` has."""
+        """The gaps of h x^2/2 - g x by coordinate, for those coordinates from ``first`` on that ``h`` has."""
         here = slice(first, first + h.shape[-1])
         x, (low, high) = start[..., here], self.box[:, here]
         L = float(np.abs(self.curvature[:, here]).max(initial=0.0))

@@ -129,6 +129,6 @@ def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tupl
 
 
 def lacking(found: Mapping[Assumption, Sequence[Constant]]) -> tuple[str, ...]:
-    """What of it does not exist, or is not certified, in sentences."""
+    """The required constants that do not exist or are not certified, in sentences."""
     each = itertools.chain.from_iterable(found.values())
     return tuple(dict.fromkeys(constant.missing for constant in each if constant.certificate is Certificate.ABSENT))

@@ -42,7 +42,7 @@ def says_quadratic(statement: Statement) -> bool:
 
 
 def not_quadratic(statement: Statement, problem: Problem) -> str | None:
-    """Why the problem is none that a statement about quadratics speaks of."""
+    """Why a statement about quadratics does not apply to the problem; None where it does."""
     # Those of two levels are quadratics as well, and proximal steps on others have names of their own.
     if not says_quadratic(statement) or problem.objective is not None or problem.bilevel is not None:
         return None

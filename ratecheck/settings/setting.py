@@ -297,7 +297,7 @@ def _counted(vocabulary: Vocabulary, names: Sequence[str], values: Mapping[str, 
 
 
 def _fixed(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
-    """What the statement itself fixes of the run and its noise, where it is not given."""
+    """The sizes of the run and its noise that the statement fixes, where they are not given."""
     vocabulary, found = statement.vocabulary, dict[str, float]()
     unknown = dict(statement.settings)
     while known := [name for name, expr in unknown.items() if within(expr, {**values, **found})]:
@@ -429,7 +429,7 @@ def _check_participants(statement: Statement, participation: Participation | Non
 
 
 def default_graph(statement: Statement, n: int) -> Graph | None:
-    """The graph of n clients where nobody names one; None for a statement whose method mixes none."""
+    """The default graph of n clients; None for a statement whose method mixes none."""
     return _graph(method_of(statement), statement.assumptions, n)
 
 

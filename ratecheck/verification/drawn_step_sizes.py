@@ -111,7 +111,7 @@ def _compare(means: _Means, base: Verdict) -> Verdict:
 
 
 def _compare_number(means: _Means, base: Verdict, left: _Left) -> Verdict:
-    """Where nothing is random, or only the noise and its expectation is known."""
+    """The verdict where nothing is random, or only the noise and its expectation is known."""
     (claim,), bound = means.setting.statement.claims, means.bound
     missing = "" if math.isfinite(left.value) and math.isfinite(left.error) else "the left side overflows float64"
     comparison = Comparison(
@@ -123,7 +123,7 @@ def _compare_number(means: _Means, base: Verdict, left: _Left) -> Verdict:
 
 
 def _compare_draws(means: _Means, base: Verdict, *, fixed: bool) -> Verdict:
-    """By a sequential test on replicates: of the trace, or of the noise where the trace is ``fixed``."""
+    """The verdict of a sequential test on replicates: of the trace, or of the noise where the trace is ``fixed``."""
     setting, bound = means.setting, means.bound
     (claim,), pattern, options = setting.statement.claims, setting.pattern, setting.options
     rounding = [0.0]

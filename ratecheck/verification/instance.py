@@ -65,7 +65,7 @@ class Instance:
         )
 
     def proof(self, options: Options = EXACT, *, exactly: bool = False) -> VerdictProof:
-        """What is decided rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
+        """The rigorous decision, ``exactly`` in rationals if these decide; raises `InputError` for unusable input."""
         if exact_runs(self.problem) is None:
             return not_followed(self.problem)
         if reasons := foreign(self._statement):
@@ -91,7 +91,7 @@ class Instance:
         files.save(path, text + "\n")
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The instance as JSON data."""
         return {
             "ratecheck instance": _VERSION,
             "statement": self.statement.key,

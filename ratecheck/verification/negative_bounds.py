@@ -32,14 +32,14 @@ class NegativeBound:
 
     @property
     def text(self) -> str:
-        """In one sentence."""
+        """The finding in one sentence."""
         return (
             f"the bound is {self.right:.6g}, but {self.left} >= 0: at these admissible values the statement is false, "
             "whatever the run"
         )
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The finding as JSON data."""
         return {"claim": self.claim, "right": self.right, "left": self.left, "text": self.text}
 
 

@@ -1,4 +1,4 @@
-"""What interval arithmetic proves of the claims: sides are enclosed, with more digits until they are told apart."""
+"""Proofs of claims in interval arithmetic: sides are enclosed, with more digits until they are told apart."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ EQUAL = 1e-6
 
 @dataclass(frozen=True)
 class VerdictProof:
-    """What was proved: ``outcome`` VIOLATED, HOLDS or NOT_APPLICABLE, or None where ``reason`` says why nothing was.
+    """A proof in interval arithmetic.
 
+    ``outcome`` is VIOLATED, HOLDS or NOT_APPLICABLE, or None where nothing was proved, and ``reason`` says why.
     ``left`` and ``right`` enclose the sides of the claim with the least slack, in round ``round`` (None: the mean).
     ``notes`` say what was moved so that the instance meets the conditions exactly. ``agree``: all that is not proved is
     sides of equalities, and they agree to within `EQUAL` of them.
@@ -89,7 +90,7 @@ class VerdictProof:
         return tuple(found)
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data; ends of intervals are floats rounded outwards."""
+        """The proof as JSON data; ends of intervals are floats rounded outwards."""
         return {
             "verdict": None if self.outcome is None else self.outcome.value,
             "proved": self.proved,
@@ -135,7 +136,7 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
 
 
 def until_decided(decide: Callable[[int], VerdictProof], work: CostLimit, first: bool = False) -> VerdictProof:
-    """With more and more digits, until the sides are told apart or agree to many digits; of few steps exactly.
+    """The proof with more and more digits, until the sides differ or agree to many digits; exact for few steps.
 
     ``first`` tries rationals before anything else, where nothing is irrational. What costs more than ``work`` allows is
     left out.
@@ -349,7 +350,7 @@ def _size(proof: VerdictProof) -> Fraction:
 
 
 def _width(proof: VerdictProof) -> Fraction:
-    """How far apart the ends of both sides are."""
+    """The sum of the widths of both enclosures."""
     assert proof.left is not None
     assert proof.right is not None
     return proof.left.width + proof.right.width

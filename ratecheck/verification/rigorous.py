@@ -79,7 +79,7 @@ def not_followed(problem: Problem) -> VerdictProof:
 
 
 def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = False) -> VerdictProof:
-    """What is proved of a setting, at a cost of so many products of numbers."""
+    """The proof on a setting, at a cost of so many products of numbers."""
     try:
         return _decide(setting, limit, exactly=exactly)
     except ForeignError as error:
@@ -264,7 +264,7 @@ class _Exactly:
     # --- The run ---
 
     def _measured(self) -> dict[str, str]:
-        """What a run records, by the statement's symbols."""
+        """The records of a run, by the statement's symbols."""
         facts = self.setting.statement.vocabulary.facts
         return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
 

@@ -1,4 +1,4 @@
-"""What a check says in the end: the verdict and everything needed to judge it."""
+"""The verdict of a check, and everything needed to judge it."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def _power_name(symbol: sp.Symbol, unit: sp.Rational) -> str:
 
 
 def powers_named(names: Iterable[str], symbols: Iterable[sp.Symbol]) -> dict[str, sp.Expr]:
-    """Of names that a system has for powers of the ``symbols`` of a claim, what they stand for; of other names nothing.
+    """The powers of the ``symbols`` of a claim by the names that a system has for them; other names are left out.
 
     >>> x = sp.Symbol("x", positive=True)
     >>> powers_named(["x", "x_2_1", "y"], [x])

@@ -22,7 +22,7 @@ from ratecheck.algebra.positivity.polynomial import System, domain_hypotheses
 
 
 class HypothesisKind(Enum):
-    """What a hypothesis says about a symbol."""
+    """The form of a hypothesis about a symbol."""
 
     AT_LEAST = "x = C + x'"
     AT_MOST = "x = 1/(C + x')"
@@ -51,7 +51,7 @@ class Ratio:
         return bool(self.numerator * other.denominator == other.numerator * self.denominator)
 
     def put(self, x: int, above: PolyElement, below: PolyElement) -> Ratio:
-        """With above/below for the generator number x."""
+        """The ratio with above/below substituted for the generator number x."""
         numerator, up = _put(self.numerator, x, above, below)
         denominator, down = _put(self.denominator, x, above, below)
         if down > up:
@@ -192,7 +192,7 @@ def key_of(pivots: Sequence[Pivot]) -> Key:
 
 
 def all_hypotheses(system: System) -> tuple[sp.Expr, ...]:
-    """What the domains of the symbols say, and the hypotheses."""
+    """The hypotheses of a system, after those from the domains of its symbols."""
     return (*domain_hypotheses(_mentioned(system), system.restored), *system.hypotheses)
 
 

@@ -56,7 +56,7 @@ class PrintedConstant:
 
     @property
     def text(self) -> str:
-        """Such as ``1/32 on the right``."""
+        """The constant in words, such as ``1/32 on the right``."""
         if self.factor:
             return f"a factor {self.value} on the {self.side}"
         if self.name:

@@ -75,7 +75,7 @@ class _Comparing:
         return bool(self._false and self._one_sided) or (len(self._errors) >= _FAILURES and not self._compared)
 
     def add(self, instance: Instance, printed: Pairs, other: Pairs) -> None:
-        """What both yield on an instance."""
+        """Add an instance and the values of both forms on it."""
         failed = next((each for each in other if not holds(each[0], self._operator, each[1])), None)
         self._compared += len(other)
         if printed == other:

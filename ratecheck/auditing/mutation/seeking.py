@@ -115,7 +115,7 @@ class Seeker:
 
 
 class _Tried:
-    """What is known of the instances that were tried."""
+    """The instances that were tried, and what they showed."""
 
     def __init__(self, compared: Comparing, operator: str) -> None:
         self._compared, self._operator = compared, operator

@@ -139,7 +139,7 @@ class _Quantity:
 
 
 def _quantities(check: Algebraic) -> list[_Quantity]:
-    """All of a claim, by name."""
+    """The quantities of a claim, by name."""
     symbols = sp.sympify(check.left).free_symbols | sp.sympify(check.right).free_symbols
     numbers = [_Quantity(symbol.name, symbol) for symbol in symbols if factors(symbol) is None]
     forms: dict[str, set[tuple[str, str]]] = defaultdict(set)
