@@ -501,7 +501,7 @@ def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bo
 def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False) -> Node:
     """A node without a name: the grade of some steps, their kinds, what they lack, and those that are not proved.
 
-    ``repaired`` asks for the repaired form of those that are false. ``joined`` says that a step puts them together in
+    ``repaired`` requests the repaired form of those that are false. ``joined`` says that a step puts them together in
     these forms.
     Where the statement itself is a step, and proved, the lines that lead to it do not matter.
     """

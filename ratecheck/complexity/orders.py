@@ -58,7 +58,7 @@ class Direction:
 
     @property
     def text(self) -> str:
-        """Such as ``K = x^2, n-m = 0``."""
+        """The direction in words, such as ``K = x^2, n-m = 0``."""
         parts = [f"{name} = {_power_text(exponent)}" for name, exponent in self.powers.items()]
         return ", ".join([*parts, *(f"{name} = 0" for name in sorted(self.zero))])
 
@@ -127,7 +127,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Problem:
-    """What both directions of a comparison share."""
+    """The data that both directions of a comparison share."""
 
     sides: tuple[sp.Expr, sp.Expr]
     vocabulary: Vocabulary

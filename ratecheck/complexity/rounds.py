@@ -26,7 +26,7 @@ _FLAT = 0.01
 
 @dataclass(frozen=True)
 class RunCost:
-    """What a run of T rounds costs.
+    """The cost of a run of T rounds.
 
     ``received`` and ``sent`` are vectors per block of coordinates, over all participants and rounds where the number of
     participants is known (``participants``), else of one client that takes part in every round. ``calls`` are calls of
@@ -101,7 +101,7 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
 
 
 def _counter(statement: Statement, given: Mapping[str, float]) -> str:
-    """What is solved for: T, or t of a bound on x^t without T; raises `InputError` where nothing is."""
+    """The unknown: T, or t of a bound on x^t without T; raises `InputError` where nothing is."""
     T, t = statement.vocabulary.run.get("rounds"), curve.round_symbol(statement)
     counter = T if T in statement.parameters else t
     if counter is None:

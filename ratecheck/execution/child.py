@@ -36,8 +36,8 @@ class Unwanted(Exception):  # noqa: N818  # no error: the caller has gone
     """Nobody waits for the result."""
 
 
-def ask(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
-    """What the process of this thread answers to `packed`; it is replaced after ``renew`` tasks, and where it died.
+def request(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
+    """The answer of the process of this thread to `packed`; it is replaced after ``renew`` tasks, and where it died.
 
     Raises `Unwanted` once nobody wants the result, and `InputError` where the process is killed again and again.
     """
@@ -48,7 +48,7 @@ def ask(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
                 child.end()
             child = _threads.child = _Child()
         try:
-            return child.ask(payload, wanted)
+            return child.request(payload, wanted)
         except EOFError:
             child.end()
             _threads.child = None
@@ -72,7 +72,7 @@ class _Child:
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
-    def ask(self, payload: bytes, wanted: Callable[[], bool]) -> bytes:
+    def request(self, payload: bytes, wanted: Callable[[], bool]) -> bytes:
         """The answer; raises `EOFError` where the process has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -79,7 +79,7 @@ class _DaskPool:
         self._seen, self._looked, self._threads = time.monotonic(), 0.0, 1
 
     @property
-    def room(self) -> int:
+    def slots(self) -> int:
         if time.monotonic() - self._looked > _WORKERS:
             with contextlib.suppress(Exception):
                 self._threads = max(sum(self._client.nthreads().values()), 1)
@@ -156,4 +156,4 @@ def _done(payload: bytes, renew: int | None) -> bytes:
         task = worker.state.tasks.get(key)
         return task is not None and task.state not in ("cancelled", "released", "forgotten")
 
-    return child.ask(payload, renew, wanted)
+    return child.request(payload, renew, wanted)

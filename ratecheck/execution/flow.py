@@ -38,8 +38,8 @@ class Pool(Protocol):
     lost: tuple[type[BaseException], ...]
 
     @property
-    def room(self) -> int:
-        """How many tasks may be handed out at once: no more than there are workers, and one each that follows."""
+    def slots(self) -> int:
+        """The most tasks that are handed out at once: no more than there are workers, and one each that follows."""
 
     def submit(self, work: Callable[..., Any], task: Task) -> Future:
         """Hand out a task."""
@@ -103,7 +103,7 @@ class _Flow:
 
     def _hand_out(self, source: Iterator[Task | None]) -> bool:
         """Fill the free slots; False once there are no more tasks."""
-        while len(self._waiting) < self._pool.room:
+        while len(self._waiting) < self._pool.slots:
             try:
                 task = next(source)
             except StopIteration:

@@ -26,7 +26,7 @@ _SECONDS = 3.0
 
 
 def check(statement: Statement, drawn: DrawnSettings) -> Found:
-    """All of it."""
+    """All findings about the conditions."""
     impossible = [*_impossible(statement, drawn)]
     yield from impossible
     if any(isinstance(each, Finding) for each in impossible):
@@ -36,7 +36,7 @@ def check(statement: Statement, drawn: DrawnSettings) -> Found:
 
 
 def hypotheses(statement: Statement) -> tuple[Condition, ...]:
-    """What the statement says of its parameters: conditions, step rules, settings, conventions, ordered symbols."""
+    """The hypotheses on the parameters: conditions, step rules, settings, conventions, ordered symbols."""
     vocabulary = statement.vocabulary
     occurring = {name for each in statement.hypotheses for name in each.symbols}
     fixed = [

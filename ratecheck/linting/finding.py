@@ -67,7 +67,7 @@ class Report:
         return any(finding.level is not Level.NOTE for finding in self.findings)
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The report as JSON data."""
         return {
             **picked(self, key="statement.key", place="place"),
             "findings": [

@@ -36,7 +36,7 @@ Function: TypeAlias = Callable[..., Any]
 
 
 class AuditStatus(Enum):
-    """What the audit says of a mutant."""
+    """The answer of the audit on a mutant."""
 
     CAUGHT = "caught"
     HARMLESS = "follows as well"
@@ -54,7 +54,7 @@ class Caught:
 
 @dataclass(frozen=True)
 class Audited:
-    """What the audit says of a mutant, and why."""
+    """The answer of the audit on a mutant, with the reason."""
 
     status: AuditStatus
     how: str = ""

@@ -35,7 +35,7 @@ class EvaluatedInstances:
 
     @staticmethod
     def of(instance: Instance, verdict: Verdict) -> EvaluatedInstances:
-        """What a verdict on the instance says; of several participations the one with the least slack."""
+        """The sides from a verdict on the instance; of several participations those with the least slack."""
         worst: dict[str, Comparison] = {}
         for comparison in verdict.comparisons:
             if comparison.claim not in worst or _slack(comparison) < _slack(worst[comparison.claim]):
@@ -50,7 +50,7 @@ def _slack(comparison: Comparison) -> float:
 
 
 def factor(left: float, right: float) -> float:
-    """By what a claim left <= right has to be weakened to hold; at most 1 where it does.
+    """The factor by which a claim left <= right has to be weakened to hold; at most 1 where it holds.
 
     left/right where both are positive, right/left where both are negative, infinite where only the left side is
     positive or where it is 0 and the right side negative.

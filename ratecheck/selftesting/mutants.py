@@ -34,7 +34,7 @@ Path = tuple[int, ...]
 
 
 class MutationKind(Enum):
-    """What of the statement was changed."""
+    """The kind of change that makes a mutant of a statement."""
 
     CONSTANT = "constant"
     SCALED_TERM = "scaled-term"
@@ -160,7 +160,7 @@ class _Signs:
         return self._of_sum(expr) if expr.is_Add else None if expr.has(sp.Max, sp.Min) else _sign_of(expr)
 
     def _of_sum(self, expr: sp.Expr) -> int | None:
-        """Of a sum with differences in it, such as n - m, 1 - m/n or K - 1."""
+        """The sign of a sum with differences in it, such as n - m, 1 - m/n or K - 1."""
         if expr.count_ops() > _SHORT or expr.has(sp.Max, sp.Min):
             return None
         sign = _sign_of(expr)

@@ -47,7 +47,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was seen of a statement.
+    """The survey of a statement.
 
     ``instances`` maps an engine to how many random valid instances it decided. Others ``diverged`` within the
     conditions, or were left ``undecided``; ``causes`` counts these by outcome and cause. ``tightness`` is the

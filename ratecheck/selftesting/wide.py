@@ -30,7 +30,7 @@ _OPTIONS = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
 
 @dataclass
 class Tally:
-    """How many verdicts of each kind, what was VIOLATED or DIVERGED, why others stay open, and what was no input."""
+    """The number of verdicts of each kind, the VIOLATED and DIVERGED, reasons of open ones, and refused inputs."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     accused: list[tuple[str, Instance, Verdict]] = field(default_factory=list)

@@ -70,6 +70,6 @@ def _opposite(one: Condition, other: Condition) -> bool:
 
 
 def _above(condition: Condition) -> sp.Expr:
-    """What the inequality says is at most 0."""
+    """The expression that the inequality bounds by 0."""
     sign = 1 if condition.operator == "<=" else -1
     return sign * (condition.left - condition.right)

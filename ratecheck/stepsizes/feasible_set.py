@@ -131,7 +131,7 @@ def step_names(statement: Statement) -> tuple[str, ...]:
 
 
 def _settings(statement: Statement) -> list[Condition]:
-    """What the statement fixes, as conditions."""
+    """The settings that the statement fixes, as conditions."""
     symbols = {name: statement.vocabulary[name].symbol for name in statement.settings}
     return [
         Condition(name=name, left=symbols[name], operator="==", right=expr) for name, expr in statement.settings.items()

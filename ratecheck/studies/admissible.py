@@ -52,7 +52,7 @@ def _repeated(figure: Figure, study: Study) -> tuple[Curve, ...]:
 
 
 def _renamed(curve: Curve, vary: str) -> Curve:
-    """By the step size that it has, where that is what the figure varies."""
+    """The curve named by its step size, where that is what the figure varies."""
     sizes = curve.step_sizes
     if vary not in ("gamma", *sizes):
         return curve

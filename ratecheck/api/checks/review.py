@@ -78,7 +78,7 @@ def review(
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> ReviewResult:
-    """What is known about the theorems of a paper and their proofs, as one document for an author or an area chair.
+    """A review of the theorems of a paper and their proofs, as one document for an author or an area chair.
 
     ``subject`` is a paper, the key of a statement, or a Python file of one's own, ``path/to/file.py`` or
     ``path/to/file.py:name``; of a key the statements that it follows from are reviewed too. Every step of the proofs is
@@ -148,7 +148,7 @@ class _Section:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Of the statement and of its repaired forms."""
+        """The keys of the statement and of its repaired forms."""
         return (self.statement.key, *(each.key for each in self.repaired))
 
 
@@ -284,7 +284,7 @@ def _graphs(scope: _Scope, many: Mapping[str, Any]) -> dict[str, ProofGraph]:
 
 
 def _settings(paper: str) -> int | None:
-    """How many settings a paper prints for its experiments; None where nobody read them."""
+    """The number of settings that a paper prints for its experiments; None where nobody read them."""
     return len(experiment.experiments(paper)) if experiment.encoded(paper) else None
 
 

@@ -32,7 +32,7 @@ class SelftestResult(Result):
 
     @property
     def failures(self) -> list[str]:
-        """What is not as it has to be, in one line each."""
+        """The failures of the self-test, in one line each."""
         return list(self.report.failures)
 
     def __str__(self) -> str:

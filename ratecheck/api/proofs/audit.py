@@ -224,7 +224,7 @@ def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[
 
 
 def _one(step: StepResult, module: ledger.Ledger, proofs: list[dict[str, Any]], address: str = "") -> AuditResult:
-    """What is known about one step, and the power of instances on which it was checked; nothing else is examined."""
+    """The verdict on one step, and the power of its instances; no other step is examined."""
     count = sum(each.of == step.of for each in ledger.load(module))
     conclusions = {step.of: following.of_one(step, count, address)}
     changed = None

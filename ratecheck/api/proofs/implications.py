@@ -28,7 +28,7 @@ from ratecheck.views.proofs.implications import implication_fields, implication_
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ImplicationsResult(Result):
-    """What the papers say to follow from what, each ``answers`` with its verdict and constants.
+    """The implications of the papers, each ``answers`` with its verdict and constants.
 
     ``certificates`` are those of the inequalities that the proved ones come down to, with the reason where there is
     none, if they were requested; ``file`` says where they were written.

@@ -18,7 +18,7 @@ from ratecheck.errors import InputError
 
 @dataclass(frozen=True)
 class ProofFiles:
-    """Where proofs are to be written, None where they are not."""
+    """The places of files for proofs, None for no file."""
 
     certificates: Path | None
     coq: Path | None

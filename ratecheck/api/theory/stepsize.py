@@ -50,7 +50,7 @@ class StepsizeResult(Result):
 
     @property
     def prescribed(self) -> dict[str, float]:
-        """What the statement sets; for "at least" the smallest value."""
+        """The step sizes that the statement sets; for "at least" the smallest value."""
         return self.step_sizes.prescribed
 
     @property

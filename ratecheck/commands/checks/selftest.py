@@ -16,7 +16,7 @@ from ratecheck.selftesting.run import SelfTestReport
 
 
 def _count(text: str) -> int | str:
-    """How many mutants; what is no whole number is left to whoever says what is needed."""
+    """The number of mutants; text that is no whole number is returned as it is."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 

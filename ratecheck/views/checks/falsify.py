@@ -109,7 +109,7 @@ def _unconfirmed_text(found: Unconfirmed) -> str:
 
 
 def _not_convex_text(found: Shrunk) -> list[str]:
-    """Where a statement fails if it is not only about convex functions."""
+    """The text of a failure on functions that are not convex."""
     shown = WrittenCounterexample(found.instance, found.verdict).text
     said = f"no convexity is assumed, and it fails without: {shown}. Where convexity is meant, assume it"
     return [textwrap.fill(said, _COLUMNS, initial_indent="  convex  ", subsequent_indent="          ")]
@@ -143,7 +143,7 @@ def _searched_text(found: Falsified) -> list[str]:
 
 
 def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
-    """What is known of the worst convex functions: the case that fails, or how close the closest comes."""
+    """The text on the worst convex functions: the case that fails, or how close the closest comes."""
     worst = functions.worst
     if worst is None:
         return [f"  convex  functions beyond quadratics were not asked: {functions.reason}"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def proof_text(proof: VerdictProof) -> str:
-    """What was proved of an instance, both sides as intervals."""
+    """The proof on an instance, both sides as intervals."""
     lines = [f"  proof   {proof.outcome.value}, proved in interval arithmetic" if proof.outcome else "  proof   none"]
     if proof.reason:
         lines[0] += f": {proof.reason}"
@@ -62,7 +62,7 @@ def outcome_text(verdict: Verdict) -> str:
 
 
 def _tightest(verdict: Verdict) -> list[Comparison]:
-    """Of each claim the comparison with the least slack: several participations are checks of the same claims."""
+    """The comparison of each claim with the least slack: several participations are checks of the same claims."""
     found: dict[str, list[Comparison]] = {}
     for comparison in verdict.comparisons:
         found.setdefault(comparison.claim, []).append(comparison)
@@ -74,7 +74,7 @@ def _tightest(verdict: Verdict) -> list[Comparison]:
 
 
 def _apart(verdict: Verdict) -> str:
-    """How far apart the sides are: the slack, or for an equality their relative difference."""
+    """The distance of the sides: the slack, or for an equality their relative difference."""
     worst = verdict.worst
     if worst is not None and any(claim.relation is Relation.EQUAL for claim in verdict.statement.claims):
         if lost(worst.left, worst.left_error) and lost(worst.right, worst.right_error):

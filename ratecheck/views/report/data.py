@@ -69,7 +69,7 @@ _GROWS = {
 
 
 def judged(claim: StudyClaim, study: Study) -> str:
-    """What is compared, and how it has to come out, in one sentence."""
+    """The comparison of a claim and its predicted result, in one sentence."""
     timed = claim.kind in (ClaimKind.SPEED, ClaimKind.ROUNDS)
     words = {
         "levels": _listed(f"{level:g}" for level in claim.levels),

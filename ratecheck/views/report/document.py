@@ -56,7 +56,7 @@ def text(data: Data) -> str:
 
 
 def counted(data: Data) -> str:
-    """How many claims there are of each verdict, in one line."""
+    """The number of claims of each verdict, in one line."""
     counts = data["counts"]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts["verdicts"].items() if count)
     claims = f"{counts['claims']} claim{'' if counts['claims'] == 1 else 's'}"

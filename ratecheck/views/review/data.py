@@ -125,7 +125,7 @@ def review_fields(
 
 
 def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
-    """How many steps have each verdict, by what it rests on; of those refuted how many have each kind of fault."""
+    """The number of steps of each verdict by its basis, and of refuted ones by kind of fault."""
     checked = [each for each in steps if each.verdict is StepVerdict.CHECKED]
     false = [each for each in steps if each.verdict is StepVerdict.FALSE]
     unproved = (StepVerdict.CHECKED, StepVerdict.STANDARD, StepVerdict.UNKNOWN)
@@ -334,7 +334,7 @@ def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _not_checked(entry: Mapping[str, Any], requested: Requested) -> list[str]:
-    """What of a statement nobody has checked, or only in part."""
+    """The parts of a statement that were not checked, or only partly."""
     found = _steps_left(entry) if entry["steps"] else [_without_steps(entry)]
     if entry["steps"] and not entry["graphs"]:
         found.append("that the steps add up to the statement: no graph of its proof was made")
@@ -455,7 +455,7 @@ def _options(requested: Requested) -> str:
 
 
 def _search_command(search: Falsified, reviewed: Reviewed, requested: Requested) -> str:
-    """Of the printed form by its address; repaired forms have keys, but those of a file are searched with all of it."""
+    """The command of a search, of a printed form by its address, of a repaired one by its key or its whole file."""
     key = search.statement.key
     address = reviewed.address if key == reviewed.statement.key else requested.file or key
     return f"ratecheck falsify {address} {_options(requested)}"
