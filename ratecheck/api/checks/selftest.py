@@ -120,7 +120,7 @@ def _selected(scopes: Sequence[str]) -> list[str]:
         found = _scope(scope)
         keys += [key for key, statement in found.items() if not statement.order_only and searchable(statement)]
     if not keys:
-        raise InputError(f"the search can be asked about nothing in {', '.join(scopes) or 'the catalogue'}")
+        raise InputError(f"the search covers nothing in {', '.join(scopes) or 'the catalogue'}")
     return list(dict.fromkeys(keys))
 
 

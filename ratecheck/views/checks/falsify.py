@@ -146,7 +146,7 @@ def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
     """The text on the worst convex functions: the case that fails, or how close the closest comes."""
     worst = functions.worst
     if worst is None:
-        return [f"  convex  functions beyond quadratics were not asked: {functions.reason}"]
+        return [f"  convex  functions beyond quadratics were not evaluated: {functions.reason}"]
     if found.by_function:
         again = " ".join(f"{name}={value:.17g}" for name, value in worst.case.values.items())
         return ["", "the worst convex function, by its values and gradients:", worst_case_text(worst),

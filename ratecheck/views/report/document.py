@@ -118,7 +118,7 @@ def _claim(claim: Data) -> Section:
     rows: list[tuple[str, Line]] = [
         ("Source", (claim["source"],)),
         ("Figures", (", ".join(filter(None, (claim["figure"], claim["than"]))),)),
-        ("What is asked", (claim["judged"],)),
+        ("What is compared", (claim["judged"],)),
         ("Comparisons", (_tally(claim),)),
         ("Mean ratio", (_interval(claim["average"]),) if claim["average"] else ("",)),
         ("Too noisy to tell whether steady", (", ".join(claim["noisy"]),)),
