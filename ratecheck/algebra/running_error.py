@@ -77,13 +77,13 @@ def rounded(expr: sp.Expr, values: Mapping[str, Rounded]) -> Rounded:
 
 
 def _checked(value: Array, error: Array) -> Rounded:
-    """What has no finite value is wrong by an unknown amount."""
+    """Values with infinite errors where they are not finite."""
     known = np.isfinite(value) & np.isfinite(error)
     return Rounded(value, np.where(known, error * _OWN, math.inf))
 
 
 def _own(value: Array, exact: NDArray[np.bool_] | bool = False) -> Array:
-    """What an operation is wrong by; nothing where ``exact``."""
+    """The rounding error of an operation; 0 where ``exact``."""
     return np.where(exact, 0.0, _EPS * np.abs(value) + _LEAST)
 
 
@@ -106,7 +106,7 @@ def _sum(parts: Sequence[Rounded]) -> Rounded:
 
 
 def _counted(parts: Sequence[Rounded]) -> NDArray[np.bool_]:
-    """Where all of them are whole numbers that are known, such as those of rounds: their sums are not rounded."""
+    """Boolean array: where all parts are known whole numbers, whose sums are not rounded."""
     known = [(part.error == 0) & (part.value == np.trunc(part.value)) for part in parts]
     return np.asarray(functools.reduce(operator.and_, known))
 

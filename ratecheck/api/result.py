@@ -1,4 +1,4 @@
-"""What every public function returns: frozen, with the command's text as `str` and its JSON as `to_dict`."""
+"""The result of every public function: frozen, with the command's text as `str` and its JSON as `to_dict`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Erratum:
 
 
 def errata(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion]) -> list[Erratum]:
-    """Everything that is false, vacuous or misprinted: what changes a theorem first, then lemmas, misprints last.
+    """Errata: everything false, vacuous or misprinted; those that change a theorem first, misprints last.
 
     Of equal level those come first that make a statement false as printed, then those that are filed first.
     """

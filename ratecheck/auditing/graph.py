@@ -32,7 +32,7 @@ from ratecheck.plain import picked, plain
 
 
 class Grade(Enum):
-    """How well something is established; the later, the worse."""
+    """The grade of evidence, in order from best to worst."""
 
     PROVED = "PROVED"
     SOLVER = "PROVED, z3 only"
@@ -209,7 +209,7 @@ class ProofGraph:
 
     @cached_property
     def gaps(self) -> tuple[str, ...]:
-        """What keeps it from being proved, the nearest to the statement first."""
+        """The gaps that keep the statement from being proved, the nearest to it first."""
         found = []
         for _, node in self.walk():
             found += [f"{node.name}: {link.missing}" for link in self.above(node.id) if link.missing]
@@ -289,7 +289,7 @@ class Plan:
 
 
 def plan(root: str) -> Plan:
-    """What to look at for a statement of the catalogue, whose paper has a ledger."""
+    """The plan for a statement of the catalogue, whose paper has a ledger."""
     paper = root.partition("/")[0]
     every = ledger.load(ledger.module_of(paper))
     of: dict[str, list[str]] = {}

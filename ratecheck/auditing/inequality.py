@@ -428,7 +428,7 @@ def _has_positive_term(expr: sp.Expr, not_positive: set[sp.Symbol]) -> bool:
 
 
 def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
-    """What kind of certificate it is, in a line; in the ``symbols`` of the claim, of whose powers a proof may be."""
+    """The kind of a certificate, in a line; in the ``symbols`` of the claim, of whose powers a proof may be."""
     puts = [[*map(_put, part.pivots)] for part in proof.parts if isinstance(part, SubstitutionCertificate)]
     sums = [
         part.last if isinstance(part, Chain) else part

@@ -150,7 +150,7 @@ def _over_steps(
     progress: Progress | None,
     workers: int | Executor | None,
 ) -> list[tuple[Ledger, dict[str, Any]]]:
-    """What some work yields for the steps of some ledgers; a ledger whose sources are known is not even imported.
+    """The results of some work on the steps of some ledgers; a ledger whose sources are known is not even imported.
 
     Of a user's own file nothing is kept as a whole: what it reads and imports is not known.
     """
@@ -232,7 +232,7 @@ def _is_kept(work: str, module: Ledger, position: int, store: ResultStore) -> bo
 
 
 def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
-    """What some work yields for one step, as data; from the cache where the step's content is known.
+    """The result of some work on one step, as data; from the cache where the step's content is known.
 
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
     """

@@ -139,7 +139,7 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
 
 
 def slack(probe: Probe, constant: PrintedConstant, decisions: _Decisions) -> Loose | None:
-    """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
+    """The slack of a constant: how far it can be moved so that the claim holds; None for no slack."""
     check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
         return None

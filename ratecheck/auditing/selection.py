@@ -28,7 +28,7 @@ class OwnSelection:
     statements: tuple[Statement, ...]
 
     def address(self, key: str) -> str:
-        """What the audit takes for a statement of the file."""
+        """The address that the audit takes for a statement of the file."""
         names = (name for name, each in self.ledger.statements.items() if each.key == key)
         return f"{self.ledger.path}:{next(names)}"
 

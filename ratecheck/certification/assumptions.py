@@ -73,7 +73,7 @@ def _interpolating(_: CertifiedCase) -> str:
 
 @dataclass(frozen=True)
 class Certification:
-    """How an assumption is certified, in words, and what it requires.
+    """The certification of an assumption in words, and what it requires.
 
     - ``fits``: whether it can be true of what a statement is about, problem aside.
     - ``lower_level``: it is about problems that have one.

@@ -1,4 +1,4 @@
-"""What a problem, a participation and a run certify, under the names that vocabularies call them by.
+"""Constants that a problem, a participation and a run certify, by their names in vocabularies.
 
 `Vocabulary.facts` maps a paper's symbol to one of these names; the same fact has another symbol in another paper. A
 fact is a `Constant`: a number with the certificate that says how far it can be trusted.
@@ -320,7 +320,7 @@ def _convexity(case: CertifiedCase) -> Constant | None:
 
 
 def _of_gradients(name: str) -> Fact:
-    """What bounds gradients at every point, of functions of shared variables alone."""
+    """Bounds of gradients at every point, for functions of shared variables alone."""
 
     def found(case: CertifiedCase) -> Constant | None:
         if case.gradients is None:
@@ -360,7 +360,7 @@ def _stated(name: str) -> Fact:
 
 
 def _visited(name: str) -> Fact:
-    """What only a run shows."""
+    """Constants that only a run shows."""
 
     def found(case: CertifiedCase) -> Constant | None:
         del case

@@ -1,4 +1,4 @@
-"""What bounds the clients' gradients of quadratics at every point: G, the pair (G, B), a common minimiser.
+"""Bounds of the clients' gradients of quadratics at every point: G, the pair (G, B), a common minimiser.
 
 Quadratics f_i(x) = x'H_i x/2 - g_i'x of shared variables, of which ``counts[i]`` clients have each. Other problems say
 it themselves (`ratecheck.problems.problem.Problem.of_gradients`).

@@ -1,4 +1,4 @@
-"""How much each client works in a round, as SimFBO weighs it: numbers of local steps and their coefficients."""
+"""Local work of each client in a round, as SimFBO weighs it: numbers of local steps and their coefficients."""
 
 from __future__ import annotations
 

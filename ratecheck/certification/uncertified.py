@@ -1,4 +1,4 @@
-"""What a statement assumes that no problem, participation or run certifies, in words.
+"""Assumptions of a statement that no problem, participation or run certifies, in words.
 
 What each assumption requires is said in `ratecheck.certification.assumptions`.
 """
@@ -87,7 +87,7 @@ def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> It
 
 
 def _of_operators(assumptions: set[Assumption], problem: Problem) -> Iterator[str]:
-    """Why what is said of functions is not true of an operator that is no gradient, or the other way round."""
+    """Why a statement about functions does not apply to an operator that is no gradient, or conversely."""
     about = {each for each in assumptions if CERTIFICATION[each].operator}
     if about and problem.single.d_v:
         yield f"the statement is about an operator of shared variables, and the problem has {problem.single.d_v} others"

@@ -1,4 +1,4 @@
-"""How many rounds a bound needs: until it is at most eps, and until it says more than smoothness alone does."""
+"""The number of rounds that a bound needs: to be at most eps, and to say more than smoothness alone."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _first(holds: Callable[[int], bool], least: int) -> int | None:
 
 
 def _why(points: _Memory, eps: float) -> str:
-    """What keeps the bound from reaching eps."""
+    """The reason why the bound does not reach eps."""
     last, before = points(LARGEST), points(LARGEST >> 10)
     if last.value is None:
         return "the conditions cannot be met: " + "; ".join(last.broken)
@@ -160,7 +160,7 @@ def _why(points: _Memory, eps: float) -> str:
 
 
 def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> RunCost | None:
-    """What ``rounds`` rounds of the statement's algorithm cost; None for a statement about no algorithm."""
+    """The cost of ``rounds`` rounds of the statement's algorithm; None for a statement about no algorithm."""
     if statement.algorithm is None or statement.algorithm not in METHODS:
         return None
     names = statement.vocabulary.run

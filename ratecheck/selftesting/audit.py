@@ -46,7 +46,7 @@ class AuditStatus(Enum):
 
 @dataclass(frozen=True)
 class Caught:
-    """How a check told a mutant from its original, and what shows it."""
+    """The way in which a check caught a mutant, and its evidence."""
 
     how: str
     evidence: str
@@ -62,13 +62,13 @@ class Audited:
 
 
 def audit_catches(mutant: Mutant, seconds: float = SECONDS) -> Caught | None:
-    """How the audit tells the mutant from its original; None where it does not."""
+    """The way in which the audit catches the mutant; None where it does not."""
     answer = audited(mutant, seconds)
     return Caught(answer.how, answer.evidence) if answer.status is AuditStatus.CAUGHT else None
 
 
 def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
-    """What becomes of the mutant in all implications that end in its original.
+    """The answer on the mutant from all implications that end in its original.
 
     It is harmless where every claim that was changed still follows by the same argument; with other hypotheses that
     are all claims. Where facts are taken for granted on the way, or hypotheses that the original does not state, nobody
@@ -109,12 +109,12 @@ def _proved_itself(conclusion: str, place: int) -> bool:
 
 @functools.cache
 def _original(conclusion: str, place: int) -> ProofObligations:
-    """What the implication at a place comes down to for the original."""
+    """The proof obligations of the implication at a place for the original."""
     return case(_ending_in(conclusion)[place])
 
 
 def _under(mutant: Mutant, place: int, seconds: float) -> Audited:
-    """What the implication at a place among those that end in the original says of the mutant."""
+    """The answer on the mutant from one of the implications that end in the original."""
     implication = _ending_in(mutant.original.key)[place]
     for premise, assumption in _unassumed(mutant, implication):
         return Audited(AuditStatus.CAUGHT, "assumption", f"rests on {premise}, which assumes {assumption.value}")

@@ -1,4 +1,4 @@
-"""By what factor a claim is false, and the instances on which that is looked up without running anything again."""
+"""The factor by which a claim is false, and the evaluated instances from which it is computed."""
 
 from __future__ import annotations
 

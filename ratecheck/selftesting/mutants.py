@@ -68,7 +68,7 @@ class MutationKind(Enum):
 
 
 class Strength(Enum):
-    """What algebra alone says about a mutant and its original."""
+    """The relation of a mutant to its original by algebra alone."""
 
     WEAKER = "follows from the original"
     STRONGER = "implies the original"
@@ -87,7 +87,7 @@ class Mutant:
 
     @property
     def weaker(self) -> bool:
-        """True of a mutant that follows from the original, so that it must not be accused."""
+        """Whether a mutant follows from the original, so that VIOLATED would be a false alarm."""
         return self.direction is Strength.WEAKER
 
 

@@ -1,4 +1,4 @@
-"""A sound statement on many instances: is it ever accused, how tight is it, and a pool for its mutants."""
+"""A sound statement on many instances: its false alarms, its tightness, and a pool for its mutants."""
 
 from __future__ import annotations
 

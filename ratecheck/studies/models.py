@@ -1,4 +1,4 @@
-"""How good a run's models are: training loss and test error of the server's model and of the clients' own.
+"""Measures of a run's models: training loss and test error of the server's model and of the clients' own.
 
 The engines record what theorems bound; the figures of papers show losses and accuracies of the models. A `ModelKernel`
 plays the same rounds, to the same last bit, and measures the models before each of them.

@@ -1,4 +1,4 @@
-"""What a study is: figures made of curves, and claims about them; `ratecheck.studies.loading` reads one from a file."""
+"""A study: figures made of curves, and claims about them; `ratecheck.studies.loading` reads one from a file."""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
 
 
 def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
-    """What rounding, and what is not known of the minimum, may do to the replicates' records."""
+    """The error bounds of the replicates' records from rounding and an uncertain minimum."""
     doubts, shape = ready.problem.doubts, (len(wanted), ready.T)
     moved = own_rounds.rounding(ready, seed=seed, wanted=wanted) if own_rounds.rounding_matters(ready) else {}
     nothing = np.zeros(shape)

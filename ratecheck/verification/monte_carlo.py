@@ -60,7 +60,7 @@ class Replicates:
 
     @property
     def records(self) -> dict[str, Array]:
-        """Everything that was drawn: batches follow one another, whichever claim they were drawn for."""
+        """The records of all replicates: batches follow one another, whichever claim they were drawn for."""
         runs = [run.records for run in self._batches.values()]
         return self.symbols({name: np.concatenate([records[name] for records in runs]) for name in runs[0]})
 
@@ -78,7 +78,7 @@ class Replicates:
 
     @property
     def metric(self) -> Array:
-        """What the method's theorems bound, (replicates, T)."""
+        """The metric that the method's theorems bound, (replicates, T)."""
         return np.concatenate([run.metric for run in self._batches.values()])
 
 

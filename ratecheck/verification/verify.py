@@ -156,7 +156,7 @@ def _on_declared(verdict: Verdict) -> Verdict:
 
 
 def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:
-    """The verdict with a note where f has several minimisers and distances are those to one; it accuses nobody then.
+    """The verdict with a note where f has several minimisers; a violation becomes INCONCLUSIVE then.
 
     A statement may mean the nearest one, which is another one in every round.
     """

@@ -25,7 +25,7 @@ _FAILURES = (OutOfTime, TypeError, NameError, AttributeError, ArithmeticError, V
 
 
 class Sameness(Enum):
-    """How sure it is that two formulas are the same."""
+    """The certainty that two formulas are the same."""
 
     PROVED = "same"
     AT_POINTS = "same at random points"

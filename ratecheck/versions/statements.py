@@ -1,4 +1,4 @@
-"""What became of a statement: its claims, conditions, step rules, assumptions, settings and symbols."""
+"""The changes of a statement: its claims, conditions, step rules, assumptions, settings and symbols."""
 
 from __future__ import annotations
 

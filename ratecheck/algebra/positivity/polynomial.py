@@ -29,7 +29,7 @@ class Pair:
 
     @property
     def difference(self) -> sp.Expr:
-        """What has to be nonnegative."""
+        """The expression that has to be nonnegative."""
         return self.large - self.small
 
     def put(self, substitution: Mapping[sp.Expr, sp.Expr]) -> Pair:
@@ -252,7 +252,7 @@ def powers_named(names: Iterable[str], symbols: Iterable[sp.Symbol]) -> dict[str
 
 
 def _root_bounds(root: sp.Symbol, radicand: sp.Expr) -> list[sp.Expr]:
-    """What root**2 == radicand says: two inequalities, and that the root is at least that of each term.
+    """The hypotheses of root**2 == radicand: two inequalities, and that the root is at least that of each term.
 
     The latter only where no term is negative: the root of A - B is not at least that of A.
     """

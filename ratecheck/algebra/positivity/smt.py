@@ -153,7 +153,7 @@ def _declared(names: Mapping[sp.Symbol, str], *, whole: bool = False) -> list[st
 
 
 def _fails(system: System) -> str:
-    """How the goal compares with 0 where it fails."""
+    """The relation of the goal to 0 where it fails."""
     return "<=" if system.strict else "<"
 
 

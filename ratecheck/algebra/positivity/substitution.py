@@ -187,7 +187,7 @@ class SubstitutionCertificate:
 
 
 def key_of(pivots: Sequence[Pivot]) -> Key:
-    """What can be tried on another goal: hypotheses, symbols and kinds."""
+    """The key of pivots, to be tried on another goal: hypotheses, symbols and kinds."""
     return tuple((pivot.hypothesis, pivot.symbol.name, pivot.kind) for pivot in pivots)
 
 

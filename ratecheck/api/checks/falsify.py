@@ -54,7 +54,7 @@ _ORDER = (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FalsifyResult(Result):
-    """What searches for violating instances found, one per statement.
+    """The results of searches for violating instances, one per statement.
 
     ``outcome``, ``tightness`` and ``instance`` are those of `search`, the one that comes closest to failing.
     ``stop`` is the interrupt or the termination that ended it early, None where none did, and ``missing`` are the keys

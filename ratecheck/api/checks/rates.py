@@ -38,7 +38,7 @@ class RatesResult(DrawnResult):
 
     @property
     def exceeded(self) -> bool:
-        """Whether the worst case passes the bound anywhere, and `verify` says so too."""
+        """Whether the worst case exceeds the bound anywhere, and `verify` confirms it."""
         return self.card.exceeded
 
     @property

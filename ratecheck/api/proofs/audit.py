@@ -95,7 +95,7 @@ class MutationResult(Result):
 
 
 class AuditOptions(TypedDict, total=False):
-    """What `audit` takes beside the paper, whatever its result is."""
+    """The arguments of `audit` beside the paper."""
 
     step: str | None
     room: bool
@@ -217,7 +217,7 @@ def _written(found: AuditResult, targets: ProofFiles) -> AuditResult:
 
 
 def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]]) -> AuditResult:
-    """What follows from steps for the statements."""
+    """The conclusions from steps on the statements."""
     conclusions = following.if_complete(following.conclude(steps, statements), steps)
     wrong = tuple(errata(steps, conclusions))
     return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs))

@@ -111,7 +111,7 @@ def _checked(wanted: Sequence[Implication], *, sharpest: bool) -> list[CheckedIm
 
 
 def _shared(work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Progress) -> list[Any]:
-    """What some work yields for each task, in their order, computed on all cores."""
+    """The results of some work on each task, in their order, computed on all cores."""
     answers: dict[int, Any] = {}
 
     def done(number: int, answer: Any) -> None:

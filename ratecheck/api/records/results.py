@@ -63,7 +63,7 @@ def results(
     columns: Sequence[str] | None = None,
     out: str | Path | None = None,
 ) -> ResultsResult:
-    """What studies have stored, a row for every cell: what it is, its settings, its steady state.
+    """The stored cells of studies, a row for each: its name, its settings, its steady state.
 
     ``store`` is the folder of one study's results, or of several. ``where`` maps names of columns to a value, or to a
     list of them of which one has to be met; ``columns`` are those that are wanted. ``steady`` is the mean of the

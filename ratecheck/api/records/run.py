@@ -172,7 +172,7 @@ def _damaged(paths: Sequence[Path], store: RunStore) -> tuple[str, ...]:
 
 
 class StudyOptions(TypedDict, total=False):
-    """What `run` takes beside the study and its part."""
+    """The arguments of `run` beside the study and its part."""
 
     out: str | Path | None
     replicates: int | None

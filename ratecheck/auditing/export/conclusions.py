@@ -1,4 +1,4 @@
-"""What the verdicts on the steps mean for the statements."""
+"""The conclusions from verdicts on steps to the statements."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def if_complete(found: Mapping[str, Conclusion], findings: Sequence[StepResult])
 
 
 def premises_of(statements: Sequence[Statement], audited: Container[str]) -> dict[str, list[str]]:
-    """What each statement follows from; of a repaired form that has no steps the printed one, whose steps repair it."""
+    """The premises of each statement; for a repaired form without steps the printed one, whose steps repair it."""
     printed = {each.key: each.repairs for each in statements if each.repairs and each.key not in audited}
     return {each.key: [printed.get(premise, premise) for premise in each.follows_from] for each in statements}
 

@@ -387,7 +387,7 @@ class _Lemma(CoqTerms):
         self.combinations[name] = found, equation
 
     def _combination(self, node: Any) -> tuple[dict[str, list[str]], str]:
-        """Vectors with the factors that stand before them, and the equation that says so."""
+        """Vectors with their factors, and the equation between both forms."""
         return ({node: []}, "") if isinstance(node, str) else self.combinations[recheck.shown(node)]
 
     def _expanding(self, *sides: Any) -> str:
@@ -588,7 +588,7 @@ class _Value:
     known: str
 
     def factor(self, poly: Any, x: str) -> str:
-        """What clears the denominators of a polynomial in x."""
+        """The factor that clears the denominators of a polynomial in x."""
         low, high = _powers(poly, x)
         return f"({' * '.join(['1', *_times(self.above, -low), *_times(self.below, high)])})"
 
@@ -666,7 +666,7 @@ def _inside_expression(node: Any) -> Iterator[Any]:
 
 
 def _divided(node: Any) -> Sequence[Any]:
-    """What an expression divides by."""
+    """The divisors of an expression."""
     if node[0] == "^" and Fraction(node[2]) < 0:
         return [node[1]]
     return [node[2]] if node[0] == "/" else []

@@ -175,7 +175,7 @@ def _structural(probe: Probe) -> Iterator[ChangedStep]:
 
 
 def _sought(probe: Probe, of_form: Probe | None, check: Check, found: ChangedStep, end: float) -> ChangedStep:
-    """What becomes of a changed claim that no instance at hand refutes: by others, or by its form for all values."""
+    """The fate of a changed claim that no instance at hand refutes: by others, or by its form for all values."""
     assert isinstance(check, Enumerated)
     refuted = dataclasses.replace(found, fate=MutantStatus.REFUTED, why="")
     try:

@@ -25,7 +25,7 @@ _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 
 
 class MutantKind(Enum):
-    """What is changed: a number, an exponent, the direction, or one of several things about what is compared."""
+    """The object of a change: a number, an exponent, the direction, or one of several things about what is compared."""
 
     NUMBER = "number"
     EXPONENT = "exponent"

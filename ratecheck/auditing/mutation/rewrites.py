@@ -151,7 +151,7 @@ def _is_alias(node: ast.stmt) -> bool:
 
 
 class _NameUses:
-    """What the names of a function stand for, as far as their use tells."""
+    """The meaning of the names of a function, as far as their use shows."""
 
     def __init__(self, source: FunctionSource, body: list[ast.AST]) -> None:
         self.indices: set[str] = set()

@@ -183,7 +183,7 @@ def _niche_text(niche: Niche) -> str:
 
 
 def _shrunk_text(shrunk: Shrunk) -> str:
-    """What shrinking took, and from where to where."""
+    """The cost of shrinking, and the sizes before and after."""
     parts = []
     for name, before, after in zip(("n", "d", "T", "K"), shrunk.before, shrunk.after, strict=False):
         if before or after:

@@ -198,7 +198,7 @@ def _assumed(verdict: Verdict) -> list[str]:
 
 
 def _existing(constant: Constant) -> str:
-    """How what an assumption requires is known, where its size does not matter."""
+    """The certificate of what an assumption requires, where its size does not matter."""
     bounded = constant.certificate in (Certificate.UPPER_BOUND, Certificate.LOWER_BOUND)
     return "certified" if bounded else constant.standing
 

@@ -1,4 +1,4 @@
-"""What is known about a study, as data: what was run, what was claimed and found, and what was not looked at."""
+"""The data of a report on a study: runs, claims and findings, and what was left out."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _listed(words: Any) -> str:
 
 
 def _not_checked(findings: Findings, left_out: Sequence[str]) -> Iterator[str]:
-    """What nobody may take from the report, the most important first."""
+    """The limits of the report, the most important first."""
     study = findings.study
     if study.quick:
         yield "A smoke test has fewer rounds and replicates than the study asks for: it says nothing about the study."

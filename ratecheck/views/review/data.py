@@ -52,7 +52,7 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What there is about one statement: its repaired forms, and what was found about it and them.
+    """The material on one statement: its repaired forms, and what was found about it and them.
 
     ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of, and so is
     ``coverage``: the settings of the paper's experiments, where it was examined whether they meet the conditions.

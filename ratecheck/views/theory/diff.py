@@ -1,4 +1,4 @@
-"""What changed between two versions, as text and as JSON data."""
+"""The changes between two versions, as text and as JSON data."""
 
 from __future__ import annotations
 
