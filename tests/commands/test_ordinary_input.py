@@ -366,7 +366,7 @@ def test_a_signal_leaves_the_best_so_far(number, mine):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=mine,
     )  # fmt: skip
     try:
-        while process.poll() is None and _seconds(process.pid) < 4:
+        while process.poll() is None and _seconds(process.pid) < 6:
             time.sleep(0.2)
         process.send_signal(number)
         out, err = process.communicate(timeout=120)

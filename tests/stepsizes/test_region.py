@@ -498,4 +498,4 @@ def test_stepsize_region_and_nearest(ratecheck):
     assert json.loads(out)["nearest"]["step_sizes"] == {"gamma": 0.00125}
     code, _, err = ratecheck("stepsize", *words, "gamma=0.01", "--region", "gamma_u,eta_u")
     assert code == 2
-    assert "no region" in err
+    assert "feasible set is empty" in err
