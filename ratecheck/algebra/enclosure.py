@@ -18,7 +18,7 @@ from typing import ClassVar
 import sympy as sp
 
 from bounds.formula import Visitor
-from ratecheck.algebra.rounding import rounded
+from ratecheck.algebra.outward import rounded
 
 # Binary digits of what is rounded: a step size that is a root enters long products.
 DIGITS = 1024

@@ -14,8 +14,8 @@ import sympy as sp
 
 from ratecheck.algebra.boxes import KNOWN
 from ratecheck.errors import InputError
+from ratecheck.problems.functions.ridges import ridges, stable
 from ratecheck.problems.functions.symbolic_bounds import Bounds
-from ratecheck.problems.ridges import ridges, stable
 
 # Functions that are smooth wherever their argument is.
 _SMOOTH = (sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.tanh, sp.sinh, sp.cosh, sp.atan, sp.asinh, sp.Symbol, sp.Number)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ratecheck.algebra.rounding import root_above
+from ratecheck.algebra.outward import root_above
 
 
 def test_a_root_is_next_above():

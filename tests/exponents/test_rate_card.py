@@ -11,7 +11,7 @@ import bounds
 from bounds.statement import Assumption
 from ratecheck.errors import InputError
 from ratecheck.exponents import card as cards
-from ratecheck.exponents import regimes
+from ratecheck.exponents import hard_instances, regimes
 from ratecheck.exponents.card import CellFinding, card
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import planted_rates
@@ -254,12 +254,16 @@ def test_what_no_instance_meets_is_refused(key, change, expected):
         card(statement, over=["T"])
 
 
-def test_what_passes_a_wrong_bound_does_not_pass_the_true_one():
-    """With 10^7 clients the moments of Scaffold-P cancel so far that rounding would pass both."""
-    key, row = "pfl/corollary-4.6", "noise: sigma_u"
-    true = only(bounds.get(key), row, "n")
-    found = only(planted_rates.planted(bounds.get(key), true.row.term, "n", -QUARTER), row, "n")
-    assert found.finding is CellFinding.OPEN
-    assert "not confirmed, since these sizes are beyond what 'verify' takes" in found.reason
-    assert found.violation.at > 1e7
-    assert planted_rates.PlantedRate(key, true.row.term, "n", -0.25, true, found).caught
+def test_rounding_passes_no_bound_with_very_many_clients():
+    """Moments of Scaffold-P do not cancel: with so many clients the left side is theirs, and depends on n no more."""
+    statement = bounds.get("pfl/corollary-4.6")
+    setting = {"m": 6806.0, "K": 1.0, "T": 1.36e14, "L": 1.0, "sigma_u": 8.5e5, "sigma_v": 0.0, "F_0": 1.0}
+    setting |= {"gamma": 1.366e-12, "gamma_u": 1.6558e-14, "gamma_v": 1.6247e-16, "eta_u": 82.4985, "eta_v": 8407.644}
+    few, many, most = (
+        hard_instances.worst(statement, setting | {"n": n}, "sigma_u").left for n in (1e4 + 1, 5e11 + 1, 1e13 + 1)
+    )
+    assert few > 1e6 * many
+    assert most == pytest.approx(many, rel=0.05)
+    true = only(statement, "noise: sigma_u", "n")
+    assert true.finding is CellFinding.ATTAINED
+    assert true.violation is None

@@ -91,7 +91,7 @@ def test_what_the_lower_end_does_not_refute_is_open():
 
 def test_no_violation_without_a_proof(monkeypatch):
     """Where the interval engine does not follow the run, what floats say is no accusation."""
-    monkeypatch.setattr(rigorous, "decided", lambda *_, **__: rigorous.Proof(None, "too long"))
+    monkeypatch.setattr(rigorous, "decided", lambda *_, **__: rigorous.VerdictProof(None, "too long"))
     monkeypatch.setattr("ratecheck.verification.interval_recheck.decided", rigorous.decided)
     assert asked("0").outcome is Outcome.INCONCLUSIVE
 

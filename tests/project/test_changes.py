@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def test_an_entry_can_be_read():
 def test_the_next_entry_can_be_made():
     """With every fragment in it, as a list under its kind."""
     pytest.importorskip("towncrier", reason="needs the extra test")
-    command = ["towncrier", "build", "--draft", "--version", "9.9.9", "--date", "2030-01-01"]
+    command = [sys.executable, "-m", "towncrier", "build", "--draft", "--version", "9.9.9", "--date", "2030-01-01"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "## [9.9.9] - 2030-01-01" in made
     assert made.count("\n- ") == len(FRAGMENTS)

@@ -91,7 +91,7 @@ def said(algorithm: Any, function: str) -> str:
 
 def _outside(code: CodeType) -> bool:
     """Whether a function is none of this package's."""
-    return not Path(code.co_filename).is_relative_to(Path(__file__).parent)
+    return not Path(code.co_filename).is_relative_to(Path(__file__).parents[1])
 
 
 def name(algorithm: Any, known_as: str) -> None:

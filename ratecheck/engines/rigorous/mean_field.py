@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.rounding import root_above, rounded
+from ratecheck.algebra.outward import root_above, rounded
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, LinearMaps, U, Variables
 from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize

@@ -18,10 +18,10 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, real
 from ratecheck.problems.constants import NO_PROOF, Certificate, Constant, Constants
+from ratecheck.problems.functions.ridges import Ridges, ridges, stable
 from ratecheck.problems.functions.symbolic_bounds import Bounds
 from ratecheck.problems.problem import CalledOracle, SingleLevel
 from ratecheck.problems.regular import brief, check_smooth, unknown
-from ratecheck.problems.ridges import Ridges, ridges, stable
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle

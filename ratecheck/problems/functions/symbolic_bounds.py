@@ -20,7 +20,7 @@ from ratecheck.algebra.decay import decayed
 from ratecheck.algebra.linear_algebra import minimum, semidefinite
 from ratecheck.algebra.whole_line import NUMERIC, X, by_each, mean_square, on_interval, on_line
 from ratecheck.aliases import Array
-from ratecheck.problems.ridges import Radial, Ridges, as_fractions, mean, radials
+from ratecheck.problems.functions.ridges import Radial, Ridges, as_fractions, mean, radials
 
 _EPS = float(np.finfo(float).eps)
 # Variables up to which a Hessian is decided in rationals, and up to which a rest is bounded on boxes.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bounds.printing.notation import Notation
-from ratecheck.algebra.rounding import root_above, rounded
+from ratecheck.algebra.outward import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole

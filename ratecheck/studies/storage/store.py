@@ -50,14 +50,14 @@ def cell_key(setup: Setup, seed: int, test: Problem | None = None) -> str:
     _feed(digest, "seed", seed)
     if test is not None:
         _feed(digest, "test", test)
-        digest.update((Path(__file__).parent / "models.py").read_bytes())
+        digest.update((Path(__file__).parents[1] / "models.py").read_bytes())
     return digest.hexdigest()[:_KEY]
 
 
 @cache
 def code_version() -> str:
     """A hash of all code that has a say in the records, with the versions of compiler and NumPy; any edit counts."""
-    digest, package = hashlib.sha256(f"{version()} {np.__version__}".encode()), Path(__file__).parents[1]
+    digest, package = hashlib.sha256(f"{version()} {np.__version__}".encode()), Path(__file__).parents[2]
     for source in sorted(path for folder in _CODE for path in (package / folder).glob("**/*.py")):
         digest.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()
