@@ -130,7 +130,7 @@ class Store:
             write(self.path(key), key.encode() + b"\n" + entry, private=True)
 
     def count(self) -> int:
-        """How many files there are."""
+        """The number of files."""
         return 0 if self.folder is None else len([*self.folder.glob(f"*{self._suffix}")])
 
     def clear(self) -> None:

@@ -99,7 +99,7 @@ class LazyGroup(click.Group):
         if not own and entry is None:
             return None
         if own and ctx.resilient_parsing:
-            # A shell asks what may stand here: nothing is run.
+            # A shell completes the word here: nothing is run.
             from ratecheck.commands.completion import CompletedCommand
 
             return CompletedCommand(cmd_name, COMMANDS[cmd_name])
@@ -218,10 +218,10 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
 
     try:
         require_own_bounds()
-        if asked := os.environ.get("_RATECHECK_COMPLETE"):
+        if instruction := os.environ.get("_RATECHECK_COMPLETE"):
             from ratecheck.commands.completion import complete
 
-            return complete(group, asked)
+            return complete(group, instruction)
         result = group.main(arguments, prog_name="ratecheck", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code

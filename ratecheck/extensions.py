@@ -1,7 +1,7 @@
 """What a folder of this package offers, and what other distributions add to it by entry points.
 
 An entry point of the group ``ratecheck.problems`` and the like names an object, as in ``mine = "my_package:Mine"``. The
-modules of a folder are imported, and entry points loaded, when a registry is first asked.
+modules of a folder are imported, and entry points loaded, when a registry is first read.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Registry(MutableMapping[str, T], Generic[T]):
         return frozenset(self._all()) - frozenset(self._added)
 
     def forget(self) -> None:
-        """Look again when next asked."""
+        """Search for the entries again at the next reading."""
         self._found = {}
 
     def _all(self) -> dict[str, T]:

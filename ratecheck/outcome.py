@@ -1,4 +1,4 @@
-"""What a check says in the end, in one word."""
+"""The outcome of a check, in one word."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Boxes:
 
     @property
     def known(self) -> Any:
-        """Where both ends are numbers."""
+        """Boolean array: where both ends of the intervals are finite."""
         return np.isfinite(self.low) & np.isfinite(self.high)
 
     def __neg__(self) -> Boxes:
@@ -173,10 +173,10 @@ class Boxes:
         with np.errstate(all="ignore"):
             function = np.cos if shift == 0 else np.sin
             ends = [function(self.low), function(self.high)]
-            # Multiples of pi where the function is +-1, with room for rounding.
+            # Multiples of pi where the function is +-1, to within rounding.
             turns = [(x / math.pi) - shift / 2 for x in (self.low, self.high)]
-            room = 1e-9 * (1 + np.abs(turns[0]) + np.abs(turns[1]))
-            first, last = np.ceil(turns[0] - room), np.floor(turns[1] + room)
+            margin = 1e-9 * (1 + np.abs(turns[0]) + np.abs(turns[1]))
+            first, last = np.ceil(turns[0] - margin), np.floor(turns[1] + margin)
             wide = ~(np.abs(self.low) < 1e6) | ~(np.abs(self.high) < 1e6) | (last - first >= 1)
             one = (last >= first) & ~wide
             even = np.mod(first, 2) == 0
@@ -186,7 +186,7 @@ class Boxes:
         return Boxes(np.clip(low, -1, 1), np.clip(high, -1, 1))
 
     def meet(self, other: Boxes) -> Boxes:
-        """What both allow."""
+        """The intersection of two arrays of intervals."""
         return Boxes(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
 
 

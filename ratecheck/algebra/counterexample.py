@@ -33,7 +33,7 @@ _SIMPLE = tuple(Fraction(x) for x in ("1", "2", "-1", "1/2", "3", "4", "10", "1/
 
 @dataclass
 class _Place:
-    """Where a symbol may lie, given those before it: above all ``lows``, below all ``highs``, or at ``values``."""
+    """The range of a symbol, given the symbols before it: above all ``lows``, below all ``highs``, or at ``values``."""
 
     symbol: sp.Symbol
     lows: list[sp.Expr] = field(default_factory=list)
@@ -93,7 +93,7 @@ class SearchRegion:
         return points
 
     def broken(self, points: Array) -> Array:
-        """By how much the hypotheses are broken in all, relatively; 0 where they hold."""
+        """The sum of relative violations of the hypotheses; 0 where all hold."""
         total = np.zeros(points.shape[1])
         for left, right, operator in self._conditions:
             one, other = left(points), right(points)

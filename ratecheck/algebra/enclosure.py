@@ -305,5 +305,5 @@ class _Enclosed(Visitor[Enclosure]):
 
 
 def outward(value: Enclosure) -> tuple[float, float]:
-    """Both ends as floats, rounded outwards."""
+    """The ends of an enclosure as floats, rounded outwards."""
     return rounded(value.low, -math.inf), rounded(value.high, math.inf)

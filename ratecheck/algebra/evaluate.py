@@ -171,10 +171,10 @@ def point_text(point: Point) -> str:
 
 
 def sides_text(left: Value, operator: str, right: Value) -> str:
-    """What is false, as ``5/4 <= 1``."""
+    """A false comparison in words, such as ``5/4 <= 1 fails``."""
     return f"{number_text(left)} {operator} {number_text(right)} fails"
 
 
 def size(point: Point) -> int:
-    """How many digits it takes to write a point down; small points are easy to re-check."""
+    """The number of digits of a point; points with few are easy to re-check."""
     return sum(len(str(value)) for value in point.values())

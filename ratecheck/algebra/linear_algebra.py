@@ -1,4 +1,4 @@
-"""Linear algebra without rounding: matrices of rationals, and of rational functions where it says so."""
+"""Linear algebra without rounding: matrices of rationals, and where noted of rational functions."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def golden_sections(
 
 
 def ternary_each(function: Callable[[Array], Array], left: Array, right: Array, steps: int) -> Array:
-    """Where convex functions, one for every entry of the arrays, are nearly least."""
+    """Near-minimisers of convex functions, one for every entry of the arrays."""
     import numpy as np
 
     for _ in range(steps):
@@ -116,7 +116,7 @@ def ternary_each(function: Callable[[Array], Array], left: Array, right: Array, 
 
 
 def crossing(gap: Callable[[float], float], low: float, high: float) -> float:
-    """Where a monotone function of a positive number crosses zero, from the side where it is not positive.
+    """The zero of a monotone function of a positive number, from the side where it is not positive.
 
     Chandrupatla's bracketing on the logarithm: a product of powers is linear there and found at once.
     Source: Chandrupatla, Adv. Eng. Software 28 (1997), 145-149.

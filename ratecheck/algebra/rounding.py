@@ -1,4 +1,4 @@
-"""Floats next to rationals, on the side that is asked for."""
+"""Floats next to rationals, on a chosen side."""
 
 from __future__ import annotations
 

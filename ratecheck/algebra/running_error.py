@@ -45,11 +45,11 @@ class Rounded:
 
     @property
     def sure(self) -> NDArray[np.bool_]:
-        """Where both are finite."""
+        """Boolean array: where value and error are finite."""
         return np.isfinite(self.value) & np.isfinite(self.error)
 
     def broadcast(self, shape: tuple[int, ...]) -> Rounded:
-        """These numbers and their errors, repeated along new axes."""
+        """Numbers and their errors, repeated along new axes."""
         return Rounded(np.broadcast_to(self.value, shape), np.broadcast_to(self.error, shape))
 
     def at(self, place: int | tuple[()]) -> tuple[float, float]:
@@ -77,13 +77,13 @@ def rounded(expr: sp.Expr, values: Mapping[str, Rounded]) -> Rounded:
 
 
 def _checked(value: Array, error: Array) -> Rounded:
-    """What has no finite value is wrong by an unknown amount."""
+    """Values with infinite errors where they are not finite."""
     known = np.isfinite(value) & np.isfinite(error)
     return Rounded(value, np.where(known, error * _OWN, math.inf))
 
 
 def _own(value: Array, exact: NDArray[np.bool_] | bool = False) -> Array:
-    """What an operation is wrong by; nothing where ``exact``."""
+    """The rounding error of an operation; 0 where ``exact``."""
     return np.where(exact, 0.0, _EPS * np.abs(value) + _LEAST)
 
 
@@ -106,7 +106,7 @@ def _sum(parts: Sequence[Rounded]) -> Rounded:
 
 
 def _counted(parts: Sequence[Rounded]) -> NDArray[np.bool_]:
-    """Where all of them are whole numbers that are known, such as those of rounds: their sums are not rounded."""
+    """Boolean array: where all parts are known whole numbers, whose sums are not rounded."""
     known = [(part.error == 0) & (part.value == np.trunc(part.value)) for part in parts]
     return np.asarray(functools.reduce(operator.and_, known))
 
@@ -216,5 +216,5 @@ class _Running(Visitor[Rounded]):
         return super().operation(expr)
 
     def other(self, expr: sp.Expr) -> Rounded:
-        """What is no operation of the catalogue may well have a right value; how right is not known."""
+        """An operation outside of the catalogue: its error is unknown."""
         return Rounded.of(math.nan)

@@ -47,7 +47,7 @@ def first_certificate(system: System, hints: Sequence[Key] = ()) -> Substitution
 
 
 def completed(certificate: SubstitutionCertificate) -> SubstitutionCertificate | None:
-    """With certificates for the cases in which a symbol at a border is 0; None where one of them was not found."""
+    """A certificate completed for the cases in which a symbol at a border is 0; None where one was not found."""
     borders = certificate.borders
     if borders is None:
         return None

@@ -113,7 +113,7 @@ def _on_far(expr: sp.Expr, sign: int, low: Array, high: Array) -> Boxes:
 
 
 def by_each(equal: Sequence[sp.Expr], values: dict[str, Boxes]) -> Boxes:
-    """What all of some equal expressions allow, but for those that there is no rule for."""
+    """The intersection of the ranges of equal expressions, without those that no rule covers."""
     found: Boxes | None = None
     for form in equal:
         try:
@@ -191,8 +191,8 @@ def _halving(
         values = values[np.isfinite(values)]
         least, most = min(least, float(values.min(initial=math.inf))), max(most, float(values.max(initial=-math.inf)))
         box = box_of(low, high)
-        room = _NEAR * (1.0 + max(abs(least), abs(most))) if math.isfinite(least) else 0.0
-        undone = (box.low < least - room) | (box.high > most + room)
+        margin = _NEAR * (1.0 + max(abs(least), abs(most))) if math.isfinite(least) else 0.0
+        undone = (box.low < least - margin) | (box.high > most + margin)
         fine = bool(((middle <= low) | (middle >= high))[undone].any()) or bool((high[undone] < finest).any())
         last = not undone.any() or 2 * undone.sum() > _MOST or fine
         here = np.ones_like(undone) if last else ~undone

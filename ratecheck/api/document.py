@@ -57,7 +57,7 @@ class DocumentResult(Result):
 
 
 def check_out(path: str | Path) -> Path:
-    """Where a document goes; raises `InputError` where none can be written: known before minutes of computation."""
+    """The place of a document; raises `InputError` where none can be written: known before minutes of computation."""
     place = place_of("path", path)
     if place.suffix not in _FORMS:
         raise InputError(f"{place} cannot be written: the ending has to be one of {', '.join(_FORMS)}")

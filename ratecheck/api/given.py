@@ -1,4 +1,4 @@
-"""What public functions are given: statements by key, file or object, and parameters by keyword."""
+"""The arguments of public functions: statements by key, file or object, and parameters by keyword."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = ("how", "part")
 
 
 def one(statement: StatementLike) -> Statement:
-    """The statement that is meant; raises `InputError` for an unknown key, and for a method that nobody knows."""
+    """The statement of a key, file or object; raises `InputError` for an unknown key or method."""
     if isinstance(statement, Statement):
         hooks.check_method(statement.algorithm)
         return statement

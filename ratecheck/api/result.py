@@ -1,4 +1,4 @@
-"""What every public function returns: frozen, with the command's text as `str` and its JSON as `to_dict`."""
+"""The result of every public function: frozen, with the command's text as `str` and its JSON as `to_dict`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class DrawnResult(Result):
 
 
 def target(path: str | Path | None) -> Path | None:
-    """Where a picture goes; raises `InputError` where none can be written: known before minutes of computation."""
+    """The place of a picture; raises `InputError` where none can be written: known before minutes of computation."""
     if path is None:
         return None
     place = place_of("out", path)

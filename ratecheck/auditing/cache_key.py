@@ -1,4 +1,4 @@
-"""What the verdict on a step depends on, as a hash: its own content and, for functions, the sources behind them."""
+"""The key of a verdict on a step, a hash: its own content and, for functions, the sources behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a checker finds out about one claim."""
+"""The decision of a checker on one claim."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How long to try: generations of the search for counterexamples, seconds for certificates and for z3 (0: not)."""
+    """The effort of a decision: generations of the search, seconds for certificates and for z3 (0: not)."""
 
     generations: int = 16
     deep: int = 60

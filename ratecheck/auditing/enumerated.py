@@ -180,7 +180,7 @@ def named(function: Callable[..., Any]) -> str:
 
 
 def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any, Any]]:
-    """What ``sides`` returned, as pairs of numbers; one pair or many, none for an instance that is passed over."""
+    """The values of ``sides`` as pairs of numbers, one or many; none for an instance that is passed over."""
     if found is None:
         return []
     listed = list(found)

@@ -37,12 +37,12 @@ class Erratum:
 
     @property
     def kind(self) -> str:
-        """In words: the kind of the fault, or the verdict on a step that is not filed."""
+        """The kind of the fault in words, or the verdict on a step that is not filed."""
         return self.first.verdict.value if self.fault is None else self.fault.kind.text
 
 
 def errata(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion]) -> list[Erratum]:
-    """Everything that is false, vacuous or misprinted: what changes a theorem first, then lemmas, misprints last.
+    """Errata: everything false, vacuous or misprinted; those that change a theorem first, misprints last.
 
     Of equal level those come first that make a statement false as printed, then those that are filed first.
     """

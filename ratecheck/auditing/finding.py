@@ -26,7 +26,7 @@ OUT_OF_TIME = f"not decided in {STEP_SECONDS:g} seconds"
 
 
 class StepVerdict(Enum):
-    """What is known about a printed claim.
+    """The verdict on a printed claim.
 
     PROVED is the line as it is printed, for all values. CHECKED is not refuted: on instances, or in a special case that
     is proved.
@@ -48,7 +48,7 @@ class StepResult:
     ``scope`` is that of what holds to what is printed, and ``narrower`` says what is special. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
     PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
-    holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
+    holds was examined for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
     the file of a user's own ledger, and "" for a ledger of a paper. ``digest`` is that of the claim and its hypotheses
     as data, which a certificate has too, and "" where the claim is checked on instances alone. ``computed_from`` has
     the hashes of the ``input``, all that the ledger says of the step, and of the ``checker``, all code and libraries
@@ -111,14 +111,14 @@ class StepResult:
         return self.verdict in (StepVerdict.FALSE, StepVerdict.TYPO) and self.repaired in ("PROVED", "CHECKED")
 
     def filed(self, fault: Fault | None) -> StepResult:
-        """With the fault of a refuted step; TYPO where that is a misprint and the repaired form is not refuted."""
+        """The result with the fault of a refuted step; TYPO for a misprint whose repaired form is not refuted."""
         if fault is None or self.verdict is not StepVerdict.FALSE:
             return self
         typo = fault.kind is FaultKind.MISPRINT and self.mended
         return dataclasses.replace(self, fault=fault, verdict=StepVerdict.TYPO if typo else self.verdict)
 
     def fields(self) -> dict[str, Any]:
-        """As data to keep; the fault and the file are the ledger's to say."""
+        """The result as data to keep, without the fault and the file, which the ledger has."""
         fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
         del fields["fault"], fields["file"]
         return {**fields, "verdict": self.verdict.value, "scope": self.scope.value}
@@ -227,7 +227,7 @@ def _verdict(step: Step, decision: Decision, vacuous: bool) -> StepVerdict:
 
 
 def _held(step: Step, decision: Decision) -> StepVerdict:
-    """What a decision makes of the claim of a step, or of its repaired form, for which nothing else has a say."""
+    """The verdict on the claim of a step, or on its repaired form, from a decision alone."""
     if decision.true:
         proved = decision.certified != "instances" and step.scope.covers
         return StepVerdict.PROVED if proved else StepVerdict.CHECKED

@@ -32,7 +32,7 @@ from ratecheck.plain import picked, plain
 
 
 class Grade(Enum):
-    """How well something is established; the later, the worse."""
+    """The grade of evidence, in order from best to worst."""
 
     PROVED = "PROVED"
     SOLVER = "PROVED, z3 only"
@@ -75,7 +75,7 @@ class Link:
 
     @property
     def kind(self) -> str:
-        """What it rests on, in words."""
+        """The evidence for the link, in words."""
         if self.grade is Grade.PROVED:
             return "certified" if self.certificates else READ
         return {Grade.SOLVER: "on the word of z3", Grade.FALSE: "false"}.get(self.grade, "open")
@@ -161,7 +161,7 @@ class ProofGraph:
 
     @property
     def grade(self) -> Grade:
-        """Of the statement: PROVED where every link and every step that it rests on is.
+        """The grade of the statement: PROVED where every link and every step that it rests on is.
 
         Of a printed one whose proof assumes what is not printed, it is no better than that.
         """
@@ -181,12 +181,12 @@ class ProofGraph:
 
     @cached_property
     def kinds(self) -> Mapping[str, int]:
-        """How many links there are of each kind."""
+        """The number of links of each kind."""
         return Counter(each.kind for each in self.links)
 
     @cached_property
     def step_kinds(self) -> Mapping[str, int]:
-        """How many steps of the ledger it rests on, of each kind; one that serves twice counts once."""
+        """The number of distinct steps of the ledger that the graph rests on, by kind."""
         found: dict[str, set[str]] = {}
         for node in self.nodes.values():
             for kind, steps in node.kinds.items():
@@ -209,7 +209,7 @@ class ProofGraph:
 
     @cached_property
     def gaps(self) -> tuple[str, ...]:
-        """What keeps it from being proved, the nearest to the statement first."""
+        """The gaps that keep the statement from being proved, the nearest to it first."""
         found = []
         for _, node in self.walk():
             found += [f"{node.name}: {link.missing}" for link in self.above(node.id) if link.missing]
@@ -218,7 +218,7 @@ class ProofGraph:
         return tuple(found)
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The graph as JSON data."""
         nodes = [
             {
                 **picked(node, "id", "label", "text", "is_fact", "own"),
@@ -273,7 +273,7 @@ class ProofGraph:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the graph of ``root`` is made of: the statements, the implications that conclude them, the ledger's steps.
+    """The parts of the graph of ``root``: the statements, the implications that conclude them, the ledger's steps.
 
     ``by_lines`` are the statements that follow by the lines of their own proofs. ``beside`` are the premises that no
     implication has, each with the reason. ``added`` is what is assumed and not printed, and where.
@@ -289,7 +289,7 @@ class Plan:
 
 
 def plan(root: str) -> Plan:
-    """What to look at for a statement of the catalogue, whose paper has a ledger."""
+    """The plan for a statement of the catalogue, whose paper has a ledger."""
     paper = root.partition("/")[0]
     every = ledger.load(ledger.module_of(paper))
     of: dict[str, list[str]] = {}
@@ -336,10 +336,10 @@ _MORE = (FaultKind.ASSUMPTION, FaultKind.EDGE_CASE)
 def _added(
     paper: str, every: Sequence[Step], keys: Sequence[str], used: Sequence[str], chosen: Sequence[Implication]
 ) -> Iterator[tuple[str, str]]:
-    """Where something is assumed that the paper does not print, and what.
+    """The places where something is assumed that the paper does not print, and the assumptions.
 
     That is what readers filed as missing in the proofs of these statements, or what is read of the steps in use; what
-    repaired forms ask for besides; and what is given to an implication and no statement says.
+    repaired forms assume besides; and what is given to an implication and no statement says.
     """
     steps = {each.id: each for each in every}
     concerned = {*keys, *(bounds.get(key).repairs for key in keys)}
@@ -360,7 +360,7 @@ def _added(
 
 
 def _beyond(statement: Statement) -> Iterator[tuple[str, str]]:
-    """What a repaired form asks for that the printed one does not."""
+    """The assumptions and conditions of a repaired form that the printed one does not have."""
     if statement.repairs:
         printed = bounds.get(statement.repairs)
         known = {each.text for each in printed.hypotheses}
@@ -456,7 +456,7 @@ def _lines(key: str, premises: tuple[str, ...], reason: str) -> Link:
 
 
 def _forms(statement: Statement) -> int:
-    """How many repaired forms the printed statement has."""
+    """The number of repaired forms of the printed statement."""
     return sum(each.repairs == statement.repairs for each in bounds.statements(statement.key.partition("/")[0]))
 
 
@@ -501,7 +501,7 @@ def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bo
 def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False) -> Node:
     """A node without a name: the grade of some steps, their kinds, what they lack, and those that are not proved.
 
-    ``repaired`` asks for the repaired form of those that are false. ``joined`` says that a step puts them together in
+    ``repaired`` requests the repaired form of those that are false. ``joined`` says that a step puts them together in
     these forms.
     Where the statement itself is a step, and proved, the lines that lead to it do not matter.
     """
@@ -541,7 +541,7 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
 
 
 def steps_by_kind(kinds: Mapping[str, int]) -> str:
-    """How many steps there are, of each kind, in words."""
+    """The number of steps in all and of each kind, in words."""
     count = sum(kinds.values())
     parts = ", ".join(f"{each} {_KINDS[kind] if each > 1 else kind}" for kind, each in kinds.items())
     return f"{count} {'step' if count == 1 else 'steps'}: {parts}"
@@ -569,7 +569,7 @@ _KINDS: Mapping[str, str] = {
 
 
 def _kind(step: StepResult, grade: Grade) -> str:
-    """What a step of this grade counts as."""
+    """The kind of a step with this grade."""
     if grade in (Grade.OPEN, Grade.FALSE):
         return grade.value.lower()
     if step.verdict is StepVerdict.STANDARD:

@@ -41,7 +41,7 @@ class ImplicationVerdict(enum.Enum):
 
 
 class How(enum.Enum):
-    """What a proof rests on."""
+    """The method by which an implication is proved."""
 
     IDENTITY = "identity"
     CERTIFICATE = "certificate"
@@ -261,7 +261,7 @@ def _constants(
 
 @dataclass(frozen=True)
 class ConstantPlace:
-    """Where a numeric constant of a statement stands; larger is weaker.
+    """The place of a numeric constant in a statement, which is weaker with a larger constant.
 
     It is the factor of a term of ``claim``, or, ``is_cap``, what divides a condition's upper limit on a step size.
     """

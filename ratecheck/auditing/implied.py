@@ -26,7 +26,7 @@ class Implied:
     open: tuple[str, ...]
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The result as JSON data."""
         how = None if self.how is None else self.how.value
         return {**asdict(self), "verdict": self.verdict.value, "how": how}
 

@@ -24,7 +24,7 @@ from ratecheck.algebra.evaluate import point_text, sides_text
 from ratecheck.algebra.positivity.chain import Chain, chain
 from ratecheck.algebra.positivity.handelman import Combination, combine, polynomial
 from ratecheck.algebra.positivity.polynomial import System, powers_named, systems
-from ratecheck.algebra.positivity.smt import decide as ask_solver
+from ratecheck.algebra.positivity.smt import decide as by_smt
 from ratecheck.algebra.positivity.substitution import (
     HypothesisKind,
     Pivot,
@@ -428,7 +428,7 @@ def _has_positive_term(expr: sp.Expr, not_positive: set[sp.Symbol]) -> bool:
 
 
 def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
-    """What kind of certificate it is, in a line; in the ``symbols`` of the claim, of whose powers a proof may be."""
+    """The kind of a certificate, in a line; in the ``symbols`` of the claim, of whose powers a proof may be."""
     puts = [[*map(_put, part.pivots)] for part in proof.parts if isinstance(part, SubstitutionCertificate)]
     sums = [
         part.last if isinstance(part, Chain) else part
@@ -453,12 +453,12 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
 
 
 def _above(symbol: sp.Symbol) -> sp.Symbol:
-    """What is left of a symbol above its bound."""
+    """The nonnegative symbol x' of a substitution x = bound + x'."""
     return sp.Symbol(f"{symbol.name}'")
 
 
 def _put(pivot: Pivot) -> tuple[sp.Symbol, sp.Expr]:
-    """What a substitution puts in place of a symbol."""
+    """The expression that a substitution puts in place of a symbol."""
     new = _above(pivot.symbol)
     slope, rest = pivot.slope.as_expr(), pivot.rest.as_expr()
     if pivot.kind is HypothesisKind.ZERO:
@@ -502,12 +502,12 @@ _UNDECIDED = {
 def _by_solver(claim: Scalar, effort: Effort) -> Decision:
     try:
         with limit(4 * effort.solver + 10):
-            return _ask(claim, effort)
+            return _split_and_decided(claim, effort)
     except (OutOfTime, ValueError):
         return _UNKNOWN
 
 
-def _ask(claim: Scalar, effort: Effort) -> Decision:
+def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
     for system in split(claim):
         if not _algebraic(system):
             return Decision(
@@ -521,7 +521,7 @@ def _ask(claim: Scalar, effort: Effort) -> Decision:
             pass
         if part is not None:
             continue
-        answer, model = ask_solver(_with_domains(system), effort.solver)
+        answer, model = by_smt(_with_domains(system), effort.solver)
         if answer == "unsat":
             continue
         found = _restored(claim, system, model) if answer == "sat" else None

@@ -71,7 +71,7 @@ class ResultStore:
         self.folder = self._store.folder
 
     def get(self, key: str) -> Any:
-        """What was kept, or None."""
+        """The kept result, or None."""
         content = self._store.get(key)
         with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
             entry = json.loads(content or b"null")
@@ -102,7 +102,7 @@ def audit(
 ) -> list[StepResult]:
     """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order.
 
-    With ``room`` also what hypotheses are not needed and what room constants have.
+    With ``room`` also what hypotheses are not needed and what slack constants have.
     """
     from ratecheck.auditing.finding import StepResult
 
@@ -150,7 +150,7 @@ def _over_steps(
     progress: Progress | None,
     workers: int | Executor | None,
 ) -> list[tuple[Ledger, dict[str, Any]]]:
-    """What some work yields for the steps of some ledgers; a ledger whose sources are known is not even imported.
+    """The results of some work on the steps of some ledgers; a ledger whose sources are known is not even imported.
 
     Of a user's own file nothing is kept as a whole: what it reads and imports is not known.
     """
@@ -188,7 +188,7 @@ def _run(
     results: dict[Task, tuple[dict[str, Any], bool]] = {}
     elsewhere = isinstance(workers, Executor)
     if elsewhere:
-        # Other machines have caches of their own: what they find is kept here as well, and not asked for again.
+        # Other machines have caches of their own: what they find is kept here as well, and not requested again.
         keys = {task: _step_key(*task) for task in tasks}
         kept = {task: store.get(key) for task, key in keys.items() if key is not None}
         results = {task: (found, True) for task, found in kept.items() if found is not None}
@@ -232,7 +232,7 @@ def _is_kept(work: str, module: Ledger, position: int, store: ResultStore) -> bo
 
 
 def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
-    """What some work yields for one step, as data; from the cache where the step's content is known.
+    """The result of some work on one step, as data; from the cache where the step's content is known.
 
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
     """
@@ -254,7 +254,7 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
     if kept is None:
         killed = SOLVER.killed
         if work == "certificates":
-            # A verdict is the same with what was asked about room beside it.
+            # A verdict is the same with findings on slack beside it.
             known = [each for each in ("findings", "room") if _is_kept(each, module, position, store)]
             found, lasting = work_on((known or ["findings"])[0], module, position, folder)
             kept = exported(step, StepResult.read(found))

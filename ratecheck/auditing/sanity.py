@@ -1,4 +1,4 @@
-"""What a true step is worth: can its hypotheses hold, which of them are needed, how much slack has each constant."""
+"""Findings about a true step: can its hypotheses hold, which are needed, how much slack has each constant."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
 from ratecheck.auditing.mutation.probe import Probe
 
-# How many questions are asked about a step, each a changed claim to decide. They are counted, so that what is found
+# How many changed claims are decided per step. They are counted, so that what is found
 # does not depend on how fast the machine is. One that takes so many seconds of computing all the same, more than twice
 # what any proof takes in the four papers, is the last, or is left to the search for a counterexample.
 QUESTIONS = 24
 SECONDS = 3.0
-# Work, not time: nothing but `SECONDS` ends it early. z3 is bounded by a clock alone, so it is not asked.
+# Work, not time: nothing but `SECONDS` ends it early. z3 is bounded by a clock alone, so it is not used.
 _EFFORT = dataclasses.replace(QUICK, seconds=10 * SECONDS, solver=0)
-_UNANSWERED = Decision(answer=Answer.UNKNOWN, evidence="not asked")
+_UNDECIDED = Decision(answer=Answer.UNKNOWN, evidence="not decided")
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
 
@@ -53,7 +53,7 @@ class Loose:
 class Hygiene:
     """Findings about a step that holds; ``satisfiable`` is None where neither witness nor contradiction was found.
 
-    ``complete`` says that all its hypotheses and constants were asked about.
+    ``complete`` says that all its hypotheses and constants were examined.
     """
 
     satisfiable: bool | None
@@ -63,17 +63,17 @@ class Hygiene:
     complete: bool
 
 
-class _Questions:
-    """As many as may be asked."""
+class _Decisions:
+    """A limited number of decisions about one step."""
 
     def __init__(self, most: int) -> None:
         self._left, self.complete = most, True
 
-    def ask(self, decide: Callable[[], Decision]) -> Decision:
-        """The answer, which is unknown where nothing more is asked."""
+    def made(self, decide: Callable[[], Decision]) -> Decision:
+        """The decision, which is UNKNOWN once the number or the time is used up."""
         if not self._left:
             self.complete = False
-            return _UNANSWERED
+            return _UNDECIDED
         self._left -= 1
         try:
             with limit(SECONDS):
@@ -81,23 +81,23 @@ class _Questions:
         except OutOfTime:
             # The others are about the same step, and as hard.
             self._left, self.complete = 0, False
-            return _UNANSWERED
+            return _UNDECIDED
 
 
 def examine(probe: Probe, questions: int = QUESTIONS) -> Hygiene:
-    """All of it about the claim of a probe, as far as the questions go; with none, whether its hypotheses can hold."""
+    """Findings about the claim of a probe, by up to ``questions`` decisions; with 0, whether hypotheses can hold."""
     check = probe.check
     satisfiable, witness = satisfied(check)
     if not questions:
         return Hygiene(satisfiable, witness, (), (), complete=False)
-    asked = _Questions(questions)
-    loose = [found for constant in _judged(check) if (found := slack(probe, constant, asked)) is not None]
+    decisions = _Decisions(questions)
+    loose = [found for constant in _judged(check) if (found := slack(probe, constant, decisions)) is not None]
     unused = [
         label
         for label, other in without_hypothesis(check)
-        if asked.ask(lambda other=other: decide(other, _EFFORT)).true  # type: ignore[misc]
+        if decisions.made(lambda other=other: decide(other, _EFFORT)).true  # type: ignore[misc]
     ]
-    return Hygiene(satisfiable, witness, tuple(unused), tuple(loose), asked.complete)
+    return Hygiene(satisfiable, witness, tuple(unused), tuple(loose), decisions.complete)
 
 
 def _judged(check: Check) -> list[PrintedConstant]:
@@ -138,8 +138,8 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
     return found
 
 
-def slack(probe: Probe, constant: PrintedConstant, asked: _Questions) -> Loose | None:
-    """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
+def slack(probe: Probe, constant: PrintedConstant, decisions: _Decisions) -> Loose | None:
+    """The slack of a constant: how far it can be moved so that the claim holds; None for no slack."""
     check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
         return None
@@ -148,10 +148,10 @@ def slack(probe: Probe, constant: PrintedConstant, asked: _Questions) -> Loose |
         return None
 
     def at(share: sp.Rational) -> Decision:
-        found = asked.ask(lambda: probe.decide(mutants.strengthened(check, constant, share, sign), _EFFORT))
-        # What is proved for all values has room only where that is proved too.
+        found = decisions.made(lambda: probe.decide(mutants.strengthened(check, constant, share, sign), _EFFORT))
+        # What is proved for all values has slack only where that is proved too.
         of_form = isinstance(check, Enumerated) and check.form is not None
-        return _UNANSWERED if of_form and found.certified == "instances" else found
+        return _UNDECIDED if of_form and found.certified == "instances" else found
 
     least = _least(constant.value)
     if not at(least).true:

@@ -28,7 +28,7 @@ class OwnSelection:
     statements: tuple[Statement, ...]
 
     def address(self, key: str) -> str:
-        """What the audit takes for a statement of the file."""
+        """The address that the audit takes for a statement of the file."""
         names = (name for name, each in self.ledger.statements.items() if each.key == key)
         return f"{self.ledger.path}:{next(names)}"
 
@@ -64,7 +64,7 @@ def of_file(address: str) -> OwnSelection:
 
 
 def of_statement(key: str, steps: Iterable[Step]) -> tuple[str, ...]:
-    """Of a paper's ledger the steps of a statement, and of all that it follows from; none where none is about it."""
+    """The steps of a statement in a paper's ledger, and of all that it follows from; () where no step is about it."""
     listed = tuple(steps)
     audited = {each.of for each in listed}
     if key not in audited:

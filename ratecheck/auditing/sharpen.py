@@ -88,7 +88,7 @@ class SharperTheorem:
 
     @property
     def theorem(self) -> SharperStatement:
-        """The statement that was asked for."""
+        """The statement whose constants are sharpened."""
         return self.statements[-1]
 
     @property

@@ -1,7 +1,7 @@
-"""What certifies each assumption of statements: one entry per assumption.
+"""The certification of assumptions: one entry per assumption.
 
 Its text and constants are those of `bounds.assumption.Assumption`. A constant enters through its certificate
-(`ratecheck.certification.certified_constants`); an entry says what the assumption asks for besides.
+(`ratecheck.certification.certified_constants`); an entry says what the assumption requires besides.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _interpolating(_: CertifiedCase) -> str:
 
 @dataclass(frozen=True)
 class Certification:
-    """How an assumption is certified, in words, and what it asks for.
+    """The certification of an assumption in words, and what it requires.
 
     - ``fits``: whether it can be true of what a statement is about, problem aside.
     - ``lower_level``: it is about problems that have one.

@@ -116,7 +116,7 @@ class Attempts:
         yield from self._largest(size)
 
     def bent(self, block: int) -> Iterator[float]:
-        """How a client's gradient changes between two points, by their distance, in the block of u (0) or of v (1)."""
+        """The change of a client's gradient over the distance of two points, in the block of u (0) or of v (1)."""
         if self._problem.layout["uv"[block]]:
             yield from self._largest(lambda point: self._steepest_change(point, block))
 

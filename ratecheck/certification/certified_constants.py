@@ -1,4 +1,4 @@
-"""What a problem, a participation and a run certify, under the names that vocabularies call them by.
+"""Constants that a problem, a participation and a run certify, by their names in vocabularies.
 
 `Vocabulary.facts` maps a paper's symbol to one of these names; the same fact has another symbol in another paper. A
 fact is a `Constant`: a number with the certificate that says how far it can be trusted.
@@ -47,7 +47,7 @@ STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
 
 @dataclass(frozen=True)
 class CertifiedCase:
-    """What constants are certified of: a problem, a participation, and what the caller sets.
+    """The case for which constants are certified: a problem, a participation, and what the caller sets.
 
     ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
@@ -97,7 +97,7 @@ class CertifiedCase:
 
     @cached_property
     def known(self) -> Mapping[str, Constant]:
-        """What the problem itself certifies, with what is declared tried at some points."""
+        """The constants that the problem certifies; declared ones are tested at some points."""
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
         found = self.problem.certified(start, self.noise, self.weights)
         check_declared(self.problem, found, start)
@@ -320,7 +320,7 @@ def _convexity(case: CertifiedCase) -> Constant | None:
 
 
 def _of_gradients(name: str) -> Fact:
-    """What bounds gradients at every point, of functions of shared variables alone."""
+    """Bounds of gradients at every point, for functions of shared variables alone."""
 
     def found(case: CertifiedCase) -> Constant | None:
         if case.gradients is None:
@@ -360,7 +360,7 @@ def _stated(name: str) -> Fact:
 
 
 def _visited(name: str) -> Fact:
-    """What only a run shows."""
+    """Constants that only a run shows."""
 
     def found(case: CertifiedCase) -> Constant | None:
         del case

@@ -1,8 +1,8 @@
 """Quadratics that continue otherwise beyond what a run sees: a finite b for unequal curvatures, F_0 for negative ones.
 
 Gradients h_i x - g_i with unequal h_i are arbitrarily far apart, so that no b bounds them, and f has no minimum where
-the mean curvature is negative. But a run sees nothing beyond the box of the points at which its clients are asked.
-There, coordinate by coordinate, every client may continue with another curvature: the run stays what it is.
+the mean curvature is negative. But a run sees nothing beyond the box of the points at which its clients evaluate
+gradients. There, coordinate by coordinate, every client may continue with another curvature: the run stays what it is.
 
 - Where the mean curvature is positive all clients continue with it: f = (1/n) sum_i f_i is the same function
   everywhere.
@@ -47,7 +47,7 @@ class Continued:
         """The functions of a run as they may continue, where quantities of these names are measured of it.
 
         None where the run is random or too long, where Hessians are not diagonal, for methods whose local steps are not
-        followed or ask for something else than gradients, and for quantities that look beyond the last round.
+        followed or use something else than gradients, and for quantities that look beyond the last round.
         """
         problem = setup.problem.quadratic
         if not setup.algorithm.asks_gradients or any(name.startswith(_LATER) for name in recorded):
@@ -79,7 +79,7 @@ class Continued:
         return float(shared.sum() + own.sum() / n)
 
     def _gaps(self, h: Array, g: Array, start: Array, first: int) -> Array:
-        """Of h x^2/2 - g x by coordinate, for those coordinates from ``first`` on that ``h`` has."""
+        """The gaps of h x^2/2 - g x by coordinate, for those coordinates from ``first`` on that ``h`` has."""
         here = slice(first, first + h.shape[-1])
         x, (low, high) = start[..., here], self.box[:, here]
         L = float(np.abs(self.curvature[:, here]).max(initial=0.0))

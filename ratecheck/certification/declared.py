@@ -1,4 +1,4 @@
-"""Constants that a problem of somebody's own declares, against what its own gradients and values show at some points.
+"""Constants that a user's problem declares, tested against its gradients and values at some points.
 
 A problem of this package certifies its constants by a proof, which tests examine. What another class returns is a
 claim. It is refused where points at hand contradict it, since a step size that is prescribed for too small a constant
@@ -101,7 +101,7 @@ def _fallen(first: float, value: float) -> Iterator[tuple[str, float, str]]:
 
 
 def _place(problem: Problem, function: str = "constants") -> str:
-    """Where the user's class says it, by default its constants; empty for what a user declares of a formula."""
+    """The place of a declaration in the user's class, by default its constants; empty for a formula."""
     if type(problem).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return ""
     code = getattr(inspect.unwrap(getattr(type(problem), function)), "__code__", None)

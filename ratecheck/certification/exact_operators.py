@@ -15,7 +15,7 @@ from ratecheck.problems.minmax import cocoercive
 
 @dataclass(frozen=True)
 class ProvedOperator(Proved):
-    """The same of a min-max problem; see `Proved`. ``cocoercive``: L is the constant of cocoercivity."""
+    """Certified constants of a min-max problem, see `Proved`; with ``cocoercive`` L is that of cocoercivity."""
 
     problem: MinMax  # type: ignore[assignment]  # in place of a quadratic
     cocoercive: bool = False

@@ -16,7 +16,7 @@ from ratecheck.problems.piecewise_quadratic.piecewise import ROOTS
 
 @dataclass(frozen=True)
 class ProvedPiecewise(Proved):
-    """The same of functions whose curvature is constant between kinks; see `Proved`."""
+    """Certified constants of piecewise quadratic functions; see `Proved`."""
 
     problem: Piecewise | PiecewiseSamples  # type: ignore[assignment]  # in place of a quadratic
 

@@ -1,4 +1,4 @@
-"""What bounds the clients' gradients of quadratics at every point: G, the pair (G, B), a common minimiser.
+"""Bounds of the clients' gradients of quadratics at every point: G, the pair (G, B), a common minimiser.
 
 Quadratics f_i(x) = x'H_i x/2 - g_i'x of shared variables, of which ``counts[i]`` clients have each. Other problems say
 it themselves (`ratecheck.problems.problem.Problem.of_gradients`).
@@ -146,7 +146,7 @@ class GradientFacts:
         return bool(np.linalg.eigvalsh(self._form(self.forms, G, B))[0] > 16 * sum(self.forms.g.shape) * _EPS * size)
 
     def _form(self, forms: Forms, G: Any, B: Any) -> NDArray[Any]:
-        """The same as a matrix in (x, 1)."""
+        """The quadratic form in (x, 1) as a matrix."""
         rows = np.concatenate([forms.H, -forms.g[:, :, None]], axis=2)
         mean = self._mean(rows)
         form = B**2 * mean.T @ mean - self._mean(np.swapaxes(rows, 1, 2) @ rows)

@@ -1,4 +1,4 @@
-"""How much each client works in a round, as SimFBO weighs it: numbers of local steps and their coefficients."""
+"""Local work of each client in a round, as SimFBO weighs it: numbers of local steps and their coefficients."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ratecheck.problems import Certificate, Constant
 
 @dataclass(frozen=True)
 class Work:
-    """The same in every round: ``steps`` (n,) local steps tau_i, each with the coefficient ``coefficients`` (n,) a_i.
+    """Local work that is constant over rounds.
 
-    ``shares`` (n,) are the weights p_i of the problem, ``weights`` (n,) the w_i of the objective that the method
-    descends.
+    ``steps`` (n,) are the local steps tau_i, each with the coefficient ``coefficients`` (n,) a_i. ``shares`` (n,) are
+    the weights p_i of the problem, ``weights`` (n,) the w_i of the objective that the method descends.
     """
 
     steps: Array

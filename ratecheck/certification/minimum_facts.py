@@ -1,4 +1,4 @@
-"""What is known of the minimum of quadratics: where it is, and how strongly f and its clients are curved.
+"""Facts on the minimum of quadratics: its place, and the curvature of f and of its clients.
 
 Numbers come from eigenvalues and solutions of linear systems in floats, with what these may be off; where that does not
 tell an eigenvalue from 0, rationals may. Proofs of the same constants are in `exact_constants`.
@@ -47,7 +47,7 @@ class MinimumFacts:
 
     @cached_property
     def _off(self) -> float:
-        """How far the minimiser may be from the solution of its system of equations."""
+        """The error bound of the computed minimiser."""
         assert self._minimiser is not None
         matrix, right = self.problem.joint()
         return solution_error(matrix, right, self.problem.joint_point(*self._minimiser))[0] * _EPS

@@ -17,8 +17,8 @@ def proved(problem: Problem, *, cocoercive: bool, **case: Any) -> Proved:
     """
     if (saddle := problem.saddle) is not None:
         return ProvedOperator(problem=saddle, cocoercive=cocoercive, **case)
-    if (kinks := problem.equal_clients or problem.pieces) is not None:
-        return ProvedPiecewise(problem=kinks, **case)
+    if (piecewise := problem.equal_clients or problem.pieces) is not None:
+        return ProvedPiecewise(problem=piecewise, **case)
     quadratic = problem.quadratic
     assert quadratic is not None
     return Proved(problem=quadratic, **case)

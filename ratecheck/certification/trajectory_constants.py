@@ -51,10 +51,10 @@ class Measure:
     """``start`` is the first value to try, ``largest`` the smallest value that holds along a run.
 
     ``sampled`` says in words what the number lacks where the run is random. ``partial``: it is that of the server's
-    models, not of every point at which a client is asked. ``possible`` says whether a run of the case may show one, and
-    ``weakens`` whether a larger number that the statement fixes stands in for a certified one. ``beyond``: it is only
-    that of functions which continue otherwise beyond the run. ``of_run``: the statement means the run by it, so that
-    nothing stands in for what it asks.
+    models, not of every point at which a client evaluates a gradient. ``possible`` says whether a run of the case may
+    show one, and ``weakens`` whether a larger number that the statement fixes stands in for a certified one.
+    ``beyond``: it is only that of functions which continue otherwise beyond the run. ``of_run``: the statement means
+    the run by it, so that nothing stands in for what it requires.
     """
 
     start: Callable[[CertifiedCase], float]
@@ -171,7 +171,7 @@ _MOST_VISITS = 200_000
 
 
 def _largest_visited(name: str, size: Callable[[Quadratic, Array], Array]) -> Callable[[Trajectory], Constant]:
-    """The largest of some size of the points (n, d) at which clients, taking part or not, are asked."""
+    """The largest of some size over the points (n, d) at which clients, participating or not, evaluate gradients."""
 
     def find(trail: Trajectory) -> Constant:
         problem, largest = trail.setup.problem.quadratic, 0.0

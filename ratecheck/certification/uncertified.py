@@ -1,6 +1,6 @@
-"""What a statement assumes that no problem, participation or run certifies, in words.
+"""Assumptions of a statement that no problem, participation or run certifies, in words.
 
-What each assumption asks for is said in `ratecheck.certification.assumptions`.
+What each assumption requires is said in `ratecheck.certification.assumptions`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def uncertifiable(statement: Statement) -> tuple[str, ...]:
 
 
 def takes_partial_gradients(statement: Statement) -> bool:
-    """Whether its method asks for gradients in variables that min-max problems alone have."""
+    """Whether the method of the statement uses gradients in variables that min-max problems alone have."""
     method = METHODS.get(statement.algorithm or "")
     return method is not None and {*method.algorithm.blocks} == {X, Y}
 
@@ -59,7 +59,7 @@ def may_continue(statement: Statement) -> bool:
 
 
 def of_operators(statement: Statement) -> bool:
-    """Whether it is about operators, which need not be gradients, and assumes nothing that only functions have."""
+    """Whether the statement is about operators, which need not be gradients, and assumes nothing of functions alone."""
     entries = [CERTIFICATION[assumption] for assumption in statement.assumptions]
     return any(entry.operator for entry in entries) and all(entry.operators for entry in entries)
 
@@ -87,7 +87,7 @@ def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> It
 
 
 def _of_operators(assumptions: set[Assumption], problem: Problem) -> Iterator[str]:
-    """Why what is said of functions is not true of an operator that is no gradient, or the other way round."""
+    """Why a statement about functions does not apply to an operator that is no gradient, or conversely."""
     about = {each for each in assumptions if CERTIFICATION[each].operator}
     if about and problem.single.d_v:
         yield f"the statement is about an operator of shared variables, and the problem has {problem.single.d_v} others"
@@ -109,8 +109,8 @@ def _named(assumptions: set[Assumption]) -> str:
     return "; ".join(sorted(assumption.value for assumption in assumptions))
 
 
-def asked(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
-    """What the assumptions ask of the case that the vocabulary has no symbol for, by the names that messages use."""
+def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
+    """What the assumptions require of the case that the vocabulary has no symbol for, by the names in messages."""
     facts = statement.vocabulary.facts
     found = {}
     for assumption in statement.assumptions:
@@ -129,6 +129,6 @@ def asked(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[C
 
 
 def lacking(found: Mapping[Assumption, Sequence[Constant]]) -> tuple[str, ...]:
-    """What of it does not exist, or is not certified, in sentences."""
+    """The required constants that do not exist or are not certified, in sentences."""
     each = itertools.chain.from_iterable(found.values())
     return tuple(dict.fromkeys(constant.missing for constant in each if constant.certificate is Certificate.ABSENT))

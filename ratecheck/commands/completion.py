@@ -1,6 +1,6 @@
 """What a shell offers after the tab key: commands, options, keys, papers, files, and parameter names such as ``L=``.
 
-A shell asks again at every press, so nothing numerical is imported where it can be avoided. What keys and parameters
+A shell calls this at every press, so nothing numerical is imported where it can be avoided. What keys and parameters
 there are is kept from one press to the next, until a file of the catalogue changes.
 """
 
@@ -28,7 +28,7 @@ _SUFFIXES = (".py", ".json")
 
 
 def complete(group: click.Group, instruction: str) -> int:
-    """Print what the shell asked for in ``instruction``, such as ``bash_source``; returns the exit code."""
+    """Print what the shell requests in ``instruction``, such as ``bash_source``; returns the exit code."""
     try:
         done = shell_complete(group, {}, "ratecheck", VARIABLE, instruction)
     except click.ClickException:

@@ -1,4 +1,4 @@
-"""Instances that commands leave in files, and the words under which 'verify' asks them again."""
+"""Instances that commands leave in files, and the commands by which 'verify' evaluates them again."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def save(instance: Instance | None, path: Path | None, address: str, *, violates
     try:
         instance.save(path)
     except InputError as error:
-        # A file that nobody asked for is no reason to hide the verdict.
+        # A file that nobody requested is no reason to hide the verdict.
         if wanted:
             raise
         note(str(error))
         return
-    note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
+    note(f"saved {path}: 'ratecheck verify {address}--instance {path}' evaluates it again")

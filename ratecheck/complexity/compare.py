@@ -252,7 +252,7 @@ class _Evaluator:
 
 
 def _crossings(evaluate: _Evaluator, axes: Sequence[Axis], smallest: NDArray[np.int64]) -> Iterable[Crossing]:
-    """Where the smallest bound changes along the last axis, by bisection between neighbouring points."""
+    """The points where the smallest bound changes along the last axis, by bisection between neighbouring points."""
     last = axes[-1]
     lines = smallest if len(axes) > 1 else smallest.T
     for k, found in enumerate(lines):

@@ -102,7 +102,7 @@ def expanded(factors: Factors) -> Monomials:
 
 
 def without(factors: Factors, others: Factors) -> Factors:
-    """What of the factors is not among the others."""
+    """The factors that are left after division by the others."""
     left = {factor: exponent - others.get(factor, _NONE) for factor, exponent in factors.items()}
     return {factor: exponent for factor, exponent in left.items() if exponent > 0}
 

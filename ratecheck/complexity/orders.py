@@ -58,13 +58,13 @@ class Direction:
 
     @property
     def text(self) -> str:
-        """Such as ``K = x^2, n-m = 0``."""
+        """The direction in words, such as ``K = x^2, n-m = 0``."""
         parts = [f"{name} = {_power_text(exponent)}" for name, exponent in self.powers.items()]
         return ", ".join([*parts, *(f"{name} = 0" for name in sorted(self.zero))])
 
     @property
     def complexity(self) -> tuple[int, int]:
-        """How hard it is to read: the number of quantities that are named, and the sizes of the exponents."""
+        """The number of quantities that the direction names, and the sum of the sizes of its exponents."""
         return len(self.powers) + len(self.zero), sum(map(abs, self.powers.values()))
 
 
@@ -127,7 +127,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Problem:
-    """What both directions of a comparison share."""
+    """The data that both directions of a comparison share."""
 
     sides: tuple[sp.Expr, sp.Expr]
     vocabulary: Vocabulary
@@ -218,7 +218,7 @@ class _Problem:
 def _decided(
     left: sp.Expr, right: sp.Expr, reader: MonomialReader, facts: Sequence[Monomial]
 ) -> Iterator[Weights | Ray]:
-    """What decides whether left = O(right), monomial by monomial."""
+    """The decision on left = O(right), monomial by monomial."""
     other = reader.quotient(right)
     # Taken one by one, the terms of a sum need no common denominator.
     for part in left.args if left.is_Add and not is_mixed(left) else (left,):

@@ -1,4 +1,4 @@
-"""How many rounds a bound needs: until it is at most eps, and until it says more than smoothness alone does."""
+"""The number of rounds that a bound needs: to be at most eps, and to say more than smoothness alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLAT = 0.01
 
 @dataclass(frozen=True)
 class RunCost:
-    """What a run of T rounds costs.
+    """The cost of a run of T rounds.
 
     ``received`` and ``sent`` are vectors per block of coordinates, over all participants and rounds where the number of
     participants is known (``participants``), else of one client that takes part in every round. ``calls`` are calls of
@@ -79,12 +79,12 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
 
     memory: Memory = {}
 
-    def asked(rounds: int) -> dict[str, float]:
+    def values(rounds: int) -> dict[str, float]:
         last = {} if t is None or t == counter else {t: rounds - 1.0}
         return {**given, counter: float(rounds), **last}
 
     def bound(rounds: int) -> curve.CurvePoint:
-        return curve.at(statement, asked(rounds), best=best, memory=memory)
+        return curve.at(statement, values(rounds), best=best, memory=memory)
 
     points = _Memory(bound)
     # Before round 0 of a run nothing has happened; where it is left out there is no bound on it.
@@ -97,11 +97,11 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
     if rounds is None:
         return Horizon(statement, eps, None, None, None, until, trivial, _why(points, eps), counter=counter)
     cost_of_it = budget(statement, given, rounds)
-    return Horizon(statement, eps, rounds, points(rounds), cost_of_it, until, trivial, "", asked(rounds), counter)
+    return Horizon(statement, eps, rounds, points(rounds), cost_of_it, until, trivial, "", values(rounds), counter)
 
 
 def _counter(statement: Statement, given: Mapping[str, float]) -> str:
-    """What is solved for: T, or t of a bound on x^t without T; raises `InputError` where nothing is."""
+    """The unknown: T, or t of a bound on x^t without T; raises `InputError` where nothing is."""
     T, t = statement.vocabulary.run.get("rounds"), curve.round_symbol(statement)
     counter = T if T in statement.parameters else t
     if counter is None:
@@ -148,7 +148,7 @@ def _first(holds: Callable[[int], bool], least: int) -> int | None:
 
 
 def _why(points: _Memory, eps: float) -> str:
-    """What keeps the bound from reaching eps."""
+    """The reason why the bound does not reach eps."""
     last, before = points(LARGEST), points(LARGEST >> 10)
     if last.value is None:
         return "the conditions cannot be met: " + "; ".join(last.broken)
@@ -160,7 +160,7 @@ def _why(points: _Memory, eps: float) -> str:
 
 
 def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> RunCost | None:
-    """What ``rounds`` rounds of the statement's algorithm cost; None for a statement about no algorithm."""
+    """The cost of ``rounds`` rounds of the statement's algorithm; None for a statement about no algorithm."""
     if statement.algorithm is None or statement.algorithm not in METHODS:
         return None
     names = statement.vocabulary.run

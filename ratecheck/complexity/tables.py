@@ -44,7 +44,7 @@ class RowResult:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """In words, what the verdict does not cover."""
+        """The limits of the verdict, in words."""
         held = (f"for fixed {', '.join(self.fixed)} only",) if self.fixed else ()
         return (*held, *(f"at {case} only" for case in self.only))
 
@@ -203,7 +203,7 @@ def _at_least_one(symbol: sp.Symbol) -> Condition:
 
 
 def _scales(row: OwnRow, symbol: sp.Symbol) -> list[sp.Symbol]:
-    """What the substituted value is made of."""
+    """The symbols of the substituted value."""
     return sorted(row.substituted[symbol].free_symbols, key=str)
 
 
@@ -218,7 +218,7 @@ def _powers(table: RateTable, row: OwnRow, symbol: sp.Symbol) -> Iterator[sp.Exp
 
 
 def _confined(table: RateTable, row: QuotedRow, versus: Versus, own: Mapping[str, RowResult]) -> RowResult:
-    """What the paper says about a row of other work, confined to the cases in which the own row is not refuted."""
+    """The claim of the paper on a row of other work, confined to the cases in which the own row is not refuted."""
     found = _claimed(table, row, versus, {})
     refuted = own.get("")
     # Another column may be reached in another way.
@@ -237,7 +237,7 @@ def _confined(table: RateTable, row: QuotedRow, versus: Versus, own: Mapping[str
 
 
 def _claimed(table: RateTable, row: QuotedRow, versus: Versus, case: Case) -> RowResult:
-    """What the paper says about a row of other work, in one case."""
+    """The claim of the paper on a row of other work, in one case."""
     own, other = versus.own.order(versus.column), versus.factor * row.order(versus.column)
     own, other = own.xreplace(dict(case)), other.xreplace(dict(case))
     factor = "" if versus.factor == 1 else f"{versus.factor}*"

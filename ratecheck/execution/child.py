@@ -1,6 +1,6 @@
 """A process that does one task after the other for a thread of a Dask worker.
 
-A task needs the main thread of a process for itself: limits on computing time are signals, and z3 is asked by one at a
+A task needs the main thread of a process for itself: limits on computing time are signals, and z3 is called by one at a
 time. A worker of Dask runs tasks on other threads, and its processes may have no children of `multiprocessing`. So each
 of its threads has a process of this kind, which reads tasks from its standard input and writes results to its standard
 output, as bytes with their number before them.
@@ -32,12 +32,12 @@ _LOSSES = 3
 _threads = threading.local()
 
 
-class Unwanted(Exception):  # noqa: N818  # no error: whoever asked has gone
+class Unwanted(Exception):  # noqa: N818  # no error: the caller has gone
     """Nobody waits for the result."""
 
 
-def ask(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
-    """What the process of this thread answers to `packed`; it is replaced after ``renew`` tasks, and where it died.
+def request(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
+    """The answer of the process of this thread to `packed`; it is replaced after ``renew`` tasks, and where it died.
 
     Raises `Unwanted` once nobody wants the result, and `InputError` where the process is killed again and again.
     """
@@ -48,7 +48,7 @@ def ask(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
                 child.end()
             child = _threads.child = _Child()
         try:
-            return child.ask(payload, wanted)
+            return child.request(payload, wanted)
         except EOFError:
             child.end()
             _threads.child = None
@@ -60,7 +60,7 @@ def ask(payload: bytes, renew: int | None, wanted: Callable[[], bool]) -> bytes:
 
 
 class _Child:
-    """Such a process; ``done`` counts its tasks."""
+    """A child process that computes tasks; ``done`` counts them."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -72,7 +72,7 @@ class _Child:
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
-    def ask(self, payload: bytes, wanted: Callable[[], bool]) -> bytes:
+    def request(self, payload: bytes, wanted: Callable[[], bool]) -> bytes:
         """The answer; raises `EOFError` where the process has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

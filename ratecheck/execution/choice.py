@@ -15,7 +15,7 @@ def executor(scheduler: str | None, workers: int | None = None) -> Iterator[Exec
     """For `share`, inside the block: the workers of the scheduler at the address, or so many processes here.
 
     By default one per core. Raises `InputError` where there is no scheduler, where Dask is not installed, and where
-    both are asked for.
+    both are requested.
     """
     if scheduler is None:
         yield workers or os.cpu_count() or 1

@@ -79,7 +79,7 @@ class _DaskPool:
         self._seen, self._looked, self._threads = time.monotonic(), 0.0, 1
 
     @property
-    def room(self) -> int:
+    def slots(self) -> int:
         if time.monotonic() - self._looked > _WORKERS:
             with contextlib.suppress(Exception):
                 self._threads = max(sum(self._client.nthreads().values()), 1)
@@ -111,7 +111,7 @@ class _DaskPool:
                 self._client.cancel(futures)
 
     def ended(self, result: _Result) -> Any:
-        """Its value, once it has ended."""
+        """The value of a task that has ended."""
         self._at_work.discard(result)
         try:
             return child.unpacked(result.future.result())
@@ -152,8 +152,8 @@ def _done(payload: bytes, renew: int | None) -> bytes:
     key = worker.get_current_task()
 
     def wanted() -> bool:
-        # Whoever asked for it may have been interrupted.
+        # The caller may have been interrupted.
         task = worker.state.tasks.get(key)
         return task is not None and task.state not in ("cancelled", "released", "forgotten")
 
-    return child.ask(payload, renew, wanted)
+    return child.request(payload, renew, wanted)

@@ -1,4 +1,4 @@
-"""What all executors have in common: tasks go out as long as there is room, results come in as they end."""
+"""What all executors have in common: tasks go out as long as there are free slots, results come in as they end."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Pool(Protocol):
     lost: tuple[type[BaseException], ...]
 
     @property
-    def room(self) -> int:
-        """How many tasks may be handed out at once: no more than there are workers, and one each that follows."""
+    def slots(self) -> int:
+        """The most tasks that are handed out at once: no more than there are workers, and one each that follows."""
 
     def submit(self, work: Callable[..., Any], task: Task) -> Future:
         """Hand out a task."""
@@ -71,7 +71,7 @@ class Executor(ABC):
     ) -> None:
         """Do ``work(*task)`` for every task; ``done`` gets its number and its result, in this thread.
 
-        ``tasks`` is asked for the next one when there is room for it; it yields None where there is none at the moment.
+        ``tasks`` is read for the next one when there is a free slot; it yields None where there is none at the moment.
         A process that did ``renew`` tasks is replaced by a fresh one. ``glance`` is called several times per second.
         Raises what a task raises, after which no other is handed out, and `InputError` where workers are lost again and
         again.
@@ -102,8 +102,8 @@ class _Flow:
             glance()
 
     def _hand_out(self, source: Iterator[Task | None]) -> bool:
-        """Fill the room that there is; False once there are no more tasks."""
-        while len(self._waiting) < self._pool.room:
+        """Fill the free slots; False once there are no more tasks."""
+        while len(self._waiting) < self._pool.slots:
             try:
                 task = next(source)
             except StopIteration:

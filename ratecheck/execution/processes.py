@@ -84,7 +84,7 @@ class _ProcessPool:
     def __init__(self, count: int) -> None:
         self._count, self._loky = count, importlib.import_module(f"{_LOKY}.process_executor")
         self.lost: tuple[type[BaseException], ...] = (self._loky.TerminatedWorkerError,)
-        self.room = 2 * count
+        self.slots = 2 * count
         _start_trackers()
         self._start()
 

@@ -37,7 +37,7 @@ class _ThreadPool:
     lost: tuple[type[BaseException], ...] = ()
 
     def __init__(self, threads: ThreadPoolExecutor, count: int) -> None:
-        self._threads, self.room = threads, 2 * count
+        self._threads, self.slots = threads, 2 * count
 
     def submit(self, work: Callable[..., Any], task: Task) -> Future[Any]:
         return self._threads.submit(work, *task)

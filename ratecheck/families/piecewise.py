@@ -21,7 +21,7 @@ from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_
 from ratecheck.problems import Piecewise, Problem
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
-from ratecheck.settings.kinks import has_pieces
+from ratecheck.settings.piecewise import has_pieces
 
 # Runs are followed local step by local step.
 _REACH = (16.0, 500.0)

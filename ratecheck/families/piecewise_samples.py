@@ -23,7 +23,7 @@ from ratecheck.families.statements import excluded
 from ratecheck.problems import PiecewiseSamples, Problem
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.convexity import says_quadratic
-from ratecheck.settings.kinks import has_noisy_pieces
+from ratecheck.settings.piecewise import has_noisy_pieces
 from ratecheck.settings.setting import Options
 
 # Clients whose mean is nearly their expectation; local steps and rounds of these, and of one client.

@@ -26,7 +26,7 @@ _SECONDS = 3.0
 
 
 def check(statement: Statement, drawn: DrawnSettings) -> Found:
-    """All of it."""
+    """All findings about the conditions."""
     impossible = [*_impossible(statement, drawn)]
     yield from impossible
     if any(isinstance(each, Finding) for each in impossible):
@@ -36,7 +36,7 @@ def check(statement: Statement, drawn: DrawnSettings) -> Found:
 
 
 def hypotheses(statement: Statement) -> tuple[Condition, ...]:
-    """What the statement says of its parameters: conditions, step rules, settings, conventions, ordered symbols."""
+    """The hypotheses on the parameters: conditions, step rules, settings, conventions, ordered symbols."""
     vocabulary = statement.vocabulary
     occurring = {name for each in statement.hypotheses for name in each.symbols}
     fixed = [
@@ -122,9 +122,9 @@ def _apart(condition: Condition, k: int) -> Condition:
     """
     if condition.operator not in ("<", ">"):
         return condition
-    room = sp.Symbol(f"room_{k}", positive=True)
+    slack = sp.Symbol(f"room_{k}", positive=True)
     left, right = (condition.left, condition.right) if condition.operator == "<" else (condition.right, condition.left)
-    return Condition(name=condition.name, left=left + room, operator="<=", right=right)
+    return Condition(name=condition.name, left=left + slack, operator="<=", right=right)
 
 
 def _witness(conditions: Sequence[Condition]) -> str:
@@ -180,7 +180,7 @@ def _rules(statement: Statement, drawn: DrawnSettings) -> Iterator[Finding]:
             text=f'the step rule {_rule_text(rule)} breaks the condition "{condition.text}" at {len(broken)} of '
             f"{looked} random settings, such as {at(first.values, names)}: there {first.left:.6g} {condition.operator} "
             f"{first.right:.6g} is false, and the statement says nothing",
-            remedy="take the smaller of both in the rule, or write what the condition asks of the constants",
+            remedy="take the smaller of both in the rule, or write what the condition requires of the constants",
             settings=looked,
         )
 

@@ -1,4 +1,4 @@
-"""Random settings inside the conditions of a statement, the same ones whenever it is asked about.
+"""Random settings inside the conditions of a statement, the same ones in every call.
 
 They need not belong to a problem: what is seen at one is a fact about formulas.
 """

@@ -1,4 +1,4 @@
-"""What a check says of a statement: a finding of some weight, or why it could not be made."""
+"""The result of a check on a statement: a finding of some weight, or why it could not be made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ratecheck.plain import picked
 
 
 class Level(Enum):
-    """How sure it is that something is wrong.
+    """The certainty of a finding.
 
     An error is proved, or shown by numbers: the statement is false, or says nothing. A warning is a fact that a right
     statement seldom has. A note is what a reader may not expect.
@@ -67,7 +67,7 @@ class Report:
         return any(finding.level is not Level.NOTE for finding in self.findings)
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The report as JSON data."""
         return {
             **picked(self, key="statement.key", place="place"),
             "findings": [

@@ -24,7 +24,7 @@ _ROUNDS, _STEPS = (1.0, 2.0), 2.0
 
 
 def check(statement: Statement, drawn: DrawnSettings, evaluations: int) -> Found:
-    """All of it; the search takes so many instances, at most."""
+    """All findings on instances; the search takes so many instances, at most."""
     if statement.order_only:
         yield NotChecked(check=RUN, reason="the right side is known only up to a constant")
         return
@@ -95,7 +95,7 @@ def _search(statement: Statement, evaluations: int) -> Found:
         return
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:
-        yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be asked")
+        yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be evaluated")
     if (unsure := found.unconfirmed) is not None:
         why = f"{unsure.where} exceeds the bound, which is not confirmed, since {unsure.why}"
         yield NotChecked(check=SEARCH, reason=why)

@@ -25,7 +25,7 @@ EVALUATIONS = 60
 
 
 def lint(statement: Statement, address: str = "", evaluations: int = EVALUATIONS) -> Report:
-    """What the checks find in a statement; ``address`` is ``path/to/file.py:name`` where it has one.
+    """The findings of all checks in a statement; ``address`` is ``path/to/file.py:name`` where it has one.
 
     Where no run refutes it, so many instances are searched, none with 0.
     """

@@ -336,7 +336,7 @@ def _factor(found: Degrees, unit: tuple[float, float]) -> float:
 
 
 def _unit(found: Degrees) -> str:
-    """Such as ``f^2/x^2``."""
+    """The unit in words, such as ``f^2/x^2``."""
     if found == _NONE:
         return "of a plain number"
     above, below = (

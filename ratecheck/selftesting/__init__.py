@@ -1,1 +1,1 @@
-"""How much the checks notice: statements made wrong on purpose, and who tells them from the right ones."""
+"""The power of the checks: statements made wrong on purpose, and the checks that catch them."""

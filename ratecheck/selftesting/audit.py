@@ -36,7 +36,7 @@ Function: TypeAlias = Callable[..., Any]
 
 
 class AuditStatus(Enum):
-    """What the audit says of a mutant."""
+    """The answer of the audit on a mutant."""
 
     CAUGHT = "caught"
     HARMLESS = "follows as well"
@@ -46,7 +46,7 @@ class AuditStatus(Enum):
 
 @dataclass(frozen=True)
 class Caught:
-    """How a check told a mutant from its original, and what shows it."""
+    """The way in which a check caught a mutant, and its evidence."""
 
     how: str
     evidence: str
@@ -54,7 +54,7 @@ class Caught:
 
 @dataclass(frozen=True)
 class Audited:
-    """What the audit says of a mutant, and why."""
+    """The answer of the audit on a mutant, with the reason."""
 
     status: AuditStatus
     how: str = ""
@@ -62,13 +62,13 @@ class Audited:
 
 
 def audit_catches(mutant: Mutant, seconds: float = SECONDS) -> Caught | None:
-    """How the audit tells the mutant from its original; None where it does not."""
+    """The way in which the audit catches the mutant; None where it does not."""
     answer = audited(mutant, seconds)
     return Caught(answer.how, answer.evidence) if answer.status is AuditStatus.CAUGHT else None
 
 
 def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
-    """What becomes of the mutant in all implications that end in its original.
+    """The answer on the mutant from all implications that end in its original.
 
     It is harmless where every claim that was changed still follows by the same argument; with other hypotheses that
     are all claims. Where facts are taken for granted on the way, or hypotheses that the original does not state, nobody
@@ -109,12 +109,12 @@ def _proved_itself(conclusion: str, place: int) -> bool:
 
 @functools.cache
 def _original(conclusion: str, place: int) -> ProofObligations:
-    """What the implication at a place comes down to for the original."""
+    """The proof obligations of the implication at a place for the original."""
     return case(_ending_in(conclusion)[place])
 
 
 def _under(mutant: Mutant, place: int, seconds: float) -> Audited:
-    """What the implication at a place among those that end in the original says of the mutant."""
+    """The answer on the mutant from one of the implications that end in the original."""
     implication = _ending_in(mutant.original.key)[place]
     for premise, assumption in _unassumed(mutant, implication):
         return Audited(AuditStatus.CAUGHT, "assumption", f"rests on {premise}, which assumes {assumption.value}")
@@ -160,12 +160,12 @@ def _searched(problem: ProofObligations, granted: Sequence[Obligation]) -> Impli
         region = SearchRegion(problem.hypotheses, goal.left.free_symbols | goal.right.free_symbols)
         left, right = region.function(goal.left), region.function(goal.right)
         sign = -1 if goal.operator in (">=", ">") else 1
-        for z in region.descend(functools.partial(_room, left, right, sign), _GENERATIONS):
+        for z in region.descend(functools.partial(_slack, left, right, sign), _GENERATIONS):
             with np.errstate(all="ignore"):
                 points = region.points(_inside(region, z))
-                rooms = np.where(region.broken(points) == 0, _room(left, right, sign, points), np.inf)
-            for column in np.argsort(rooms)[:_CANDIDATES]:
-                if rooms[column] < -_VISIBLE and np.isfinite(points[:, column]).all():
+                slacks = np.where(region.broken(points) == 0, _slack(left, right, sign, points), np.inf)
+            for column in np.argsort(slacks)[:_CANDIDATES]:
+                if slacks[column] < -_VISIBLE and np.isfinite(points[:, column]).all():
                     values = dict(zip(region.symbols, map(_rational, points[:, column]), strict=True))
                     found = confirmed(problem, obligation, {s: _whole(s, value) for s, value in values.items()})
                     if found is not None:
@@ -173,8 +173,8 @@ def _searched(problem: ProofObligations, granted: Sequence[Obligation]) -> Impli
     return None
 
 
-def _room(left: Function, right: Function, sign: int, points: Array) -> Array:
-    """How much larger the right side is, relatively, or the left one."""
+def _slack(left: Function, right: Function, sign: int, points: Array) -> Array:
+    """The relative slack (right - left)/(|left| + |right|), times the ``sign`` of the relation."""
     small, large = left(points), right(points)
     return sign * (large - small) / (np.abs(small) + np.abs(large) + 1e-300)
 

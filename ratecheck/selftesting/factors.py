@@ -1,4 +1,4 @@
-"""By what factor a claim is false, and the instances on which that is looked up without running anything again."""
+"""The factor by which a claim is false, and the evaluated instances from which it is computed."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ class EvaluatedInstances:
 
     @staticmethod
     def of(instance: Instance, verdict: Verdict) -> EvaluatedInstances:
-        """What a verdict on the instance says; of several participations the one with the least slack."""
+        """The sides from a verdict on the instance; of several participations those with the least slack."""
         worst: dict[str, Comparison] = {}
         for comparison in verdict.comparisons:
-            if comparison.claim not in worst or _room(comparison) < _room(worst[comparison.claim]):
+            if comparison.claim not in worst or _slack(comparison) < _slack(worst[comparison.claim]):
                 worst[comparison.claim] = comparison
         lefts = {name: comparison.left for name, comparison in worst.items()}
         errors = {name: comparison.error for name, comparison in worst.items()}
         return EvaluatedInstances(instance.fields(), dict(verdict.values), lefts, errors)
 
 
-def _room(comparison: Comparison) -> float:
+def _slack(comparison: Comparison) -> float:
     return comparison.right - comparison.left
 
 
 def factor(left: float, right: float) -> float:
-    """By what a claim left <= right has to be weakened to hold; at most 1 where it does.
+    """The factor by which a claim left <= right has to be weakened to hold; at most 1 where it holds.
 
     left/right where both are positive, right/left where both are negative, infinite where only the left side is
     positive or where it is 0 and the right side negative.

@@ -53,7 +53,7 @@ class Kept:
 
 
 def digest(keys: list[str], plan: object) -> str:
-    """Of the arguments, the versions, all code and the user's files among the keys."""
+    """The digest of the arguments, the versions, all code and the user's files among the keys."""
     versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
     digest = hashlib.sha256(repr((keys, plan, platform.python_version(), versions)).encode())
     for package in (bounds, caching):

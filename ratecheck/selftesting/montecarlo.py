@@ -1,4 +1,4 @@
-"""How often Monte Carlo is wrong where the truth is known: right sides set to the exact left sides."""
+"""The error rate of Monte Carlo where the truth is known: right sides set to the exact left sides."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Path = tuple[int, ...]
 
 
 class MutationKind(Enum):
-    """What of the statement was changed."""
+    """The kind of change that makes a mutant of a statement."""
 
     CONSTANT = "constant"
     SCALED_TERM = "scaled-term"
@@ -68,7 +68,7 @@ class MutationKind(Enum):
 
 
 class Strength(Enum):
-    """What algebra alone says about a mutant and its original."""
+    """The relation of a mutant to its original by algebra alone."""
 
     WEAKER = "follows from the original"
     STRONGER = "implies the original"
@@ -87,7 +87,7 @@ class Mutant:
 
     @property
     def weaker(self) -> bool:
-        """True of a mutant that follows from the original, so that it must not be accused."""
+        """Whether a mutant follows from the original, so that VIOLATED would be a false alarm."""
         return self.direction is Strength.WEAKER
 
 
@@ -160,7 +160,7 @@ class _Signs:
         return self._of_sum(expr) if expr.is_Add else None if expr.has(sp.Max, sp.Min) else _sign_of(expr)
 
     def _of_sum(self, expr: sp.Expr) -> int | None:
-        """Of a sum with differences in it, such as n - m, 1 - m/n or K - 1."""
+        """The sign of a sum with differences in it, such as n - m, 1 - m/n or K - 1."""
         if expr.count_ops() > _SHORT or expr.has(sp.Max, sp.Min):
             return None
         sign = _sign_of(expr)

@@ -61,12 +61,12 @@ class SelfTestPlan:
 
     @property
     def budget(self) -> Budget:
-        """Of the search on a mutant."""
+        """The budget of the search on a mutant."""
         return Budget(self.evaluations, self.seconds)
 
     @property
     def longer(self) -> Budget:
-        """Of the search on a sound statement."""
+        """The budget of the search on a sound statement."""
         return Budget(_LONGER * self.evaluations, None if self.seconds is None else _LONGER * self.seconds)
 
 
@@ -127,7 +127,7 @@ class SelfTestReport:
 
     @property
     def failures(self) -> list[str]:
-        """What is not as it has to be, in words."""
+        """The failures, in words."""
         much, some = self.false_by(MUCH), self.false_by(SOME, TIGHT)
         found = [f"{len(self.alarms)} sound statements were called violated"] if self.alarms else []
         if diverged := sum(each.diverged for each in self.surveys):
@@ -262,7 +262,7 @@ def _all(
     kept: Kept,
     report: Callable[[float], None],
 ) -> list[Result]:
-    """What the work gives for every task, in order: kept from before, or computed now and kept."""
+    """The results of every task, in order: kept from before, or computed now and kept."""
     results = {name: found for name in tasks if (found := kept.get(name, kind)) is not None}
     missing = [name for name in tasks if name not in results]
 

@@ -1,4 +1,4 @@
-"""A sound statement on many instances: is it ever accused, how tight is it, and a pool for its mutants."""
+"""A sound statement on many instances: its false alarms, its tightness, and a pool for its mutants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ratecheck.verification.verdict import Verdict
 _TRIES = 12
 # An instance that is decided by sampling costs as much as so many that are computed exactly.
 _SAMPLED = 10
-# How `verify` asks about its default instance, and for how many rounds.
+# How `verify` evaluates its default instance, and for how many rounds.
 DEFAULT = Options(vacuity=False)
 _ROUNDS = 50.0
 
@@ -47,7 +47,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was seen of a statement.
+    """The survey of a statement.
 
     ``instances`` maps an engine to how many random valid instances it decided. Others ``diverged`` within the
     conditions, or were left ``undecided``; ``causes`` counts these by outcome and cause. ``tightness`` is the

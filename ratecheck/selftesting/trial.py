@@ -76,7 +76,7 @@ class Trial:
 
 
 def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
-    """Ask all three checks about a mutant, and the pool of its original how false it is."""
+    """Give a mutant to all three checks, and measure on the pool of its original how false it is."""
     statement = mutant.statement
     audit = audited(mutant, _SECONDS)
     try:

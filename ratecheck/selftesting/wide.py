@@ -1,6 +1,6 @@
 """Valid instances far apart: many clients, long runs, and units in which numbers are tiny or huge.
 
-`tally` asks about many of them and counts what is said. A sound statement is never violated; what float64 and the
+`tally` evaluates many of them and counts the verdicts. A sound statement is never violated; what float64 and the
 interval engine leave open is listed with its reason.
 """
 
@@ -24,13 +24,13 @@ from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
 
 Array = np.ndarray
-# How an instance is asked about.
-ASKED = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
+# How an instance is evaluated.
+_OPTIONS = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
 
 
 @dataclass
 class Tally:
-    """How many verdicts of each kind, what was VIOLATED or DIVERGED, why others stay open, and what was no input."""
+    """The number of verdicts of each kind, the VIOLATED and DIVERGED, reasons of open ones, and refused inputs."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     accused: list[tuple[str, Instance, Verdict]] = field(default_factory=list)
@@ -56,7 +56,7 @@ def statements() -> list[str]:
 
 
 def tally(keys: Sequence[str], numbers: Iterable[int], seed: int = 0) -> Tally:
-    """Ask about the instances of these numbers, of each statement in turn; each depends on its own number alone."""
+    """Evaluate the instances of these numbers, of each statement in turn; each depends on its own number alone."""
     found = Tally()
     for k in numbers:
         key = keys[k % len(keys)]
@@ -66,7 +66,7 @@ def tally(keys: Sequence[str], numbers: Iterable[int], seed: int = 0) -> Tally:
             found.refused[key, "no instance was met"] += 1
             continue
         try:
-            verdict = made.verdict(ASKED)
+            verdict = made.verdict(_OPTIONS)
         except InputError as error:
             found.refused[key, str(error)[:120]] += 1
             continue

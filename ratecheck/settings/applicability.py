@@ -1,4 +1,4 @@
-"""What a statement is about: its method, its participation, and whether problems and runs know its symbols."""
+"""The applicability of a statement: its method, its participation, and whether problems and runs know its symbols."""
 
 from __future__ import annotations
 

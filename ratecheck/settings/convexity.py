@@ -1,4 +1,4 @@
-"""Which statements are asked of functions that need not be convex, and which of quadratics alone."""
+"""Statements that are evaluated on functions that need not be convex, and those about quadratics alone."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def says_convex(statement: Statement) -> bool:
 
 
 def says_quadratic(statement: Statement) -> bool:
-    """Whether its title says that it is about quadratics, for which no assumption has a name."""
+    """Whether the title of a statement restricts it to quadratics, for which no assumption has a name."""
     return "quadratic" in statement.title.lower()
 
 
 def not_quadratic(statement: Statement, problem: Problem) -> str | None:
-    """Why the problem is none that a statement about quadratics speaks of."""
+    """Why a statement about quadratics does not apply to the problem; None where it does."""
     # Those of two levels are quadratics as well, and proximal steps on others have names of their own.
     if not says_quadratic(statement) or problem.objective is not None or problem.bilevel is not None:
         return None

@@ -76,7 +76,7 @@ def kind_of(statement: Statement) -> str:
 
 
 def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
-    """How many clients where nothing says so: ten, or the first number that fits what is given and what is fixed."""
+    """The default number of clients: ten, or the first number that fits what is given and what is fixed."""
     vocabulary, ten = statement.vocabulary, int(DEFAULTS["clients"])
     # A given number of participants that a setting decides is checked against the setting.
     decided = vocabulary.run.get("participants") in {*statement.settings} & given.keys()

@@ -190,7 +190,7 @@ def step_values(on: OnTrace) -> StepValues:
 
 
 def _with_silent(on: OnTrace, unsaid: list[str], found: StepValues) -> StepValues:
-    """With the step sizes of which the statement says nothing: any that descend where L says which, else borrowed."""
+    """The values with step sizes that the statement does not have: with L any that descend, else borrowed ones."""
     smooth, vocabulary = on.case.fact("L"), on.statement.vocabulary
     if smooth is None:
         return _with_borrowed(on, found)
@@ -201,7 +201,7 @@ def _with_silent(on: OnTrace, unsaid: list[str], found: StepValues) -> StepValue
 
 
 def _with_borrowed(on: OnTrace, found: StepValues) -> StepValues:
-    """With step sizes of the run that the statement does not speak of: those of the first one that builds on it."""
+    """The values with step sizes that the statement does not have: those of the first statement that builds on it."""
     setting, statement, vocabulary = on.setting, on.statement, on.statement.vocabulary
     needed = () if setting.method is None else setting.method.step_sizes
     missing = [s for s in needed if s in vocabulary and s not in {*found.values, *setting.parameters}]
@@ -219,7 +219,7 @@ def _with_borrowed(on: OnTrace, found: StepValues) -> StepValues:
 
 
 def _with_derived(statement: Statement, found: StepValues) -> StepValues:
-    """With the parameters that the paper computes from others; `InputError` for a constant that is given too small."""
+    """The values with parameters computed from others; `InputError` for a constant that is given too small."""
     values, vocabulary = dict(found.values), statement.vocabulary
     for name, expr in vocabulary.derived.items():
         if name not in statement.parameters or vocabulary[name].role is Role.MEASURED:

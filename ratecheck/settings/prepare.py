@@ -1,4 +1,4 @@
-"""From what a user asks for, by name or as objects, to the problem, the numbers and the participation of a check."""
+"""The problem, the numbers and the participation of a check from a user's input, by name or as objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ParticipationLike: TypeAlias = str | os.PathLike[str] | Participation
 
 @dataclass(frozen=True)
 class Inputs:
-    """What `verify` takes: the problem, the line that names it, the numbers, and who takes part if that was asked."""
+    """What `verify` takes: the problem, the line that names it, the numbers, and the participation if it was given."""
 
     problem: Problem
     name: str
@@ -50,10 +50,10 @@ def prepare(
         # Only here, where a user names the file: what a study or an instance names is never run.
         found = own.get(address)
         return found, _completed_on(statement, found, given), _named(address, found)
-    asked = completed(statement, None if problem is None else os.fspath(problem), dict(given))
-    name = _named(asked.problem_name, asked.problem)
-    chosen = _values_text({k: v for k, v in asked.parameters.items() if k != "n"})
-    return asked.problem, asked.values, f"{name}, {chosen}" if chosen else name
+    inputs = completed(statement, None if problem is None else os.fspath(problem), dict(given))
+    name = _named(inputs.problem_name, inputs.problem)
+    chosen = _values_text({k: v for k, v in inputs.parameters.items() if k != "n"})
+    return inputs.problem, inputs.values, f"{name}, {chosen}" if chosen else name
 
 
 def prepare_with(

@@ -35,9 +35,9 @@ from ratecheck.settings.applicability import (
 from ratecheck.settings.measured import wanted
 
 _ENGINES = ("auto", "exact", "step")
-# The graph of a method that mixes, where no other is asked for.
+# The graph of a method that mixes, where no other is given.
 GRAPH = "ring"
-# The probability with which a round mixes where a statement is about that, and nothing else is asked for.
+# The probability with which a round mixes where a statement is about that, and no other is given.
 _MIXES = 0.5
 # Rounds times clients of a participation that is drawn beforehand.
 _LARGEST_TRACE = 10**8
@@ -87,7 +87,7 @@ class Values:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def plus(self, found: Mapping[str, float], source: str) -> Values:
-        """These and others, which take precedence."""
+        """The values together with ``found`` ones, which take precedence."""
         return Values({**self.numbers, **found}, {**self.sources, **dict.fromkeys(found, source)})
 
 
@@ -297,7 +297,7 @@ def _counted(vocabulary: Vocabulary, names: Sequence[str], values: Mapping[str, 
 
 
 def _fixed(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
-    """What the statement itself fixes of the run and its noise, where it is not given."""
+    """The sizes of the run and its noise that the statement fixes, where they are not given."""
     vocabulary, found = statement.vocabulary, dict[str, float]()
     unknown = dict(statement.settings)
     while known := [name for name, expr in unknown.items() if within(expr, {**values, **found})]:
@@ -429,7 +429,7 @@ def _check_participants(statement: Statement, participation: Participation | Non
 
 
 def default_graph(statement: Statement, n: int) -> Graph | None:
-    """The graph of n clients where nobody names one; None for a statement whose method mixes none."""
+    """The default graph of n clients; None for a statement whose method mixes none."""
     return _graph(method_of(statement), statement.assumptions, n)
 
 

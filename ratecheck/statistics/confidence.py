@@ -34,7 +34,7 @@ KURTOSIS = 2 * SPREAD - 3
 
 
 class Validity(enum.Enum):
-    """What a confidence bound rests on; the value is the sentence in a verdict."""
+    """The validity of a confidence bound; the value is the sentence in a verdict."""
 
     RIGOROUS = "valid at every number of replicates, whatever the distribution"
     SPREAD = f"valid at every number of replicates if E X^2 <= {SPREAD:g} (E X)^2 for the left side X"
@@ -43,7 +43,7 @@ class Validity(enum.Enum):
 
     @property
     def supposes(self) -> str:
-        """What the bound takes for granted of moments that nobody knows; empty where it is nothing."""
+        """The assumption of the bound on unknown moments; empty where there is none."""
         return {
             Validity.SPREAD: f"E X^2 <= {SPREAD:g} (E X)^2 for the left side X",
             Validity.KURTOSIS: f"the kurtosis of left minus right is at most {KURTOSIS:g}",

@@ -31,7 +31,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class SequentialDecision:
-    """What the replicates say of one claim.
+    """The decision on one claim from its replicates.
 
     ``worst`` is the check (a round, for a claim about every round) with the least slack. Of it are the sample means of
     both sides, and ``lower`` and ``upper``, the confidence bounds for the mean of left - right. ``caveat`` says what

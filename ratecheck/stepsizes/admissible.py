@@ -88,7 +88,7 @@ def step_sizes(
 
 
 def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
-    """With the formulas of symbols that equal one; raises `InputError` for one of these that alone is given."""
+    """The values with formulas of symbols that equal one; raises `InputError` for one of these that alone is given."""
     vocabulary = statement.vocabulary
     for name in sorted(vocabulary.equal & given.keys()):
         missing = sorted(names_in(vocabulary.derived[name]) - given.keys())
@@ -102,7 +102,7 @@ def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
 def _ruled(
     statement: Statement, given: Mapping[str, float], constants: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """What the step rules set, and what they only suggest; a rule may use what others set or what was given."""
+    """The values that step rules set, and those they suggest; a rule may use what others set or what was given."""
     try:
         values, _ = statement.complete(given)
     except InputError:

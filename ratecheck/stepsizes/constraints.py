@@ -177,7 +177,7 @@ class Inequality:
                 raise not_monotone(self.condition, name)
 
     def _root(self, name: str, along: Callable[[float], float], low: float, high: float, values: list[float]) -> float:
-        """Where both sides are equal, which lies between the ends: by its formula where that is right to rounding."""
+        """The root where both sides are equal, between the ends: by its formula where that is right to rounding."""
         if name in self.roots:
             with contextlib.suppress(ArithmeticError, ValueError):
                 root = self.roots[name](*values)
@@ -188,7 +188,7 @@ class Inequality:
     def _cut_beyond(
         self, name: str, current: Interval, along: Callable[[float], float], because: frozenset[object]
     ) -> Interval:
-        """Where both ends are inadmissible: nothing is left, unless beyond the range that is looked at."""
+        """The interval where both ends are inadmissible: nothing is left, unless beyond the range that is looked at."""
         if current.low == 0.0 and not self.broken(along(1 / _BEYOND)):
             return current.cut(0.0, _TOO_SMALL, because)
         if math.isinf(current.high) and not self.broken(along(_BEYOND)):

@@ -5,7 +5,7 @@ with a single unknown number x holds on a union of intervals of x, whose ends ar
 and denominators of both sides' difference, with one argument for every maximum and minimum: between two of them its
 truth does not change, so that one point of each interval decides. Where several numbers are unknown, a lower limit on
 a printed number fails if it does at its infimum, which is found where the limit is seen to grow with each of them; and
-z3 is asked whether any values meet all conditions that are quotients of polynomials. Else nothing is claimed.
+z3 decides whether any values meet all conditions that are quotients of polynomials. Else nothing is claimed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Answer = tuple[bool | None, str]
 
 _RELATIONS = {"<=": sp.Le, ">=": sp.Ge, "==": sp.Eq, "<": sp.Lt, ">": sp.Gt}
 _SMT = {"<=": "<=", ">=": ">=", "==": "=", "<": "<", ">": ">"}
-# z3 is asked about conditions with at most so many unknown numbers; formulas with more are long.
+# z3 is given conditions with at most so many unknown numbers; formulas with more are long.
 _MOST_UNKNOWN = 4
 # Its work, in seconds of a quiet machine, and seconds of the clock after which it is killed: then nothing is known.
 _SECONDS, _LATE = 5.0, 600.0
@@ -44,7 +44,7 @@ _SHORT = 9
 
 
 class CoverageVerdict(Enum):
-    """What the printed numbers say about all conditions together."""
+    """The verdict of the printed numbers on all conditions together."""
 
     COVERED = "COVERED"
     DEPENDS = "DEPENDS"
@@ -110,12 +110,12 @@ class Coverage:
 
     @property
     def verdict(self) -> CoverageVerdict:
-        """Of the setting as a whole."""
+        """The verdict on the setting as a whole."""
         found = {case.verdict for case in self.cases}
         return found.pop() if len(found) == 1 else CoverageVerdict.UNKNOWN
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The coverage as JSON data."""
         return picked(self, place="experiment.place", remark="experiment.remark", verdict="verdict", cases="cases")
 
 
@@ -299,7 +299,7 @@ def _true(left: sp.Expr, operator: str, right: sp.Expr) -> bool | None:
 
 
 def _region(relations: Sequence[Relation], x: sp.Symbol, domain: Domain) -> Answer | None:
-    """Where conditions in x alone hold together in its domain; None where nobody knows."""
+    """The set where conditions in x alone hold together in its domain; None where it is not known."""
     roots: set[sp.Expr] = set()
     for left, _, right in relations:
         found = _critical(left - right, x)
@@ -424,7 +424,7 @@ def _out_of_reach(
 
 
 def _infimum(expr: sp.Expr, statement: Statement, ordered: Sequence[tuple[str, str]]) -> sp.Expr | None:
-    """Of an expression over all values of its symbols in their order; None where it is not seen to grow with each."""
+    """The infimum of an expression over its symbols in their order; None where it is not seen to grow with each."""
     for low, high in ordered:
         smaller, larger = statement.vocabulary[low].symbol, statement.vocabulary[high].symbol
         expr = expr.xreplace({larger: smaller * (1 + sp.Dummy(high, nonnegative=True))})
@@ -438,7 +438,7 @@ def _infimum(expr: sp.Expr, statement: Statement, ordered: Sequence[tuple[str, s
 
 
 def _gathered(expr: sp.Expr) -> sp.Expr:
-    """What is under roots as products, so that powers of the same symbol cancel."""
+    """Radicands as products, so that powers of the same symbol cancel."""
     return expr.replace(lambda e: e.is_Pow and not e.exp.is_Integer, lambda e: sp.factor(e.base) ** e.exp)
 
 
@@ -466,7 +466,7 @@ def _contradiction(statement: Statement, values: Exact) -> str:
         low = {Domain.POSITIVE: "(> {} 0.0)", Domain.NONNEGATIVE: "(>= {} 0.0)", Domain.POSITIVE_INTEGER: "(>= {} 1.0)"}
         if domain in low:
             declared.append(f"(assert {low[domain].format(name)})")
-    answer, _ = SOLVER.ask("\n".join([*declared, *lines]), _SECONDS, late=_LATE)
+    answer, _ = SOLVER.check("\n".join([*declared, *lines]), _SECONDS, late=_LATE)
     if answer != "unsat":
         return ""
     unknown = ", ".join(sorted(each.name for each in names))

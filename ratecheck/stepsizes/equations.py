@@ -14,7 +14,7 @@ from bounds.statement import Condition
 
 # Longer formulas are left to bracketing.
 _LONGEST = 60
-# Where two conditions are compared before SymPy is asked: far from values at which formulas agree by accident.
+# Where two conditions are compared before SymPy is called: far from values at which formulas agree by accident.
 _PROBES = (0.37, 0.61, 0.83, 1.13, 1.31, 1.57, 1.91, 2.23, 2.71, 3.17)
 
 
@@ -70,6 +70,6 @@ def _opposite(one: Condition, other: Condition) -> bool:
 
 
 def _above(condition: Condition) -> sp.Expr:
-    """What the inequality says is at most 0."""
+    """The expression that the inequality bounds by 0."""
     sign = 1 if condition.operator == "<=" else -1
     return sign * (condition.left - condition.right)

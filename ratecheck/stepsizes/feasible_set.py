@@ -104,7 +104,7 @@ class FeasibleSet:
                     inequality.check_throughout(inequality.steps[0], box[inequality.steps[0]])
 
     def admits(self, steps: Mapping[str, float]) -> bool:
-        """Whether these step sizes, completed by some values of the others, meet every rule."""
+        """Whether step sizes, completed by some values of the others, meet every rule."""
         points = (Fixed(name, value) for name, value in steps.items())
         return not self.broken and feasible((*self.all_rules, *points), unrestricted(self.names))
 
@@ -131,7 +131,7 @@ def step_names(statement: Statement) -> tuple[str, ...]:
 
 
 def _settings(statement: Statement) -> list[Condition]:
-    """What the statement fixes, as conditions."""
+    """The settings that the statement fixes, as conditions."""
     symbols = {name: statement.vocabulary[name].symbol for name in statement.settings}
     return [
         Condition(name=name, left=symbols[name], operator="==", right=expr) for name, expr in statement.settings.items()

@@ -50,13 +50,13 @@ class Interval:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Both ends as numbers that a condition can be evaluated at."""
+        """The ends of the interval as numbers at which a condition can be evaluated."""
         return self.low, min(self.high, HUGE)
 
     @property
     def centre(self) -> float:
         """A number inside, on the scale of the interval."""
-        # Written out: projections ask it a hundred thousand times.
+        # Written out: projections evaluate it a hundred thousand times.
         low, high = self.low, self.high
         return math.sqrt(max(low, TINY)) * math.sqrt(min(high, HUGE))
 

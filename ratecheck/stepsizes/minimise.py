@@ -109,7 +109,7 @@ class LogRegion:
         return settled(self.problem, point, self.single)
 
     def constraints(self) -> list[dict[str, Any]]:
-        """What the solver has to keep, as functions of the free directions."""
+        """The constraints of the solver, as functions of the free directions."""
         basis, found = self.basis, []
         inside = [k for k in range(len(self.names)) if np.abs(basis[k]).max(initial=0.0) > _RANK]
         box = np.vstack([basis[inside], -basis[inside]])
@@ -188,7 +188,7 @@ def _inner_points(problem: FeasibleSet, admissible: Intervals) -> list[Point]:
 
 
 def _descended(shape: LogRegion, value: Objective, start: Mapping[str, float]) -> tuple[float, Point] | None:
-    """Where a descent from one point ends, and the value there."""
+    """The end of a descent from one point, and the value there."""
     from scipy.optimize import minimize
 
     logs = np.array([math.log(start[name]) for name in shape.names])

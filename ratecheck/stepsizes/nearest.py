@@ -101,7 +101,7 @@ def _distance(given: Mapping[str, float], names: Sequence[str]) -> Objective:
 
 
 def _rounded(problem: FeasibleSet, steps: dict[str, float], given: Mapping[str, float]) -> dict[str, float]:
-    """With few digits where that is admissible; what was admissible as given stays."""
+    """The step sizes with few digits where these are admissible; what was admissible as given stays."""
     kept = {name: given[name] for name, x in steps.items() if math.isclose(x, given[name], rel_tol=1e-9)}
     point = {**steps, **kept} if problem.admits({**steps, **kept}) else steps
     return rounded(point, triples(problem.statement.step_products), kept, problem.admits)

@@ -151,7 +151,7 @@ def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> _BoundO
 
 
 def _completed(found: Optimum, derived: Mapping[str, tuple[sp.Expr, str]], admissible: Intervals) -> Optimum:
-    """With the factors of products that `_with_fixed_products` has substituted."""
+    """The optimum with the factors of products that `_with_fixed_products` has substituted."""
     best, approached = dict(found.point), dict(found.approached)
     for name, (expr, symbol) in derived.items():
         if symbol in best or admissible[symbol].single:

@@ -188,7 +188,7 @@ class _Conditioned:
         return None if self.slice(best) is None else best
 
     def depth(self, value: float) -> float:
-        """By how much the rules are missed at a value, as the logarithm of a ratio; 0 where they are met."""
+        """The violation of the rules at a value, as the logarithm of a ratio; 0 where they are met."""
         empty = [interval for interval in self._at(value).values() if interval.empty]
         return max((math.log(i.low / i.high) if i.high > 0.0 else math.inf for i in empty), default=0.0)
 

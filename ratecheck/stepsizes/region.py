@@ -45,7 +45,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Region:
-    """Where two step sizes are admissible together, some values of the others meeting all conditions with them.
+    """The region of admissible pairs of step sizes, some values of the others meeting all conditions with them.
 
     ``x`` are values of the first step size over its whole interval within the frame, ends included, and ``y`` the exact
     interval of the second at each. ``frame`` is what is covered of each axis: an interval that ends at zero or infinity
@@ -214,7 +214,7 @@ class _SectionIntervals:
         return tuple(map(short_name, made))
 
     def corners(self, left: float, right: float, side: int) -> dict[float, Interval]:
-        """Where between two values the reason of an end changes, by bisection."""
+        """The values where the reason of an end changes between two others, by bisection."""
         before, after = self.beside(left, side), self.beside(right, side)
         if before == after:
             return {}

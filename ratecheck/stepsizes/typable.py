@@ -93,7 +93,7 @@ def rounded(
 def _multiplied(
     values: dict[str, float], products: Sequence[tuple[str, str, str]], done: Iterable[str]
 ) -> dict[str, float]:
-    """With one number of each product, if it is not decided, from the other two."""
+    """The values with one number of each product, if it is not decided, from the other two."""
     decided = {*done}
     for whole, one, other in products:
         # Of those that are left one follows from all others as they are, the first factor if it may.

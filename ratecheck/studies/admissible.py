@@ -18,7 +18,7 @@ from ratecheck.studies.theory import on_curve, placed, statements_on
 
 
 def with_admissible(study: Study) -> Study:
-    """The study with a figure more for each that asks for it: its curves at the largest admissible step sizes.
+    """The study with a figure more for each that requests it: its curves at the largest admissible step sizes.
 
     Left out are curves that are admissible as they are, those of methods without a theorem in the study, those that no
     step sizes make admissible, and repetitions that differ from one before in nothing but their rounds.
@@ -52,7 +52,7 @@ def _repeated(figure: Figure, study: Study) -> tuple[Curve, ...]:
 
 
 def _renamed(curve: Curve, vary: str) -> Curve:
-    """By the step size that it has, where that is what the figure varies."""
+    """The curve named by its step size, where that is what the figure varies."""
     sizes = curve.step_sizes
     if vary not in ("gamma", *sizes):
         return curve

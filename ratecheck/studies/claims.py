@@ -32,7 +32,7 @@ from ratecheck.studies.theory import CurveTheory, theory
 
 
 class ClaimVerdict(enum.Enum):
-    """What is found about a claim; the values are printed.
+    """The verdict on a claim; the values are printed.
 
     ``CONFIRMED``: every comparison goes the claimed way, significantly. ``REFUTED``: more than half go significantly
     the other way. ``MIXED``: some go the one way and some the other, significantly. ``UNRESOLVED``: anything else.
@@ -143,7 +143,7 @@ def metric(study: Study, curve: Curve, records: Records) -> Array:
 
 
 def rounding(study: Study, curve: Curve, records: Records) -> Array:
-    """What the metric may be off by, (replicates, T): squares of vectors whose entries cancel, as a verdict has it."""
+    """The error bound of the metric, (replicates, T): squares of vectors whose entries cancel, as a verdict has it."""
     off = step_rounding(records, COMMON)
     return _weighted({name: abs(weight) for name, weight in weights_of(study, curve).items()}, off)
 
@@ -280,7 +280,7 @@ def _with_rounding(
 
 
 def _quantity(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> Array:
-    """What the claim compares, per replicate; less is better."""
+    """The quantity that the claim compares, per replicate; less is better."""
     by_kind = {ClaimKind.MEAN: summary.means, ClaimKind.UNREST: summary.unrest, ClaimKind.LOWEST: summary.lowest}
     with np.errstate(over="ignore"):
         return by_kind.get(claim.kind, summary.samples) / _power(claim, curve)

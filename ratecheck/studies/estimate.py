@@ -76,12 +76,12 @@ class EstimateSummary:
 
     @property
     def below(self) -> EstimateSummary:
-        """Of the least metric that it may be."""
+        """The estimate at the least value of the metric."""
         return self if self.ends is None else self.ends[0]
 
     @property
     def above(self) -> EstimateSummary:
-        """Of the largest."""
+        """The estimate at the largest value of the metric."""
         return self if self.ends is None else self.ends[1]
 
 

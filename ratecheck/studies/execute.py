@@ -181,7 +181,7 @@ def _lacking(cell: Cell, found: Records | None) -> bool:
 
 
 def _count(found: Records | None) -> int:
-    """How many replicates there are."""
+    """The number of replicates."""
     return 0 if found is None else len(next(iter(found.values())))
 
 
@@ -319,6 +319,6 @@ def _written(_number: int, each: _AtWork) -> tuple[Any, ...]:
 
 
 def _about(study: Study, curve: Curve, seed: int) -> dict[str, Any]:
-    """What the cell is, and how the study reads it."""
+    """The description of a cell, and how the study reads it."""
     reading = {"weights": dict(weights_of(study, curve)), "window": study.window, "tolerance": study.tolerance}
     return {"study": study.name, **reading, **asdict(curve), "seed": seed, "code": code_version()[:12]}

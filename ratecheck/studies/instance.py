@@ -1,4 +1,4 @@
-"""What a curve runs on: its problem, who takes part and works how much, what is measured, what a round costs."""
+"""The instance of a curve: its problem, participation, local work, measures, and the cost of a round."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ class _Curves:
         return steps.model_dump(exclude_unset=True) if isinstance(steps, RangeTable) else steps
 
     def _label(self, value: Any, text: str) -> str:
-        """What the legend calls a curve: numbers in the paper's symbols, methods by title, patterns by name."""
+        """The label of a curve in the legend: numbers in the paper's symbols, methods by title, patterns by name."""
         vary = self.table.vary
         if not isinstance(value, str):
             latex = self.table.symbol or _LATEX.get(vary, rf"\mathrm{{{vary}}}")
@@ -250,7 +250,7 @@ class _Curves:
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    """What the varied values are called: rounded to six digits, unless others round to the same."""
+    """The labels of the varied values: rounded to six digits, unless others round to the same."""
     short = [value if isinstance(value, str) else f"{value:g}" for value in values]
     alike = Counter(dict(zip(values, short, strict=True)).values())
     return [str(value) if alike[text] > 1 else text for value, text in zip(values, short, strict=True)]

@@ -1,4 +1,4 @@
-"""How good a run's models are: training loss and test error of the server's model and of the clients' own.
+"""Measures of a run's models: training loss and test error of the server's model and of the clients' own.
 
 The engines record what theorems bound; the figures of papers show losses and accuracies of the models. A `ModelKernel`
 plays the same rounds, to the same last bit, and measures the models before each of them.
@@ -32,7 +32,7 @@ class ModelKernel(StepKernel):
     """The step engine, with `MEASURES` recorded beside the setup's own quantities.
 
     The personal models are the client variables at which the method records, the proximal points of the server's
-    model where it asks for these, and else the server's model itself. ``test`` has the held-out samples of ``problem``.
+    model where it uses these, and else the server's model itself. ``test`` has the held-out samples of ``problem``.
     Raises `InputError` for another problem than logistic regression without personal variables.
     """
 
@@ -46,7 +46,7 @@ class ModelKernel(StepKernel):
             raise InputError(f"the test samples are those of a {test.kind} problem")
         self._train, self._test = problem, held_out or problem
         self._own = self.plan.names
-        self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are asked for
+        self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are read
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""

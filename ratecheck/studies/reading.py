@@ -82,7 +82,7 @@ def shown(value: object) -> str:
 
 
 def no_word(word: str, known: list[str]) -> str:
-    """What is said of a word that is none of the known ones."""
+    """The message on a word that is none of the known ones."""
     return f"no {shown(word)} here; {did_you_mean(word, known)}"
 
 
@@ -92,7 +92,7 @@ def bare(key: str) -> str:
 
 
 def _place(place: str, data: Any, error: ErrorDetails) -> str:
-    """Where it is, in words: tables by their names, other entries of lists by the list's key.
+    """The place of an error, in words: tables by their names, other entries of lists by the list's key.
 
     The way to an error also goes through the names of alternatives, which are no keys of the data.
     """
@@ -111,7 +111,7 @@ def _place(place: str, data: Any, error: ErrorDetails) -> str:
 
 
 def _problem(model: type[BaseModel], error: ErrorDetails, key: str) -> str:
-    """What is wrong with the value of the key, or with the table."""
+    """The fault of the value of the key, or of the table."""
     kind, way, value = error["type"], error["loc"], error["input"]
     if kind == "missing":
         return f"the key {way[-1]!r} is missing"

@@ -1,4 +1,4 @@
-"""What a study is: figures made of curves, and claims about them; `ratecheck.studies.loading` reads one from a file."""
+"""A study: figures made of curves, and claims about them; `ratecheck.studies.loading` reads one from a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADMISSIBLE = "-admissible"
 
 
 class ClaimKind(Enum):
-    """What a claim compares; the values are those of the study file.
+    """The kind of a claim; the values are those of the study file.
 
     ``ERROR``: the steady-state mean of the metric. ``SPEED``: how soon, along the figure's x, the metric falls to given
     shares of its start. ``BELOW``: the steady-state mean of one figure's curves against those of another with the same
@@ -63,7 +63,7 @@ class Effect(Enum):
 
 
 class HorizontalAxis(Enum):
-    """What a figure is drawn against, and speed counted in; the values are those of the study file.
+    """The horizontal axis of a figure, in which speed is counted; the values are those of the study file.
 
     ``COMMUNICATION``: full-sized models that the participants of all rounds so far receive and send, on average.
     """
@@ -237,7 +237,7 @@ class Study:
         return replace(shorter, quick=True)
 
     def with_replicates(self, replicates: int) -> Study:
-        """That many replicates of every curve."""
+        """The study with so many replicates of every curve."""
         return self._with_curves(lambda curve: replace(curve, replicates=replicates))
 
     def _with_curves(self, change: Callable[[Curve], Curve]) -> Study:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bounds.statement import ConditionCheck, Over, Relation, Statement, number
-from ratecheck.certification.uncertified import asked, lacking, unmet
+from ratecheck.certification.uncertified import lacking, required, unmet
 from ratecheck.errors import InputError
 from ratecheck.settings.applicability import unlike
 from ratecheck.settings.on_trace import OnTrace, on_trace, step_values
@@ -94,7 +94,7 @@ def placed(curve: Curve, statement: Statement, step_sizes: Mapping[str, float]) 
         return (reason,)
     on = on_trace(setting, setting.traces()[0])
     missing = tuple(c.missing for c in on.absent.values())
-    return (*missing, *lacking(asked(statement, on.case)), *on.contradicted) or on
+    return (*missing, *lacking(required(statement, on.case)), *on.contradicted) or on
 
 
 def _factor(statement: Statement, values: Mapping[str, float], weights: Mapping[str, float]) -> float | None:

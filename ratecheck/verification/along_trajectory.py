@@ -86,7 +86,7 @@ def _with_constants(verdict: Verdict, held: Mapping[str, Constant], measures: Ma
 
 
 def _notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:
-    """What constants measured along the run itself do not say."""
+    """The caveats of constants that are measured along the run itself."""
     measures = {s: measure for s, measure in measures.items() if not measure.of_run}
     if not measures:
         return ()

@@ -59,7 +59,7 @@ def enclosed(
     errors: Records,
     given: Collection[str] = (),
 ) -> Rounded:
-    """As `evaluate`, with a bound of the rounding; ``errors`` are those of the records.
+    """The sides of `evaluate` with a bound of the rounding; ``errors`` are those of the records.
 
     Parameters are the floats that they are, but for step sizes, known to a share of 1e-12, and for constants that are
     not ``given``, to one of 1e-13.

@@ -13,7 +13,7 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.aliases import Array
-from ratecheck.certification.uncertified import asked, lacking
+from ratecheck.certification.uncertified import lacking, required
 from ratecheck.engines import setup
 from ratecheck.engines.engine import choose
 from ratecheck.engines.monte_carlo.rounding import step_rounding
@@ -71,9 +71,9 @@ def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
         return no_verdict(setting, pattern, reporting, ("nothing that it follows from says which step sizes",))
     on = on_trace(setting, pattern)
     absent = tuple(c.missing for c in on.constants.values() if math.isinf(c.value))
-    certified = asked(statement, on.case)
+    certified = required(statement, on.case)
     absent = (*absent, *lacking(certified), *on.contradicted)
-    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants), asked=certified)
+    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants), required=certified)
     if absent:
         return base
     found = step_values(on)
@@ -111,7 +111,7 @@ def _compare(means: _Means, base: Verdict) -> Verdict:
 
 
 def _compare_number(means: _Means, base: Verdict, left: _Left) -> Verdict:
-    """Where nothing is random, or only the noise and its expectation is known."""
+    """The verdict where nothing is random, or only the noise and its expectation is known."""
     (claim,), bound = means.setting.statement.claims, means.bound
     missing = "" if math.isfinite(left.value) and math.isfinite(left.error) else "the left side overflows float64"
     comparison = Comparison(
@@ -123,7 +123,7 @@ def _compare_number(means: _Means, base: Verdict, left: _Left) -> Verdict:
 
 
 def _compare_draws(means: _Means, base: Verdict, *, fixed: bool) -> Verdict:
-    """By a sequential test on replicates: of the trace, or of the noise where the trace is ``fixed``."""
+    """The verdict of a sequential test on replicates: of the trace, or of the noise where the trace is ``fixed``."""
     setting, bound = means.setting, means.bound
     (claim,), pattern, options = setting.statement.claims, setting.pattern, setting.options
     rounding = [0.0]

@@ -55,7 +55,7 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
 
 
 def wanted(setting: Setting, *, by_round: bool = False) -> Wanted:
-    """What the statement wants of its run; ``by_round``: in every round although it is about means over rounds."""
+    """The records that the statement needs; ``by_round``: of every round although it is about means over rounds."""
     statement, options = setting.statement, setting.options
     means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
     return Wanted(

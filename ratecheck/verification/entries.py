@@ -81,7 +81,7 @@ def entries(
 
 
 def courses(claim: Claim, seen: Sequence[Entries]) -> tuple[Course, ...]:
-    """What a figure shows of a claim; ``seen`` has one item per participation that was drawn."""
+    """The curves of a claim in a figure; ``seen`` has one item per participation that was drawn."""
     if all(len(each.left.T) == 1 for each in seen):
         left, right = (
             np.array([float(np.mean(side)) for side in pair]) for pair in zip(*map(_pair, seen), strict=True)
@@ -132,7 +132,7 @@ def _mean(side: Array) -> tuple[Array, Array]:
 
 
 def _least_slack(excess: Array, places: Sequence[Place]) -> tuple[NDArray[np.int64], Array, int]:
-    """Of each round the entry whose left side exceeds its right side most, the rounds, and the largest number."""
+    """The entry of each round whose left side exceeds its right side most, the rounds, and the largest number."""
     rounds = np.array([-1 if t is None else t for t, _ in places])
     chosen, crowd = [], 1
     for t in np.unique(rounds):

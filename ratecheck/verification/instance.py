@@ -29,7 +29,7 @@ from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.verification.exact_values import Numbers
 from ratecheck.verification.proof import VerdictProof
-from ratecheck.verification.rigorous import ASKED, decided, exact_numbers, not_followed
+from ratecheck.verification.rigorous import REQUESTED, decided, exact_numbers, not_followed
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 
@@ -65,12 +65,12 @@ class Instance:
         )
 
     def proof(self, options: Options = EXACT, *, exactly: bool = False) -> VerdictProof:
-        """What is decided rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
+        """The rigorous decision, ``exactly`` in rationals if these decide; raises `InputError` for unusable input."""
         if exact_runs(self.problem) is None:
             return not_followed(self.problem)
         if reasons := foreign(self._statement):
             return VerdictProof(None, "; ".join(reasons))
-        return decided(self._setting(options), ASKED, exactly=exactly)
+        return decided(self._setting(options), REQUESTED, exactly=exactly)
 
     def numbers(self) -> Numbers:
         """`exact_numbers` of the instance; none of statements that no run is about. Raises `InputError` as `proof`."""
@@ -91,7 +91,7 @@ class Instance:
         files.save(path, text + "\n")
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The instance as JSON data."""
         return {
             "ratecheck instance": _VERSION,
             "statement": self.statement.key,

@@ -27,8 +27,8 @@ _HAIR = 1e-6
 def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdict:
     """The verdict of floating point on one trace where rounding decides nothing, otherwise what is proved.
 
-    A violation by a hair is rechecked in any case: prescribed step sizes and certified constants are rounded, too.
-    Where ``setting.options.rigorous`` says so, what is inconclusive is rechecked, and so is every violation: it is kept
+    A violation within rounding is rechecked in any case: prescribed step sizes and certified constants are rounded,
+    too. With ``setting.options.rigorous`` what is inconclusive is rechecked, and so is every violation: it is kept
     where nothing is proved.
     """
     pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))
@@ -44,12 +44,12 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
     if verdict.outcome is Outcome.VIOLATED and not violated:
         # Sides that differ by their rounding errors can be judged either way.
         violated = [c for c, _ in pairs]
-    by_a_hair = bool(violated) and max(map(_excess, violated)) < _HAIR
+    within_rounding = bool(violated) and max(map(_excess, violated)) < _HAIR
     # A bound that is a number and overflows is nothing that a run could settle.
     numbers = all(math.isfinite(c.right) or _measured(verdict, claim) for c, claim in pairs)
     rigorous = setting.options.rigorous
     is_open = rigorous and verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED) and numbers
-    if not is_open and not by_a_hair and not (violated and rigorous):
+    if not is_open and not within_rounding and not (violated and rigorous):
         return verdict
     proof = _prove(setting, trace)
     if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
@@ -60,11 +60,11 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
             note += "; float64 alone cannot tell the sides apart"
         notes, comparisons = (*verdict.notes, note, *proof.notes), proof.shown(verdict)
         return replace(verdict, outcome=proof.outcome, comparisons=comparisons, reasons=(), notes=notes)
-    return _unproved(verdict, setting, proof, by_a_hair=by_a_hair)
+    return _unproved(verdict, setting, proof, within_rounding=within_rounding)
 
 
 def _prove(setting: Setting, trace: Participation) -> VerdictProof:
-    """What the interval engine proves on the trace, at a bounded cost."""
+    """The proof of the interval engine on the trace, at a bounded cost."""
     options = replace(setting.options, engine="exact", ignore_conditions=False)
     try:
         return decided(replace(setting.on(trace) if trace.deterministic else setting, options=options))
@@ -73,12 +73,12 @@ def _prove(setting: Setting, trace: Participation) -> VerdictProof:
 
 
 def _gap(left: Enclosure, right: Enclosure) -> float:
-    """How far apart the sides are at least."""
+    """The least distance of the sides."""
     return abs(outward(left - right if left.low > right.high else right - left)[0])
 
 
-def _unproved(verdict: Verdict, setting: Setting, proof: VerdictProof, *, by_a_hair: bool) -> Verdict:
-    """What is left to say where nothing is proved."""
+def _unproved(verdict: Verdict, setting: Setting, proof: VerdictProof, *, within_rounding: bool) -> Verdict:
+    """The verdict where nothing is proved."""
     if verdict.outcome is Outcome.INCONCLUSIVE and proof.agree:
         note = "the sides agree to within a millionth of them in interval arithmetic, where float64 is not exact enough"
         return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note, *proof.notes))
@@ -89,7 +89,7 @@ def _unproved(verdict: Verdict, setting: Setting, proof: VerdictProof, *, by_a_h
     if runs is not None and runs.doubt and (runs.must_be_proved or proof.left is not None):
         reason = f"{runs.doubt}: {proof.reason or 'the enclosures of the two sides overlap'}"
         return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
-    if not by_a_hair:
+    if not within_rounding:
         return verdict
     edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
     why = f'"{edge[0]}" holds up to rounding only' if edge else f"nothing is proved: {proof.reason or 'they overlap'}"
@@ -122,7 +122,7 @@ def _by_formula(verdict: Verdict, comparison: Comparison, claim: Claim) -> bool:
 
 
 def _excess(comparison: Comparison) -> float:
-    """By how much the sides differ, relative to the larger one."""
+    """The difference of the sides relative to the larger one."""
     return abs(comparison.left - comparison.right) / max(abs(comparison.left), abs(comparison.right), comparison.size)
 
 

@@ -40,7 +40,7 @@ from ratecheck.verification.verdict import Verdict, at_least
 
 @dataclass(frozen=True)
 class Request:
-    """What is compared: a setting on one trace, all of whose constants have a value.
+    """A request for a comparison: a setting on one trace, all of whose constants have a value.
 
     ``traces`` is the number of traces of which any may refute the statement. ``along`` are the constants that the run
     measures, in order to see whether those that were tried hold along it.
@@ -183,7 +183,7 @@ def _by_points(request: Request, base: Verdict, values: dict[str, float]) -> Ver
 
 
 def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
-    """By the first engine that follows the run to what the statement compares."""
+    """The verdict of the first engine that follows the run to what the statement compares."""
     setting = request.setting
     want = wanted(setting, by_round=request.reporting.observe is not None or bool(request.along))
     engine, unrecorded = choose(ready, want, setting.options.engine)
@@ -291,7 +291,7 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
 
 
 def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
-    """What rounding, and what is not known of the minimum, may do to the replicates' records."""
+    """The error bounds of the replicates' records from rounding and an uncertain minimum."""
     doubts, shape = ready.problem.doubts, (len(wanted), ready.T)
     moved = own_rounds.rounding(ready, seed=seed, wanted=wanted) if own_rounds.rounding_matters(ready) else {}
     nothing = np.zeros(shape)

@@ -55,17 +55,17 @@ class Replicates:
 
     @property
     def drawn(self) -> int:
-        """How many there are."""
+        """The number of replicates that were drawn."""
         return sum(len(batch) for batch in self._batches)
 
     @property
     def records(self) -> dict[str, Array]:
-        """Everything that was drawn: batches follow one another, whichever claim they were drawn for."""
+        """The records of all replicates: batches follow one another, whichever claim they were drawn for."""
         runs = [run.records for run in self._batches.values()]
         return self.symbols({name: np.concatenate([records[name] for records in runs]) for name in runs[0]})
 
     def errors(self, records: Records, vocabulary: Vocabulary) -> dict[str, Array]:
-        """What the first replicates' records, by symbol, are wrong by."""
+        """Error bounds of the first replicates' records, by symbol."""
         errors = step_rounding(records, vocabulary)
         if self.rounding is None:
             return errors
@@ -78,7 +78,7 @@ class Replicates:
 
     @property
     def metric(self) -> Array:
-        """What the method's theorems bound, (replicates, T)."""
+        """The metric that the method's theorems bound, (replicates, T)."""
         return np.concatenate([run.metric for run in self._batches.values()])
 
 
@@ -135,7 +135,7 @@ def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
 
 
 def _largest(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], ranges: Mapping[str, Array]) -> float:
-    """What a left side that is a sum with weights of at least 0 cannot exceed."""
+    """The upper bound of a left side that is a sum with nonnegative weights."""
     measured = measured_in(claim.metric.expr, vocabulary)
     if not measured <= ranges.keys():
         return math.inf
@@ -170,7 +170,7 @@ def _tie(
     bounded: bool,
     drawn: int,
 ) -> tuple[Array, Array]:
-    """What rounding does to either side, per check, in the mean over the first replicates."""
+    """The rounding error of either side, per check, in the mean over the first replicates."""
     records = {name: array[:drawn] for name, array in runs.records.items()}
     if bounded:
         records = {name: _least(array) for name, array in records.items()}

@@ -32,14 +32,14 @@ class NegativeBound:
 
     @property
     def text(self) -> str:
-        """In one sentence."""
+        """The finding in one sentence."""
         return (
             f"the bound is {self.right:.6g}, but {self.left} >= 0: at these admissible values the statement is false, "
             "whatever the run"
         )
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The finding as JSON data."""
         return {"claim": self.claim, "right": self.right, "left": self.left, "text": self.text}
 
 
@@ -50,7 +50,7 @@ def impossible(statement: Statement, values: Mapping[str, float]) -> tuple[Negat
 
 
 def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[NegativeBound, ...]:
-    """Those of a bound at given numbers, where all conditions are decided and hold."""
+    """Negative right sides of a statement at given numbers, where all conditions are decided and hold."""
     if any(check.holds is not True for check in evaluation.conditions):
         return ()
     return impossible(statement, evaluation.values)

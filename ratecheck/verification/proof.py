@@ -1,4 +1,4 @@
-"""What interval arithmetic proves of the claims: sides are enclosed, with more digits until they are told apart."""
+"""Proofs of claims in interval arithmetic: sides are enclosed, with more digits until they are told apart."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ EQUAL = 1e-6
 
 @dataclass(frozen=True)
 class VerdictProof:
-    """What was proved: ``outcome`` VIOLATED, HOLDS or NOT_APPLICABLE, or None where ``reason`` says why nothing was.
+    """A proof in interval arithmetic.
 
+    ``outcome`` is VIOLATED, HOLDS or NOT_APPLICABLE, or None where nothing was proved, and ``reason`` says why.
     ``left`` and ``right`` enclose the sides of the claim with the least slack, in round ``round`` (None: the mean).
     ``notes`` say what was moved so that the instance meets the conditions exactly. ``agree``: all that is not proved is
     sides of equalities, and they agree to within `EQUAL` of them.
@@ -89,7 +90,7 @@ class VerdictProof:
         return tuple(found)
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data; ends of intervals are floats rounded outwards."""
+        """The proof as JSON data; ends of intervals are floats rounded outwards."""
         return {
             "verdict": None if self.outcome is None else self.outcome.value,
             "proved": self.proved,
@@ -135,7 +136,7 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
 
 
 def until_decided(decide: Callable[[int], VerdictProof], work: CostLimit, first: bool = False) -> VerdictProof:
-    """With more and more digits, until the sides are told apart or agree to many digits; of few steps exactly.
+    """The proof with more and more digits, until the sides differ or agree to many digits; exact for few steps.
 
     ``first`` tries rationals before anything else, where nothing is irrational. What costs more than ``work`` allows is
     left out.
@@ -178,8 +179,8 @@ def decided_rounds(
 ) -> VerdictProof:  # fmt: skip
     """All claims in all of the T rounds that they are about, ``follow`` being a run with so many digits.
 
-    More digits are for the rounds that are still open. Those whose sides agree are asked in rationals, as long as these
-    are short. ``first`` asks all of them so before anything else.
+    More digits are for the rounds that are still open. Those whose sides agree are evaluated in rationals, as long as
+    these are short. ``first`` evaluates all of them so before anything else.
     """
     for claim in claims:
         if claim.metric.over.first(T) >= T:
@@ -249,7 +250,7 @@ class _Open:
         return [place for place in self._open if not moving or place not in self._still]
 
     def affordable(self, bits: int) -> bool:
-        """Whether what is open can be asked with so many digits; counts it as done."""
+        """Whether the open rounds can be evaluated with so many bits; counts their cost as spent."""
         wanted = self._wanted(moving=True)
         rounds = 1 + max(t for _, t in wanted)
         share = rounds / self.T
@@ -258,7 +259,7 @@ class _Open:
         return self._spent <= self.work.limit
 
     def enclosed(self, bits: int) -> None:
-        """Ask about what is open with so many digits."""
+        """Evaluate the open rounds in intervals with so many bits."""
         places = set(self._wanted(moving=True))
         for place, left, right in self._sides(bits, bits + _GUARD, places):
             if place not in self._open:
@@ -271,14 +272,14 @@ class _Open:
                 self._open[place] = proof
 
     def exactly_if_short(self) -> None:
-        """Ask about what is open in rationals: first where more digits do not help, which may be in early rounds."""
+        """Evaluate the open rounds in rationals: first those where more digits do not help, which may be early ones."""
         for places in dict.fromkeys((frozenset(self._still), frozenset(self._open))):
             if places and self.violated is None:
                 with suppress(UndecidedError):
                     self._exactly(places & self._open.keys())
 
     def _exactly(self, places: AbstractSet[tuple[int, int]]) -> None:
-        """Ask in rationals; raises `UndecidedError` for long ones and for what is irrational."""
+        """Evaluate these rounds in rationals; raises `UndecidedError` for long ones and for what is irrational."""
         if not places:
             return
         last = max(t for _, t in places)
@@ -349,7 +350,7 @@ def _size(proof: VerdictProof) -> Fraction:
 
 
 def _width(proof: VerdictProof) -> Fraction:
-    """How far apart the ends of both sides are."""
+    """The sum of the widths of both enclosures."""
     assert proof.left is not None
     assert proof.right is not None
     return proof.left.width + proof.right.width

@@ -49,8 +49,8 @@ from ratecheck.verification.proof import (
 
 # Local steps in all up to which the sides are short enough to be read as rationals.
 _READABLE_STEPS = 32
-# Products of numbers that a recheck takes by itself, some seconds, and one that a user asks for.
-AFFORDABLE, ASKED = 1.5e7, 1.5e8
+# Products of numbers that a recheck takes by itself, some seconds, and one that a user requests.
+AFFORDABLE, REQUESTED = 1.5e7, 1.5e8
 # What step sizes of one participation cost.
 _STEP_SIZES = 4e4
 # What a constant that stands for the true one may differ by, relative to it.
@@ -68,7 +68,7 @@ def exact_numbers(setting: Setting) -> Numbers:
     if (runs := exact_runs(setting.problem)) is None:
         return {}
     try:
-        return _Exactly(setting, runs, ASKED).numbers(setting.traces()[0])
+        return _Exactly(setting, runs, REQUESTED).numbers(setting.traces()[0])
     except (ForeignError, UndecidedError, ArithmeticError):
         return {}
 
@@ -79,7 +79,7 @@ def not_followed(problem: Problem) -> VerdictProof:
 
 
 def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = False) -> VerdictProof:
-    """What is proved of a setting, at a cost of so many products of numbers."""
+    """The proof on a setting, at a cost of so many products of numbers."""
     try:
         return _decide(setting, limit, exactly=exactly)
     except ForeignError as error:
@@ -264,7 +264,7 @@ class _Exactly:
     # --- The run ---
 
     def _measured(self) -> dict[str, str]:
-        """What a run records, by the statement's symbols."""
+        """The records of a run, by the statement's symbols."""
         facts = self.setting.statement.vocabulary.facts
         return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
 

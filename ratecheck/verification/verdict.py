@@ -1,4 +1,4 @@
-"""What a check says in the end: the verdict and everything needed to judge it."""
+"""The verdict of a check, and everything needed to judge it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Comparison:
         return not self.missing and all(math.isfinite(value) and not lost(value, error) for value, error in sides)
 
     @property
-    def room(self) -> float:
+    def relative_slack(self) -> float:
         """The slack right - left relative to the larger side, in [-2, 2]; minus infinity where a side has no number."""
         size = max(abs(self.right), abs(self.left))
         if self.missing or not math.isfinite(size):
@@ -86,7 +86,7 @@ def at_least(comparison: Comparison) -> Comparison:
 class Verdict:
     """The answer of ``verify``.
 
-    ``constants`` are the certified constants of the statement's assumptions, ``asked`` what the assumptions ask for
+    ``constants`` are the certified constants of the statement's assumptions, ``required`` what the assumptions require
     that the vocabulary has no symbol for, ``values`` all numbers that went in,
     ``chosen`` says for a step size where its value comes from. ``vacuous_until`` is the smallest T from which the bound
     says more than smoothness alone does (None: never, or nothing is known). ``reasons`` explain any outcome but HOLDS
@@ -102,7 +102,7 @@ class Verdict:
     values: dict[str, float]
     chosen: dict[str, str] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
-    asked: dict[Assumption, tuple[Constant, ...]] = field(default_factory=dict)
+    required: dict[Assumption, tuple[Constant, ...]] = field(default_factory=dict)
     conditions: tuple[ConditionCheck, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     replicates: int | None = None
@@ -124,4 +124,4 @@ class Verdict:
     @property
     def worst(self) -> Comparison | None:
         """The comparison with the least slack."""
-        return min(self.comparisons, key=lambda each: each.room, default=None)
+        return min(self.comparisons, key=lambda each: each.relative_slack, default=None)

@@ -14,7 +14,7 @@ from bounds.numbers import apart
 from bounds.statement import Assumption, Given, Statement
 from ratecheck.aliases import Progress
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.certification.uncertified import asked, lacking, may_continue, unmet
+from ratecheck.certification.uncertified import lacking, may_continue, required, unmet
 from ratecheck.engines import setup
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
@@ -116,12 +116,12 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
     }
     along = tuple(s for s in on.absent if facts[s] in measurable)
     absent = (c.missing for s, c in on.absent.items() if s not in along)
-    certified = asked(on.statement, on.case)
+    certified = required(on.statement, on.case)
     if reasons := (*absent, *lacking(certified), *on.contradicted):
         none = no_verdict(setting, on.trace, reporting, reasons)
-        return replace(none, constants=dict(on.constants), asked=certified)
+        return replace(none, constants=dict(on.constants), required=certified)
     request = Request(on, reporting, traces, along)
-    return replace(along_trajectory(request) if along else compare(request).verdict, asked=certified)
+    return replace(along_trajectory(request) if along else compare(request).verdict, required=certified)
 
 
 def _at_points(setting: Setting, symbol: str) -> Constant:
@@ -148,7 +148,7 @@ def _on_declared(verdict: Verdict) -> Verdict:
     if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED) or verdict.impossible:
         return verdict
     known = [*verdict.constants.values()]
-    for assumption, constants in verdict.asked.items():
+    for assumption, constants in verdict.required.items():
         known += constants if not {*assumption.constants} & verdict.constants.keys() else ()
     declared = [c for c in known if c.certificate is Certificate.DECLARED]
     supposed = tuple(f"{c.name}={c.value:.6g} is as declared" for c in declared)
@@ -156,7 +156,7 @@ def _on_declared(verdict: Verdict) -> Verdict:
 
 
 def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:
-    """The verdict with a note where f has several minimisers and distances are those to one; it accuses nobody then.
+    """The verdict with a note where f has several minimisers; a violation becomes INCONCLUSIVE then.
 
     A statement may mean the nearest one, which is another one in every round.
     """

@@ -25,7 +25,7 @@ _FAILURES = (OutOfTime, TypeError, NameError, AttributeError, ArithmeticError, V
 
 
 class Sameness(Enum):
-    """How sure it is that two formulas are the same."""
+    """The certainty that two formulas are the same."""
 
     PROVED = "same"
     AT_POINTS = "same at random points"
@@ -53,7 +53,7 @@ class SamplePoints:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What became of a formula.
+    """The change of a formula.
 
     ``points`` says at how many points both had a value. ``ratio`` is new/old where it is constant, and
     ``ratio_proved`` says that this is proved. ``side`` says whether the new one is larger, ``side_proved`` whether for
@@ -113,7 +113,7 @@ def compare(old: sp.Expr, new: sp.Expr, points: SamplePoints) -> Change:
 
 
 def _values(old: sp.Expr, new: sp.Expr, at: Mapping[str, float]) -> tuple[sp.Expr, sp.Expr] | None:
-    """Both at a point, to many digits; None where one of them has no real, finite value there."""
+    """The values of both at a point, to many digits; None where one of them has no real, finite value there."""
     if not names_in(old) | names_in(new) <= at.keys():
         return None
     found = []
@@ -196,7 +196,7 @@ def implied(condition: Condition, others: tuple[Condition, ...]) -> bool:
 
 
 class Tightness(Enum):
-    """What became of a condition."""
+    """The change of a condition."""
 
     SAME = "same"
     TIGHTER = "tighter"

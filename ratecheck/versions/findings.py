@@ -20,7 +20,7 @@ class FindingsChange:
 
 
 def steps(old: Sequence[StepResult], new: Sequence[StepResult]) -> FindingsChange:
-    """Of the audit: steps that are false, misprinted or vacuous."""
+    """The findings of the audit: steps that are false, misprinted or vacuous."""
     found: list[dict[tuple[object, ...], str]] = [
         {_key(each): _words(each) for each in side if _wrong(each)} for side in (old, new)
     ]
@@ -28,7 +28,7 @@ def steps(old: Sequence[StepResult], new: Sequence[StepResult]) -> FindingsChang
 
 
 def lint(old: Report, new: Report) -> FindingsChange:
-    """Of the linter, told apart by what they are about."""
+    """The findings of the linter, told apart by their subjects."""
     found: list[dict[tuple[object, ...], str]] = [
         {
             (each.level, each.check, each.field, each.part): f"{each.level.value}, {each.field}: {each.text}"

@@ -1,4 +1,4 @@
-"""What became of a statement: its claims, conditions, step rules, assumptions, settings and symbols."""
+"""The changes of a statement: its claims, conditions, step rules, assumptions, settings and symbols."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TermChange:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimChange:
-    """What became of a claim.
+    """The change of a claim.
 
     ``left`` is the change of the left side; ``right`` that of the right side as a whole, ``terms`` of its parts.
     ``over`` and ``relation`` are pairs of words where these changed, else None.
@@ -90,7 +90,7 @@ class PartChange:
 
 @dataclass(frozen=True, kw_only=True)
 class StatementChange:
-    """What became of one statement; ``matched`` says how the two were matched, ``points`` where they were compared."""
+    """The change of one statement; ``matched`` says how the two were matched, ``points`` where they were compared."""
 
     old: Statement
     new: Statement

@@ -1,4 +1,4 @@
-"""What became of the steps of a proof."""
+"""The changes of the steps of a proof."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How results look: text, plots, progress."""
+"""Views of results: text, plots, progress."""

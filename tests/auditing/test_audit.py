@@ -207,9 +207,9 @@ def test_solver_is_killed_when_late():
         declared
         + f"(assert (= (+ {' '.join(f'(* {v} {v} {v} {w})' for v, w in itertools.pairwise(names))}) 987654321987))"
     )
-    answer, _ = solver.ask(hard, 0.2)
+    answer, _ = solver.check(hard, 0.2)
     assert answer in ("unknown", "sat", "unsat")
-    assert solver.ask("(declare-const v Real)(assert (< v v))", 5)[0] == "unsat"
+    assert solver.check("(declare-const v Real)(assert (< v v))", 5)[0] == "unsat"
     solver.close()
 
 

@@ -16,7 +16,7 @@ from ratecheck.auditing.errata import errata
 from ratecheck.auditing.export.conclusions import ProofStanding, conclude
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.views.review import short
-from ratecheck.views.review.data import LEVELS, Asked, Reviewed, review_fields
+from ratecheck.views.review.data import LEVELS, Requested, Reviewed, review_fields
 
 FLAME = "flame/theorem-2-unbiased"
 UNBIASED = f"{FLAME}-40"
@@ -123,7 +123,7 @@ def test_the_review_begins_with_it():
     """The short answers show what refutes the theorem before the line in which it is made."""
     found = ledger.audit([ledger.module_of("flame")], (UNBIASED, "flame/lemma-1-24"), workers=1)
     conclusions = conclude(found, bounds.statements("flame"))
-    asked = Asked("flame", "FLAME", 0, 0, sharpest=False, papers=("flame",))
+    asked = Requested("flame", "FLAME", 0, 0, sharpest=False, papers=("flame",))
     reviewed = [Reviewed(bounds.get(FLAME), FLAME, main=True), Reviewed(bounds.get("flame/lemma-1"), "l", main=False)]
     data = review_fields(asked, reviewed, found, conclusions, errata(found, conclusions))
     (check,) = [lines for question, lines in short.answers(data) if question.startswith("How")]

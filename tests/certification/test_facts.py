@@ -15,7 +15,7 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.exact_constants import participations
-from ratecheck.certification.uncertified import asked, lacking, unmet
+from ratecheck.certification.uncertified import lacking, required, unmet
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace, Uniform
@@ -295,7 +295,7 @@ def test_the_catalogue_s_assumptions_are_met_by_its_default_problems():
         whole = completed(statement, None, {} if rounds is None else {rounds: 4.0})
         setting = resolve(statement, whole.problem, None, whole.values, QUICK)
         assert unmet(statement, whole.problem, setting.pattern) is None, statement.key
-        assert lacking(asked(statement, on_trace(setting, setting.traces()[0]).case)) == (), statement.key
+        assert lacking(required(statement, on_trace(setting, setting.traces()[0]).case)) == (), statement.key
 
 
 # --- Numbers beyond what is handled ---

@@ -489,7 +489,7 @@ def test_z3_is_stopped_by_its_own_count():
     )
     solver = Solver()
     try:
-        answers = {solver.ask(hard, 1e-3)[0] for _ in range(3)}
+        answers = {solver.check(hard, 1e-3)[0] for _ in range(3)}
         assert answers == {"unknown"}
         assert solver.killed == 0
     finally:
@@ -504,7 +504,7 @@ def test_a_killed_solver_decides_nothing(monkeypatch, tmp_path):
     silent.write_text("import sys, time\nfor line in sys.stdin: time.sleep(600)\n")
     monkeypatch.setattr("ratecheck.algebra.positivity.smt._PROCESS", silent)
     solver = Solver()
-    assert solver.ask("(declare-const x Real)", 0.01, late=0.3) == ("killed", {})
+    assert solver.check("(declare-const x Real)", 0.01, late=0.3) == ("killed", {})
     assert solver.killed == 1
     from ratecheck.algebra.positivity.smt import SOLVER
     from ratecheck.auditing import finding

@@ -29,7 +29,7 @@ from ratecheck.views.document import html, markdown
 from ratecheck.views.document.mathml import LatexError, mathml
 from ratecheck.views.document.style import STYLE
 from ratecheck.views.review import short, summary, words
-from ratecheck.views.review.data import HEADLINE, LEVELS, Asked, Reviewed, review_fields
+from ratecheck.views.review.data import HEADLINE, LEVELS, Requested, Reviewed, review_fields
 from ratecheck.views.review.document import document
 
 KEY = "flame/theorem-1"
@@ -515,7 +515,7 @@ def test_the_settings_of_the_experiments_are_in_every_form(found, plain):
     assert "no condition on a step size" in found.markdown
     forms = [bounds.get(f"{SETTINGS}{end}") for end in ("", "-repaired")]
     every = {each.key: coverage(each, experiments("flame")) for each in forms}
-    asked = Asked(of=SETTINGS, title="", evaluations=0, seed=0, sharpest=False, settings=7)
+    asked = Requested(of=SETTINGS, title="", evaluations=0, seed=0, sharpest=False, settings=7)
     reviewed = Reviewed(forms[0], SETTINGS, main=True, repaired=(forms[1],), coverage=every)
     made = json.loads(json.dumps(review_fields(asked, [reviewed], [], {}, [])))
     (entry,) = made["statements"]

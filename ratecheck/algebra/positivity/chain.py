@@ -66,7 +66,7 @@ def _symbols(system: System) -> set[sp.Symbol]:
 
 
 def _new(symbol: sp.Symbol) -> sp.Symbol:
-    """What is left of a symbol above its bound."""
+    """The nonnegative symbol x' of a substitution x = bound + x'."""
     return sp.Symbol(symbol.name, nonnegative=True)
 
 

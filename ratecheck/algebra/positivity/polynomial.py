@@ -29,7 +29,7 @@ class Pair:
 
     @property
     def difference(self) -> sp.Expr:
-        """What has to be nonnegative."""
+        """The expression that has to be nonnegative."""
         return self.large - self.small
 
     def put(self, substitution: Mapping[sp.Expr, sp.Expr]) -> Pair:
@@ -233,7 +233,7 @@ def _power_name(symbol: sp.Symbol, unit: sp.Rational) -> str:
 
 
 def powers_named(names: Iterable[str], symbols: Iterable[sp.Symbol]) -> dict[str, sp.Expr]:
-    """Of names that a system has for powers of the ``symbols`` of a claim, what they stand for; of other names nothing.
+    """The powers of the ``symbols`` of a claim by the names that a system has for them; other names are left out.
 
     >>> x = sp.Symbol("x", positive=True)
     >>> powers_named(["x", "x_2_1", "y"], [x])
@@ -252,7 +252,7 @@ def powers_named(names: Iterable[str], symbols: Iterable[sp.Symbol]) -> dict[str
 
 
 def _root_bounds(root: sp.Symbol, radicand: sp.Expr) -> list[sp.Expr]:
-    """What root**2 == radicand says: two inequalities, and that the root is at least that of each term.
+    """The hypotheses of root**2 == radicand: two inequalities, and that the root is at least that of each term.
 
     The latter only where no term is negative: the root of A - B is not at least that of A.
     """

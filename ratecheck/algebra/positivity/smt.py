@@ -37,7 +37,7 @@ class Solver:
         self._process: subprocess.Popen[str] | None = None
         self.killed = 0
 
-    def ask(self, text: str, seconds: float, logic: str = "", late: float = _LATE) -> tuple[str, dict[str, Fraction]]:
+    def check(self, text: str, seconds: float, logic: str = "", late: float = _LATE) -> tuple[str, dict[str, Fraction]]:
         """The answer to a query in SMT-LIB: "unsat", "sat" with a (rounded) model, "unknown" or "killed".
 
         ``seconds`` stands for as much work as a quiet machine does in them, and z3 counts the work. Only where it does
@@ -114,14 +114,14 @@ def decide(system: System, seconds: float) -> tuple[str, dict[sp.Symbol, Fractio
             lines.append(f"(assert (distinct {written(denominator, names)} 0.0))")
         operator = _fails(system) if number == 0 else ">="
         lines.append(f"(assert ({operator} {written(sp.expand(numerator * denominator), names)} 0.0))")
-    answer, model = SOLVER.ask("\n".join(lines), seconds)
+    answer, model = SOLVER.check("\n".join(lines), seconds)
     return answer, _point(model, names)
 
 
 def refute(system: System, seconds: float = _SECONDS) -> bool | dict[sp.Symbol, Fraction]:
     """True where z3 proves the goal, a point where it is negative, or False where z3 does not know.
 
-    ``seconds`` stands for work, as for `Solver.ask`. By z3's tactic for polynomials, with what the domains of the
+    ``seconds`` stands for work, as for `Solver.check`. By z3's tactic for polynomials, with what the domains of the
     symbols say; a hypothesis times the square of its denominator counts also where that is 0.
     """
     names = _names(symbols_of(system))
@@ -133,7 +133,7 @@ def refute(system: System, seconds: float = _SECONDS) -> bool | dict[sp.Symbol, 
     lines.append(f"(assert (not (= {written(denominator, names)} 0.0)))")
     # The goal times the square of its denominator, so that no quotient is left.
     lines.append(f"(assert ({_fails(system)} {written(numerator * denominator, names)} 0.0))")
-    answer, model = SOLVER.ask("\n".join(lines), seconds, "QF_NRA")
+    answer, model = SOLVER.check("\n".join(lines), seconds, "QF_NRA")
     return _point(model, names) if answer == "sat" else answer == "unsat"
 
 
@@ -153,7 +153,7 @@ def _declared(names: Mapping[sp.Symbol, str], *, whole: bool = False) -> list[st
 
 
 def _fails(system: System) -> str:
-    """How the goal compares with 0 where it fails."""
+    """The relation of the goal to 0 where it fails."""
     return "<=" if system.strict else "<"
 
 

@@ -22,7 +22,7 @@ from ratecheck.algebra.positivity.polynomial import System, domain_hypotheses
 
 
 class HypothesisKind(Enum):
-    """What a hypothesis says about a symbol."""
+    """The form of a hypothesis about a symbol."""
 
     AT_LEAST = "x = C + x'"
     AT_MOST = "x = 1/(C + x')"
@@ -45,13 +45,13 @@ class Ratio:
         return definite(self.numerator) and definite(self.denominator)
 
     def equals(self, other: Ratio) -> bool:
-        """Whether they are one rational function; what has the same terms need not be multiplied out."""
+        """Whether two ratios are one rational function; equal terms need not be multiplied out."""
         if self.numerator == other.numerator and self.denominator == other.denominator:
             return True
         return bool(self.numerator * other.denominator == other.numerator * self.denominator)
 
     def put(self, x: int, above: PolyElement, below: PolyElement) -> Ratio:
-        """With above/below for the generator number x."""
+        """The ratio with above/below substituted for the generator number x."""
         numerator, up = _put(self.numerator, x, above, below)
         denominator, down = _put(self.denominator, x, above, below)
         if down > up:
@@ -187,12 +187,12 @@ class SubstitutionCertificate:
 
 
 def key_of(pivots: Sequence[Pivot]) -> Key:
-    """What can be tried on another goal: hypotheses, symbols and kinds."""
+    """The key of pivots, to be tried on another goal: hypotheses, symbols and kinds."""
     return tuple((pivot.hypothesis, pivot.symbol.name, pivot.kind) for pivot in pivots)
 
 
 def all_hypotheses(system: System) -> tuple[sp.Expr, ...]:
-    """What the domains of the symbols say, and the hypotheses."""
+    """The hypotheses of a system, after those from the domains of its symbols."""
     return (*domain_hypotheses(_mentioned(system), system.restored), *system.hypotheses)
 
 
@@ -246,7 +246,7 @@ def by_power(poly: PolyElement, x: int) -> dict[int, PolyElement]:
 
 
 def _without_monomial(one: PolyElement, other: PolyElement) -> tuple[PolyElement, PolyElement]:
-    """Both divided by the monomial that divides all of their terms."""
+    """Two polynomials divided by the monomial that divides all of their terms."""
     common = tuple(map(min, zip(*one.itermonoms(), *other.itermonoms(), strict=True)))
     if not any(common):
         return one, other

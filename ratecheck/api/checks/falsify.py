@@ -54,7 +54,7 @@ _ORDER = (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FalsifyResult(Result):
-    """What searches for violating instances found, one per statement.
+    """The results of searches for violating instances, one per statement.
 
     ``outcome``, ``tightness`` and ``instance`` are those of `search`, the one that comes closest to failing.
     ``stop`` is the interrupt or the termination that ended it early, None where none did, and ``missing`` are the keys
@@ -77,19 +77,19 @@ class FalsifyResult(Result):
 
     @property
     def outcome(self) -> Outcome:
-        """VIOLATED, INCONCLUSIVE where no violation was confirmed, or NOT_APPLICABLE where nothing could be asked."""
+        """VIOLATED, INCONCLUSIVE where no violation was confirmed, or NOT_APPLICABLE where nothing was evaluated."""
         return self.search.outcome
 
     @property
     def tightness(self) -> float | None:
-        """The largest left side / right side that was found; None where nothing could be asked."""
+        """The largest left side / right side that was found; None where nothing could be evaluated."""
         return self.search.tightness
 
     @property
     def instance(self) -> Instance | None:
         """The instance with that ratio, a counterexample after it was shrunk.
 
-        Its ``save(path)`` writes it and ``rc.verify(instance=...)`` asks again.
+        Its ``save(path)`` writes it and ``rc.verify(instance=...)`` evaluates it again.
         """
         return simplest(self.search)
 
@@ -254,10 +254,10 @@ def falsify(
         found, stop = _shared(tasks, each, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
-    unasked = (
+    unsearched = (
         () if stop is None or not missing else (f"{ending.word(stop)}: nothing was asked about {', '.join(missing)}",)
     )
-    remarks = (*unasked, *(text for statement in chosen for text in warning(statement)))
+    remarks = (*unsearched, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
     result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, stop=stop, remarks=remarks)
     if path is not None and instance is not None:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RatesResult(DrawnResult):
-    """The rate card of a statement; ``curves`` are those of its picture where one was asked for."""
+    """The rate card of a statement; ``curves`` are those of its picture where one was requested."""
 
     card: Card
     curves: tuple[Curves, ...] = ()
 
     @property
     def exceeded(self) -> bool:
-        """Whether the worst case passes the bound anywhere, and `verify` says so too."""
+        """Whether the worst case exceeds the bound anywhere, and `verify` confirms it."""
         return self.card.exceeded
 
     @property

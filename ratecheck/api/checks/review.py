@@ -28,7 +28,7 @@ from ratecheck.inputs import whole
 from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
 from ratecheck.views.progress import progress
 from ratecheck.views.review import summary
-from ratecheck.views.review.data import Asked, Reviewed, has_finding, review_fields
+from ratecheck.views.review.data import Requested, Reviewed, has_finding, review_fields
 from ratecheck.views.review.document import document
 
 # What a paper calls its main results.
@@ -63,7 +63,7 @@ class ReviewResult(DocumentResult):
         return {**self.data}
 
 
-# Instances that a statement of one's own is searched with, unless another number is asked for.
+# Instances that a statement of one's own is searched with, unless another number is given.
 _OF_OWN = 200
 
 
@@ -78,7 +78,7 @@ def review(
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> ReviewResult:
-    """What is known about the theorems of a paper and their proofs, as one document for an author or an area chair.
+    """A review of the theorems of a paper and their proofs, as one document for an author or an area chair.
 
     ``subject`` is a paper, the key of a statement, or a Python file of one's own, ``path/to/file.py`` or
     ``path/to/file.py:name``; of a key the statements that it follows from are reviewed too. Every step of the proofs is
@@ -118,7 +118,7 @@ def review(
         )
         for each in scope.sections
     ]
-    asked = Asked(
+    requested = Requested(
         of=scope.name,
         title=scope.title,
         evaluations=evaluations,
@@ -129,7 +129,7 @@ def review(
         settings=None if own else _settings(name.partition("/")[0]),
     )
     found = scope.found
-    result = ReviewResult(review_fields(asked, reviewed, found.steps, found.conclusions, found.errata))
+    result = ReviewResult(review_fields(requested, reviewed, found.steps, found.conclusions, found.errata))
     return result if place is None else result.save(place)
 
 
@@ -148,7 +148,7 @@ class _Section:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Of the statement and of its repaired forms."""
+        """The keys of the statement and of its repaired forms."""
         return (self.statement.key, *(each.key for each in self.repaired))
 
 
@@ -188,16 +188,16 @@ def _of_catalogue(name: str, many: Mapping[str, Any]) -> _Scope:
         found = _audited(name, many) if ledger.has_ledger(name) else _NO_AUDIT
         main = [each.key for each in statements if each.key.partition("/")[2].startswith(_MAIN)]
         return _Scope(name, bounds.title(name), _sections(statements, main, {}, {}), found)
-    asked = bounds.get(name)
+    statement = bounds.get(name)
     paper = name.partition("/")[0]
     statements = bounds.statements(paper)
-    key = asked.repairs or asked.key
-    roots = _with_steps(asked, paper)
+    key = statement.repairs or statement.key
+    roots = _with_steps(statement, paper)
     # One of several audits would leave the others out.
     found = _audited(roots[0] if len(roots) == 1 else paper, many) if roots else _NO_AUDIT
     wanted = {key, *found.conclusions}
     chosen = [each for each in statements if each.key in wanted or each.repairs in wanted]
-    return _Scope(name, f"{asked.title} ({bounds.title(paper)})", _sections(chosen, [key], {}, {}), found)
+    return _Scope(name, f"{statement.title} ({bounds.title(paper)})", _sections(chosen, [key], {}, {}), found)
 
 
 def _with_steps(statement: Statement, paper: str) -> list[str]:
@@ -284,7 +284,7 @@ def _graphs(scope: _Scope, many: Mapping[str, Any]) -> dict[str, ProofGraph]:
 
 
 def _settings(paper: str) -> int | None:
-    """How many settings a paper prints for its experiments; None where nobody read them."""
+    """The number of settings that a paper prints for its experiments; None where nobody read them."""
     return len(experiment.experiments(paper)) if experiment.encoded(paper) else None
 
 
@@ -297,7 +297,7 @@ def _coverage(section: _Section) -> dict[str, tuple[Coverage, ...]]:
 
 
 def _searches(scope: _Scope, evaluations: int, seed: int, many: Mapping[str, Any]) -> dict[str, Falsified]:
-    """The ends of the searches by key; none where none was asked for."""
+    """The ends of the searches by key; none where none was requested."""
     if not evaluations:
         return {}
     given = {key: address for section in scope.sections for key, address in section.given.items()}

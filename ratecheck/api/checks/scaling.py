@@ -31,7 +31,7 @@ class ScalingResult(Result):
 
     @property
     def exponents(self) -> dict[str, Exponent]:
-        """By what was varied."""
+        """The exponents by the parameter that was varied."""
         return {each.sweep.parameter: each for each in self.scaling.exponents}
 
     def __str__(self) -> str:

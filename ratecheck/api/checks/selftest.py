@@ -32,7 +32,7 @@ class SelftestResult(Result):
 
     @property
     def failures(self) -> list[str]:
-        """What is not as it has to be, in one line each."""
+        """The failures of the self-test, in one line each."""
         return list(self.report.failures)
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ def selftest(
     known truth; ``evaluations`` the instances that a search tries per mutant, and ``seconds`` a time after which it
     ends, so that counts depend on the machine; ``workers`` the processes, one per core by default, or ``scheduler`` the
     address of a Dask scheduler, whose workers do it. An interrupted self-test goes on where it stopped. Raises
-    `InputError` where there is nothing to ask about.
+    `InputError` where there is nothing to examine.
     """
     ready = SelfTest.of(
         *scopes, mutants=mutants, instances=instances, planted=planted, evaluations=evaluations, seconds=seconds,
@@ -120,7 +120,7 @@ def _selected(scopes: Sequence[str]) -> list[str]:
         found = _scope(scope)
         keys += [key for key, statement in found.items() if not statement.order_only and searchable(statement)]
     if not keys:
-        raise InputError(f"the search can be asked about nothing in {', '.join(scopes) or 'the catalogue'}")
+        raise InputError(f"the search covers nothing in {', '.join(scopes) or 'the catalogue'}")
     return list(dict.fromkeys(keys))
 
 

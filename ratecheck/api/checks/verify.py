@@ -36,9 +36,9 @@ _ORDER = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.NOT_
 class VerifyResult(Result):
     """Whether statements hold on a problem.
 
-    There is one verdict per statement; ``several`` says that more than one was asked for, or a paper. ``outcome``,
+    There is one verdict per statement; ``several`` says that more than one was requested, or a paper. ``outcome``,
     ``slack`` and the others are those of `verdict`, the worst of them. ``proof`` is what interval arithmetic proves,
-    where a saved instance was asked about.
+    where a saved instance was evaluated.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -146,7 +146,7 @@ def verify(
     traces
         Number of sampled participation traces of a statement about any participation; each is a check of its own.
     instance
-        An instance that `falsify` found, or its file, to ask again; at most one statement, and no parameters then.
+        An instance that `falsify` found, or its file, to evaluate again; at most one statement, and no parameters then.
     ignore_conditions
         Compare even where a step size breaks the statement's conditions.
     each
@@ -199,12 +199,12 @@ def _verdict(
     options: Options,
     participation: ParticipationLike | None,
 ) -> Verdict:
-    asked = prepare_with(statement, problem, given, participation)
+    inputs = prepare_with(statement, problem, given, participation)
 
     def judged(each: Statement, report: Progress | None = None) -> Verdict:
         return verdict_on(
-            each, asked.problem, asked.values, options,
-            participation=asked.participation, name=asked.name, progress=report,
+            each, inputs.problem, inputs.values, options,
+            participation=inputs.participation, name=inputs.name, progress=report,
         )  # fmt: skip
 
     with progress(f"verifying {statement.key}") as report:

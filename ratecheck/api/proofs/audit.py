@@ -37,8 +37,8 @@ from ratecheck.views.proofs.certificates import certificate_text, leaving_text
 class AuditResult(Result):
     """The ``steps`` of proofs, each with its verdict; what follows for each statement; errata, what matters most first.
 
-    ``one`` says that a single step was asked for; ``changed`` says then, where it was checked on instances, what these
-    make of the claim with one thing changed. ``certificates`` are those that were asked for, with the reason where
+    ``one`` says that a single step was requested; ``changed`` says then, where it was checked on instances, what these
+    make of the claim with one thing changed. ``certificates`` are those that were requested, with the reason where
     there is none; ``file`` says where they were written.
     """
 
@@ -95,7 +95,7 @@ class MutationResult(Result):
 
 
 class AuditOptions(TypedDict, total=False):
-    """What `audit` takes beside the paper, whatever its result is."""
+    """The arguments of `audit` beside the paper."""
 
     step: str | None
     room: bool
@@ -217,14 +217,14 @@ def _written(found: AuditResult, targets: ProofFiles) -> AuditResult:
 
 
 def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]]) -> AuditResult:
-    """What follows from steps for the statements."""
+    """The conclusions from steps on the statements."""
     conclusions = following.if_complete(following.conclude(steps, statements), steps)
     wrong = tuple(errata(steps, conclusions))
     return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs))
 
 
 def _one(step: StepResult, module: ledger.Ledger, proofs: list[dict[str, Any]], address: str = "") -> AuditResult:
-    """What is known about one step, and the power of instances on which it was checked; nothing else is examined."""
+    """The verdict on one step, and the power of its instances; no other step is examined."""
     count = sum(each.of == step.of for each in ledger.load(module))
     conclusions = {step.of: following.of_one(step, count, address)}
     changed = None

@@ -28,10 +28,10 @@ from ratecheck.views.proofs.implications import implication_fields, implication_
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ImplicationsResult(Result):
-    """What the papers say to follow from what, each ``answers`` with its verdict and constants.
+    """The implications of the papers, each ``answers`` with its verdict and constants.
 
     ``certificates`` are those of the inequalities that the proved ones come down to, with the reason where there is
-    none, if they were asked for; ``file`` says where they were written.
+    none, if they were requested; ``file`` says where they were written.
     """
 
     answers: tuple[CheckedImplication, ...]
@@ -111,7 +111,7 @@ def _checked(wanted: Sequence[Implication], *, sharpest: bool) -> list[CheckedIm
 
 
 def _shared(work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Progress) -> list[Any]:
-    """What some work yields for each task, in their order, computed on all cores."""
+    """The results of some work on each task, in their order, computed on all cores."""
     answers: dict[int, Any] = {}
 
     def done(number: int, answer: Any) -> None:

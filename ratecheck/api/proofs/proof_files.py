@@ -18,7 +18,7 @@ from ratecheck.errors import InputError
 
 @dataclass(frozen=True)
 class ProofFiles:
-    """Where proofs are to be written, None where they are not."""
+    """The places of files for proofs, None for no file."""
 
     certificates: Path | None
     coq: Path | None
@@ -43,7 +43,7 @@ class ProofFiles:
         return [path for path in (self.certificates, self.coq) if path is not None]
 
     def save(self, proofs: Sequence[Mapping[str, Any]]) -> str:
-        """Write the files that are asked for; their names, "" without one."""
+        """Write the requested files; their names, "" without one."""
         data = file_data(proofs)
         if self.certificates is not None:
             files.save(self.certificates, json.dumps(data, indent=1) + "\n")

@@ -58,7 +58,7 @@ def report(
     scheduler: str | None = None,
     theorems: str | Path | Sequence[str | Path] = (),
 ) -> ReportResult:
-    """What a study found, as one document: claims with verdicts and comparisons, figures, theorems on the curves.
+    """The report on a study, as one document: claims with verdicts and comparisons, figures, theorems on the curves.
 
     ``study_file`` is a TOML file as `run` takes it; cells that are in the folder ``results``, by default
     ``results/NAME``, are not computed again, the others are. ``out`` is a file, HTML or Markdown by its ending. The

@@ -16,7 +16,7 @@ from ratecheck.studies.storage.store import code_version
 from ratecheck.views.progress import progress
 from ratecheck.views.records.results import check_export, export, results_text
 
-# What a page has room for; a store of other settings lacks some.
+# Columns that fit on a page; a store of other settings lacks some.
 _SHOWN = (
     "study", "figure", "curve", "algorithm", "m", "K", "T", "replicates", "steady", "low", "high", "state",
 )  # fmt: skip
@@ -24,7 +24,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultsResult(Result):
-    """The ``rows`` of cells that were asked for, and the names of their ``columns``; `str` shows ``shown`` of them.
+    """The requested cells as ``rows``, and the names of their ``columns``; `str` shows ``shown`` of them.
 
     ``total`` is how many cells there are.
     """
@@ -63,7 +63,7 @@ def results(
     columns: Sequence[str] | None = None,
     out: str | Path | None = None,
 ) -> ResultsResult:
-    """What studies have stored, a row for every cell: what it is, its settings, its steady state.
+    """The stored cells of studies, a row for each: its name, its settings, its steady state.
 
     ``store`` is the folder of one study's results, or of several. ``where`` maps names of columns to a value, or to a
     list of them of which one has to be met; ``columns`` are those that are wanted. ``steady`` is the mean of the

@@ -27,7 +27,7 @@ from ratecheck.views.records.study import shard_text, study_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunResult(Result):
-    """What a study found: its ``findings`` with every claim, the ``records`` of the runs, and its ``figures``."""
+    """The results of a study: its ``findings`` with every claim, the ``records`` of the runs, and its ``figures``."""
 
     findings: Findings
     records: StudyResult
@@ -53,7 +53,7 @@ class RunResult(Result):
 
     @property
     def drawn_text(self) -> str:
-        """Where the figures are."""
+        """The places of the figures, in words."""
         return f"\nfigures in {self.folder}: {', '.join(path.name for path in self.figures)}"
 
     def _headline(self) -> str:
@@ -172,7 +172,7 @@ def _damaged(paths: Sequence[Path], store: RunStore) -> tuple[str, ...]:
 
 
 class StudyOptions(TypedDict, total=False):
-    """What `run` takes beside the study and its part."""
+    """The arguments of `run` beside the study and its part."""
 
     out: str | Path | None
     replicates: int | None

@@ -53,7 +53,7 @@ def catalogue(paper: str | None = None, *, summary: bool = False) -> CatalogueRe
 
 
 def _addressed(paper: str) -> dict[str, Statement]:
-    """What functions take for each statement of a paper or of a user's file."""
+    """The arguments that stand for each statement of a paper or of a user's file."""
     if bounds.own.is_own(paper):
         return bounds.own.addresses(paper)
     return {statement.key: statement for statement in bounds.statements(paper)}

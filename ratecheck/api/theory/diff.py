@@ -27,7 +27,7 @@ from ratecheck.views.theory import diff as view
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiffResult(Result):
-    """What changed between two versions.
+    """The changes between two versions.
 
     ``statements`` are those that both have; ``gone`` and ``added`` the keys of the others. ``lint`` has the linter's
     findings by the key of the new statement, where it changed. ``steps`` and ``findings`` are None where ledgers were
@@ -44,7 +44,7 @@ class DiffResult(Result):
 
     @property
     def same(self) -> bool:
-        """Whether all statements are proved to be the same, and none is gone or new; steps are not asked."""
+        """Whether all statements are proved to be the same, and none is gone or new; steps are not compared."""
         return not (self.gone or self.added) and all(each.same for each in self.statements)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class DiffResult(Result):
 
 
 def diff(old: str | Path | Statement, new: str | Path | Statement, /, *, audit: bool = True) -> DiffResult:
-    """What changed between two versions of a paper's statements and of their proofs.
+    """The changes between two versions of a paper's statements and of their proofs.
 
     Each version is a paper, a key, ``path/to/file.py``, ``path/to/file.py:name`` or a `bounds.statement.Statement`.
     Statements are matched by their names, then the only ones left. Formulas are compared as mathematics: "same" is

@@ -31,7 +31,7 @@ class LintResult(Result):
         return any(report.wrong for report in self.reports)
 
     def level(self, level: str) -> int:
-        """How many findings of that level there are: "error", "warning" or "note"."""
+        """The number of findings of a level: "error", "warning" or "note"."""
         wanted = Level(level)
         return sum(finding.level is wanted for report in self.reports for finding in report.findings)
 

@@ -16,7 +16,7 @@ from ratecheck.views.theory.horizon import horizon_fields, horizon_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundsResult(Result):
-    """How many rounds a bound asks for; ``horizon`` has the step sizes there and what so many rounds cost."""
+    """The number of rounds that a bound needs; ``horizon`` has the step sizes there and what so many rounds cost."""
 
     horizon: Horizon
 

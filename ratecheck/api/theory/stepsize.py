@@ -30,7 +30,7 @@ class StepsizeResult(Result):
 
     ``step_sizes`` has everything. ``nearest`` is what would be admissible where nothing is, ``impossible`` claims whose
     bound is negative at admissible step sizes although the left side never is, ``region`` the region of two step sizes
-    where one was asked for.
+    where one was requested.
     """
 
     step_sizes: StepSizes
@@ -50,7 +50,7 @@ class StepsizeResult(Result):
 
     @property
     def prescribed(self) -> dict[str, float]:
-        """What the statement sets; for "at least" the smallest value."""
+        """The step sizes that the statement sets; for "at least" the smallest value."""
         return self.step_sizes.prescribed
 
     @property

@@ -15,7 +15,7 @@ from ratecheck.views.theory.tables import table_fields, table_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TablesResult(Result):
-    """Tables of rates with a verdict for every row; ``one`` says that a single table was asked for by its name."""
+    """Tables of rates with a verdict for every row; ``one`` says that a single table was requested by its name."""
 
     reports: tuple[TableReport, ...]
     one: bool = False

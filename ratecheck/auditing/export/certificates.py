@@ -51,7 +51,7 @@ def exported(step: Step, found: StepResult) -> dict[str, Any]:
 
 
 def file_data(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a file of certificates has: those that there are, and which proved steps are without, and why."""
+    """The data of a file of certificates: the certificates, and the proved steps without one, with the reason."""
     return {
         "schema": SCHEMA,
         "steps": [each["certificate"] for each in answers if each["certificate"]],

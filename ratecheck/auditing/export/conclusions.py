@@ -1,4 +1,4 @@
-"""What the verdicts on the steps mean for the statements."""
+"""The conclusions from verdicts on steps to the statements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ratecheck.auditing.finding import StepResult, StepVerdict
 
 
 class ProofStanding(Enum):
-    """Where a statement stands after its proof was audited; the later, the worse.
+    """The standing of a statement after the audit of its proof, in order from best to worst.
 
     It holds where every step is proved or standard. With a step that was only checked, on instances or in a special
     case, it is not refuted, and so with a repair, since nothing shows that the steps after a repaired one need no more
@@ -44,7 +44,7 @@ class Conclusion:
 
     @property
     def text(self) -> str:
-        """In one line."""
+        """The standing and its reasons in one line."""
         return self.standing.value + (f": {'; '.join(self.reasons)}" if self.reasons else "")
 
 
@@ -88,7 +88,7 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
 
 
 def if_complete(found: Mapping[str, Conclusion], findings: Sequence[StepResult]) -> dict[str, Conclusion]:
-    """Of a user's own statements that hold it is said that this supposes a complete ledger, which nobody has read."""
+    """The conclusions; those on a user's own statements that hold suppose a complete ledger, which nobody has read."""
     counts = Counter(each.of for each in findings if each.file)
 
     def said(each: Conclusion) -> Conclusion:
@@ -101,13 +101,13 @@ def if_complete(found: Mapping[str, Conclusion], findings: Sequence[StepResult])
 
 
 def premises_of(statements: Sequence[Statement], audited: Container[str]) -> dict[str, list[str]]:
-    """What each statement follows from; of a repaired form that has no steps the printed one, whose steps repair it."""
+    """The premises of each statement; for a repaired form without steps the printed one, whose steps repair it."""
     printed = {each.key: each.repairs for each in statements if each.repairs and each.key not in audited}
     return {each.key: [printed.get(premise, premise) for premise in each.follows_from] for each in statements}
 
 
 def of_one(finding: StepResult, count: int, address: str = "") -> Conclusion:
-    """What a single step says of its statement, which has ``count`` steps: it can refute it, and nothing more.
+    """The conclusion from a single step on its statement of ``count`` steps: the step can refute it, and no more.
 
     ``address`` is what the audit takes for the statement, where that is not its key.
     """
@@ -154,7 +154,7 @@ def _judge(
 
 
 def _partly(checked: Sequence[StepResult], count: int) -> Iterator[str]:
-    """How many of ``count`` steps were checked on instances, and how many in a special case."""
+    """The numbers of steps, of ``count``, that were checked on instances and in a special case, in words."""
     special = [step for step in checked if step.special]
     if len(checked) > len(special):
         yield f"{len(checked) - len(special)} of its {count} steps checked on instances"
@@ -164,7 +164,7 @@ def _partly(checked: Sequence[StepResult], count: int) -> Iterator[str]:
 
 
 def _of_step(step: StepResult) -> tuple[ProofStanding, str]:
-    """What one step makes of its statement, and why."""
+    """The standing of a statement from one of its steps, and the reason."""
     if step.verdict is StepVerdict.UNKNOWN:
         return ProofStanding.UNDECIDED, f"{step.location} is {'vacuous' if step.vacuous else 'not decided'}"
     end_to_end = step.kind == StepKind.END_TO_END.value
@@ -195,7 +195,7 @@ def _of_refuted(step: StepResult, end_to_end: bool) -> tuple[ProofStanding, str]
 
 
 def _of_premise(premise: Conclusion) -> tuple[ProofStanding, str]:
-    """What a premise makes of a statement that rests on it, and why."""
+    """The standing of a statement that rests on a premise, and the reason."""
     if premise.standing is ProofStanding.HOLDS:
         return ProofStanding.HOLDS, ""
     if premise.standing is ProofStanding.FALSE and premise.mended:

@@ -57,7 +57,7 @@ def _comment(text: str) -> str:
 
 @dataclass(frozen=True)
 class _ProofScope:
-    """Where a proof is: the state of the checker, what numbers and facts are called, and how deep it is."""
+    """The scope of a proof: the state of the checker, what numbers and facts are called, and how deep it is."""
 
     state: Any
     variables: Mapping[Any, Variable]
@@ -119,7 +119,7 @@ class _Summand:
     proof: Any
 
     def parts(self, common: Any, scope: _ProofScope) -> list[str]:
-        """What is multiplied."""
+        """The factors of the summand, as Coq writes them."""
         whole = recheck.times(self.scale if self.proof else self.factor, common)
         parts = [scope.poly(each) for each in ([whole, self.factor] if self.proof else [whole])]
         parts += [f"({square} * {square})" for square in map(scope.poly, self.squares)]
@@ -194,7 +194,7 @@ class _Lemma(CoqTerms):
         return any(recheck.sign(dict(q), self.claim.signs) < 2 for q in self._factors(divisor))
 
     def _factors(self, divisor: Any) -> Sequence[Any]:
-        """What a divisor is for the checker: powers of polynomials."""
+        """A divisor as the checker has it: powers of polynomials."""
         poly, _ = self.claim.quotient(divisor)
         if len(poly) > 1:
             return [recheck.frozen(poly)]
@@ -387,7 +387,7 @@ class _Lemma(CoqTerms):
         self.combinations[name] = found, equation
 
     def _combination(self, node: Any) -> tuple[dict[str, list[str]], str]:
-        """Vectors with the factors that stand before them, and the equation that says so."""
+        """Vectors with their factors, and the equation between both forms."""
         return ({node: []}, "") if isinstance(node, str) else self.combinations[recheck.shown(node)]
 
     def _expanding(self, *sides: Any) -> str:
@@ -396,7 +396,7 @@ class _Lemma(CoqTerms):
         return "".join(f"rewrite ?{self.expansions[name]}; " for name in reversed(names) if name in self.expansions)
 
     def _base(self, q: Any) -> str:
-        """What the checker divides by, of a number alone its name."""
+        """The base q by which the checker divides; the name of a single number."""
         if len(q) > 1:
             return self._scope({}, {}).poly(dict(q))
         ((((key, _),), _),) = q
@@ -581,14 +581,14 @@ class _Lemma(CoqTerms):
 
 @dataclass(frozen=True)
 class _Value:
-    """What a variable x is: x*``below`` = ``above`` by the hypothesis ``known``, where ``below`` is positive."""
+    """The value of a variable x: x*``below`` = ``above`` by the hypothesis ``known``, where ``below`` is positive."""
 
     above: str
     below: str
     known: str
 
     def factor(self, poly: Any, x: str) -> str:
-        """What clears the denominators of a polynomial in x."""
+        """The factor that clears the denominators of a polynomial in x."""
         low, high = _powers(poly, x)
         return f"({' * '.join(['1', *_times(self.above, -low), *_times(self.below, high)])})"
 
@@ -666,7 +666,7 @@ def _inside_expression(node: Any) -> Iterator[Any]:
 
 
 def _divided(node: Any) -> Sequence[Any]:
-    """What an expression divides by."""
+    """The divisors of an expression."""
     if node[0] == "^" and Fraction(node[2]) < 0:
         return [node[1]]
     return [node[2]] if node[0] == "/" else []

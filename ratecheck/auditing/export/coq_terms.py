@@ -51,7 +51,7 @@ def fresh(name: str, taken: set[str]) -> str:
 
 @dataclass(frozen=True)
 class Variable:
-    """What a number is called, which power of that it is, and whether even powers are written as squares."""
+    """The identifier of a number, the power of it, and whether even powers are written as squares."""
 
     name: str
     power: int = 1
@@ -64,7 +64,7 @@ class Variable:
 
 
 def joined(parts: Sequence[str], sign: str) -> str:
-    """In brackets where there are several."""
+    """Parts joined by a sign, in brackets where there are several."""
     if len(parts) == 1 and _atomic(parts[0]):
         return parts[0]
     return f"({sign.join(parts)})" if parts else ""
@@ -100,7 +100,7 @@ def power_text(variable: Variable, e: Fraction) -> str:
 
 
 class CoqTerms:
-    """What the names of a claim are called, and its expressions as they are written."""
+    """The names of a claim and its expressions in the notation of Coq."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data, self.taken = _told_apart(data), taken_names()
@@ -123,7 +123,7 @@ class CoqTerms:
         return fresh(name, self.taken)
 
     def called(self, name: str) -> str:
-        """What a name of the claim is called."""
+        """The identifier of a name of the claim."""
         return self.new(re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_"))
 
     def term(self, node: Any, outer: int = 0) -> str:

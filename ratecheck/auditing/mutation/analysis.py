@@ -35,7 +35,7 @@ _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 1
 
 
 class MutantStatus(Enum):
-    """What became of a mutant."""
+    """The fate of a mutant."""
 
     REFUTED = "refuted"
     HARMLESS = "proved as well"
@@ -106,7 +106,7 @@ class Tested:
         return self.file or self.id.partition("/")[0]
 
     def fields(self) -> dict[str, Any]:
-        """As data for a file."""
+        """The result as data for a file."""
         listed = [[m.change, m.by, m.fate.name, m.why, m.kind.name] for m in self.mutants]
         return {"id": self.id, "on_instances": self.on_instances, "mutants": listed}
 
@@ -155,7 +155,7 @@ def _mutants(probe: Probe, end: float) -> Iterator[ChangedStep]:
 
 
 def _structural(probe: Probe) -> Iterator[ChangedStep]:
-    """What is compared changed: of a formula, or of the code of a claim on instances and of its form."""
+    """Structural mutants: of a formula, or of the code of a claim on instances and of its form."""
     check, end = probe.check, time.process_time() + SECONDS
     strict = structure.strict(check)
     if not isinstance(check, Enumerated):
@@ -175,7 +175,7 @@ def _structural(probe: Probe) -> Iterator[ChangedStep]:
 
 
 def _sought(probe: Probe, of_form: Probe | None, check: Check, found: ChangedStep, end: float) -> ChangedStep:
-    """What becomes of a changed claim that no instance at hand refutes: by others, or by its form for all values."""
+    """The fate of a changed claim that no instance at hand refutes: by others, or by its form for all values."""
     assert isinstance(check, Enumerated)
     refuted = dataclasses.replace(found, fate=MutantStatus.REFUTED, why="")
     try:
@@ -266,23 +266,23 @@ def _decision(probe: Probe, mutant: Check, end: float, *, vanishing: bool) -> De
 
 @dataclass(frozen=True)
 class Share:
-    """How many mutants there are of each fate."""
+    """The number of mutants of each fate."""
 
     counts: dict[str, int]
 
     @staticmethod
     def of(found: Sequence[ChangedStep]) -> Share:
-        """Of some mutants."""
+        """The share of some mutants."""
         return Share({fate.value: sum(m.fate is fate for m in found) for fate in MutantStatus})
 
     @property
     def refuted(self) -> int:
-        """How many are refuted."""
+        """The number of refuted mutants."""
         return self.counts[MutantStatus.REFUTED.value]
 
     @property
     def harmful(self) -> int:
-        """How many may do harm: all but those that are proved as well, or no stronger, or nonsense."""
+        """The number of mutants that may do harm: not those proved as well, no stronger, or nonsense."""
         return sum(self.counts[fate.value] for fate in MutantStatus if fate.harmful)
 
     @property
@@ -291,7 +291,7 @@ class Share:
         return self.refuted / self.harmful if self.harmful else 1.0
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The counts as JSON data."""
         return {**self.counts, "share": self.share}
 
 
@@ -313,7 +313,7 @@ class MutationSummary:
     survivors: tuple[tuple[str, str, str], ...]
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The summary as JSON data."""
         survivors = [{"id": i, "mutant": m, "reason": r} for i, m, r in self.survivors]
         shares = {name: getattr(self, name).fields() for name in ("all", "algebra", "instances")}
         kinds = {name: share.fields() for name, share in self.kinds.items()}
@@ -322,7 +322,7 @@ class MutationSummary:
 
 
 def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:
-    """All mutants together."""
+    """The summary of all mutants together."""
     by_instances = [m for each in tested if each.on_instances for m in each.mutants]
     noticed = Counter(m.by.lstrip("+-") for m in by_instances if m.fate is MutantStatus.REFUTED and m.by.endswith("%"))
     return MutationSummary(

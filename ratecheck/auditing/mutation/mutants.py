@@ -25,7 +25,7 @@ _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 
 
 class MutantKind(Enum):
-    """What is changed: a number, an exponent, the direction, or one of several things about what is compared."""
+    """The object of a change: a number, an exponent, the direction, or one of several things about what is compared."""
 
     NUMBER = "number"
     EXPONENT = "exponent"
@@ -56,7 +56,7 @@ class PrintedConstant:
 
     @property
     def text(self) -> str:
-        """Such as ``1/32 on the right``."""
+        """The constant in words, such as ``1/32 on the right``."""
         if self.factor:
             return f"a factor {self.value} on the {self.side}"
         if self.name:

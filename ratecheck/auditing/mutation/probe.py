@@ -1,4 +1,4 @@
-"""Where to look whether a claim still holds after one of its numbers has changed.
+"""The instances and values at which a claim with a changed number is tested.
 
 A claim and its mutants have the same hypotheses, so the points at which these hold are looked for once: random ones,
 and those at which the claim itself has the least slack. A mutant that is refuted there needs no search of its own.
@@ -46,7 +46,7 @@ _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, Overflow
 
 @dataclass(frozen=True)
 class Probed:
-    """What other code makes of a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
+    """The effect of other code on a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
 
     "elsewhere" is a claim of which both sides have changed wherever one has; ``why`` is the evidence.
     """
@@ -75,7 +75,7 @@ class _Comparing:
         return bool(self._false and self._one_sided) or (len(self._errors) >= _FAILURES and not self._compared)
 
     def add(self, instance: Instance, printed: Pairs, other: Pairs) -> None:
-        """What both yield on an instance."""
+        """Add an instance and the values of both forms on it."""
         failed = next((each for each in other if not holds(each[0], self._operator, each[1])), None)
         self._compared += len(other)
         if printed == other:
@@ -151,7 +151,7 @@ class Probe:
         return decide(mutant, effort)
 
     def compare(self, sides: Callable[..., Any]) -> Probed:
-        """How the claim with other code for its sides differs from it on the instances, which alone decide."""
+        """The effect of other code for the sides of a claim, on its instances alone."""
         assert isinstance(self.check, Enumerated)
         found = _Comparing(self.check.operator)
         for instance, printed in self._instances:

@@ -77,7 +77,7 @@ def replaced(tree: ast.AST, place: ast.AST, new: ast.AST) -> ast.AST:
 
 
 def rewrites(source: FunctionSource) -> list[Rewrite]:
-    """All of a source."""
+    """The rewrites of a source."""
     body: list[ast.AST] = [source.node.body] if isinstance(source.node, ast.Lambda) else [*source.node.body]
     names = _NameUses(source, body)
     found = []
@@ -130,7 +130,7 @@ def _adds_up(loop: ast.For) -> bool:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What is evaluated of a node: not its annotations, nor what names are bound."""
+    """The children of a node that are evaluated: not its annotations, nor what names are bound."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "target", "targets", "args") and not isinstance(node, ast.Call):
             continue
@@ -151,7 +151,7 @@ def _is_alias(node: ast.stmt) -> bool:
 
 
 class _NameUses:
-    """What the names of a function stand for, as far as their use tells."""
+    """The meaning of the names of a function, as far as their use shows."""
 
     def __init__(self, source: FunctionSource, body: list[ast.AST]) -> None:
         self.indices: set[str] = set()
@@ -333,7 +333,7 @@ def _other_expectations(node: ast.Call, name: str) -> Iterator[_Other]:
 
 
 def _other_means(node: ast.Call, name: str) -> Iterator[_Other]:
-    """Of the mean or an extreme of many values, or of the greater of two."""
+    """Other names for the mean or an extreme of many values, or for the greater of two."""
     if name in _MEANS:
         picks = {
             "max": ast.Call(_name("max"), node.args, []),

@@ -59,7 +59,7 @@ class TapedDraw(Draw):
 
 
 class _Tape:
-    """What `Draw` needs of a generator of random numbers, from a sequence."""
+    """A generator of random numbers for `Draw`, from a sequence."""
 
     def __init__(self, tape: list[float], beyond: Callable[[], float]) -> None:
         self._tape, self._beyond, self._place = tape, beyond, 0
@@ -115,7 +115,7 @@ class Seeker:
 
 
 class _Tried:
-    """What is known of the instances that were tried."""
+    """The instances that were tried, and what they showed."""
 
     def __init__(self, compared: Comparing, operator: str) -> None:
         self._compared, self._operator = compared, operator
@@ -148,7 +148,7 @@ class _Tried:
 
 
 def _slack(left: Value, right: Value) -> float:
-    """How far apart the sides are, relatively."""
+    """The relative distance of the sides."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return float(abs(right - left) / (abs(left) + abs(right)))
     return abs(float(right) - float(left)) / (abs(float(left)) + abs(float(right)))

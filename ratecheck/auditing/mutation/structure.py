@@ -123,7 +123,7 @@ class _Quantity:
         return all(getattr(other.symbol, f"is_{fact}") for fact in facts if getattr(self.symbol, f"is_{fact}"))
 
     def put(self, other: _Quantity, expr: sp.Expr, *, exchanged: bool) -> Mapping[sp.Symbol, sp.Expr]:
-        """What is to be put in an expression for the other to stand in its place, and vice versa if exchanged."""
+        """The substitution that puts the other quantity in its place, and vice versa if exchanged."""
         if self.symbol is not None and other.symbol is not None:
             here = {self.symbol: other.symbol, **({other.symbol: self.symbol} if exchanged else {})}
             return here if expr.has(*here) else {}
@@ -139,7 +139,7 @@ class _Quantity:
 
 
 def _quantities(check: Algebraic) -> list[_Quantity]:
-    """All of a claim, by name."""
+    """The quantities of a claim, by name."""
     symbols = sp.sympify(check.left).free_symbols | sp.sympify(check.right).free_symbols
     numbers = [_Quantity(symbol.name, symbol) for symbol in symbols if factors(symbol) is None]
     forms: dict[str, set[tuple[str, str]]] = defaultdict(set)

@@ -56,11 +56,11 @@ def command(
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
     The search stays inside the assumptions and conditions. A violating instance is shrunk to few clients, variables,
-    rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json;
-    "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Numbers that are given
-    (sizes, noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and prints the
-    best so far. Exit code 1 where the statement fails, 3 where nothing could be asked, or where something exceeds the
-    bound and nothing confirms it; 130 or 143 where it was interrupted before a violation was found. Several KEYs, or a
+    rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json; "ratecheck
+    verify --instance FILE" evaluates it again, and --out saves the tightest one too. Numbers that are given (sizes,
+    noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and prints the best so
+    far. Exit code 1 where the statement fails, 3 where nothing could be evaluated, or where something exceeds the bound
+    and nothing confirms it; 130 or 143 where it was interrupted before a violation was found. Several KEYs, or a
     paper's name, end in a table; the exit code is then 1 where any of them fails, else 3 where that is the answer for
     one.
 

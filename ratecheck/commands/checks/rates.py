@@ -52,7 +52,7 @@ def command(
     found falls behind, EXCEEDED where it passes the bound and 'verify' says so too, OPEN where it passes the bound and
     nothing confirms it, NOT REACHED where the conditions leave no such settings. An
     instance that passes the bound is saved, by default as KEY-violated.json, and "ratecheck verify --instance FILE"
-    asks it again. Exit code 1 where a cell is EXCEEDED, else 3 where one is OPEN.
+    evaluates it again. Exit code 1 where a cell is EXCEEDED, else 3 where one is OPEN.
 
     'scaling' is about one given problem; 'plot --rates' draws the card.
     """

@@ -16,7 +16,7 @@ from ratecheck.selftesting.run import SelfTestReport
 
 
 def _count(text: str) -> int | str:
-    """How many mutants; what is no whole number is left to whoever says what is needed."""
+    """The number of mutants; text that is no whole number is returned as it is."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 
@@ -47,10 +47,10 @@ def command(
 ) -> int:
     """Measure whether the checks notice wrong statements and leave right ones alone.
 
-    Sound statements are made wrong on purpose, one change at a time, and audit, falsify and verify are asked about
-    each. The sound statements themselves are asked about on random valid instances, and Monte Carlo where the truth is
+    Sound statements are made wrong on purpose, one change at a time, and audit, falsify and verify examine
+    each. The sound statements themselves are evaluated on random valid instances, and Monte Carlo where the truth is
     known. All statements by default; the long form is --mutants all --instances 10000 --planted 2000. A sound statement
-    that is called violated is saved as KEY-alarm-NUMBER.json, and "ratecheck verify --instance FILE" asks it again
+    that is called violated is saved as KEY-alarm-NUMBER.json, and "ratecheck verify --instance FILE" evaluates it again
     (with path/to/file.py:name before it for a statement of your own). "textbook" is a set of true statements in forms
     of all kinds, with false twins, which have to be caught; it is part of the default.
     Exit code 1 where a share is missed or there is a false alarm.
@@ -77,4 +77,4 @@ def _save_alarms(found: SelfTestReport) -> None:
         path = Path(f"{alarm.key.replace('/', '-').replace(':', '-')}-alarm-{place}.json")
         files.save(path, json.dumps(alarm.instance, indent=1) + "\n")
         address = f"{alarm.key} " if bounds.own.is_own(alarm.key) else ""
-        note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
+        note(f"saved {path}: 'ratecheck verify {address}--instance {path}' evaluates it again")

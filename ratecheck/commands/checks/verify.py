@@ -44,7 +44,7 @@ from ratecheck.participation.build import forms
     "--instance",
     "file",
     type=click.Path(path_type=Path),
-    help="Ask again about the instance in this file, which 'ratecheck falsify' wrote; no KEY then.",
+    help="Evaluate the instance in this file again, which 'ratecheck falsify' wrote; no KEY then.",
 )
 @click.option(
     "--ignore-conditions", is_flag=True, help="Compare even where a step size breaks the statement's conditions."

@@ -27,8 +27,8 @@ from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes.alike import AlikeRun, Descent
 from ratecheck.exponents.regimes import DISTURBANCES
 from ratecheck.settings.convexity import any_sign, says_quadratic
-from ratecheck.settings.kinks import has_pieces
 from ratecheck.settings.measured import wanted
+from ratecheck.settings.piecewise import has_pieces
 
 # What is known in closed form on such a run.
 _QUANTITIES = frozenset({"G_u", "gap", "distance2"})

@@ -70,7 +70,7 @@ def _member(words: type[Enum]) -> Callable[[object], Enum]:
 
 
 def _value(value: object) -> object:
-    """Of a curve: a number within the range of floats, a word, true or false."""
+    """The value of a curve: a number within the range of floats, a word, true or false."""
     if isinstance(value, str):
         return _one_line(_not_empty(value))
     try:

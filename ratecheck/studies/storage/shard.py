@@ -36,5 +36,5 @@ class Shard:
         return f"{self.number}/{self.count}"
 
     def of(self, items: Sequence[T]) -> list[T]:
-        """Its part of a sequence, which is dealt in turn."""
+        """The shard's part of a sequence, which is dealt in turn."""
         return list(items[self.number - 1 :: self.count])

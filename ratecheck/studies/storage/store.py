@@ -130,7 +130,7 @@ class RunStore:
         return sorted({path.name[:_KEY] for path in self.folder.glob("??/*.npz") if _NAME.fullmatch(path.name)})
 
     def count(self, key: str) -> int:
-        """How many first replicates of a cell the names of its files promise."""
+        """The number of first replicates of a cell by the names of its files."""
         have = 0
         for first, last in sorted(place for path, place in self.files(key).items() if path.is_file()):
             have = max(have, last) if first <= have else have

@@ -54,7 +54,7 @@ class WrittenCounterexample:
 
     @cached_property
     def _proof(self) -> VerdictProof:
-        """What is proved, in rationals where they tell."""
+        """The proof of the violation, in rationals where these decide."""
         try:
             return self.instance.proof(exactly=True)
         except InputError as error:
@@ -107,7 +107,7 @@ class WrittenCounterexample:
 
     @cached_property
     def _used(self) -> list[str]:
-        """What is given and used: a lemma about vectors has no rounds."""
+        """The given names that are used: a lemma about vectors has no rounds."""
         return [name for name in self.instance.given if name not in self._quantities or name in self.verdict.values]
 
     @cached_property
@@ -187,7 +187,7 @@ class WrittenCounterexample:
         return style.formula(style.related(left, "!=" if equal else ">", right)) + self._where(claim, at)
 
     def _from_below(self, claim: str, style: Notation) -> str:
-        """The same where the left side is known from below: by a short number between that and the right side."""
+        """The inequality where the left side is known from below: by a short number between that and the right side."""
         worst, proof = self.verdict.worst, self._proof
         assert worst is not None
         right = self._right_side(claim) if proof.right is None or not proof.right.exact else _rational(proof.right)

@@ -109,7 +109,7 @@ def _unconfirmed_text(found: Unconfirmed) -> str:
 
 
 def _not_convex_text(found: Shrunk) -> list[str]:
-    """Where a statement fails if it is not only about convex functions."""
+    """The text of a failure on functions that are not convex."""
     shown = WrittenCounterexample(found.instance, found.verdict).text
     said = f"no convexity is assumed, and it fails without: {shown}. Where convexity is meant, assume it"
     return [textwrap.fill(said, _COLUMNS, initial_indent="  convex  ", subsequent_indent="          ")]
@@ -143,10 +143,10 @@ def _searched_text(found: Falsified) -> list[str]:
 
 
 def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
-    """What is known of the worst convex functions: the case that fails, or how close the closest comes."""
+    """The text on the worst convex functions: the case that fails, or how close the closest comes."""
     worst = functions.worst
     if worst is None:
-        return [f"  convex  functions beyond quadratics were not asked: {functions.reason}"]
+        return [f"  convex  functions beyond quadratics were not evaluated: {functions.reason}"]
     if found.by_function:
         again = " ".join(f"{name}={value:.17g}" for name, value in worst.case.values.items())
         return ["", "the worst convex function, by its values and gradients:", worst_case_text(worst),
@@ -183,7 +183,7 @@ def _niche_text(niche: Niche) -> str:
 
 
 def _shrunk_text(shrunk: Shrunk) -> str:
-    """What shrinking took, and from where to where."""
+    """The cost of shrinking, and the sizes before and after."""
     parts = []
     for name, before, after in zip(("n", "d", "T", "K"), shrunk.before, shrunk.after, strict=False):
         if before or after:

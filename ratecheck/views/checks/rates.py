@@ -42,7 +42,7 @@ def rates_text(card: Card) -> str:
 
 
 def overall(card: Card) -> str:
-    """How many cells say what, the worst first."""
+    """The number of cells per finding, the worst first."""
     counts = Counter(cell.finding for cell in card.cells)
     order = (CellFinding.EXCEEDED, CellFinding.OPEN, CellFinding.LOOSE, CellFinding.NOT_REACHED, CellFinding.ATTAINED)
     return ", ".join(f"{counts[finding]} {finding.value}" for finding in order if counts[finding])

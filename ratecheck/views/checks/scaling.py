@@ -61,7 +61,7 @@ def _fields(survey: SweepSurvey, each: Exponent) -> dict[str, Any]:
 
 
 def overall(found: Scaling) -> str:
-    """What the exponents say together."""
+    """The agreement of all exponents."""
     return "NO_CONCLUSION" if found.agreement is None else found.agreement.value
 
 

@@ -98,7 +98,7 @@ def _textbook_text(data: dict[str, Any]) -> list[str]:
 
 
 def textbook_counts(data: Mapping[str, Any]) -> dict[str, int]:
-    """How many false twins are caught, and how many true statements the worst case over all functions accuses."""
+    """The false twins that are caught, and the true statements accused by the worst case over all functions."""
     covered = [each for each in data["over_functions"] if not each["reason"]]
     return {
         "twins": len(data["twins"]),
@@ -194,7 +194,7 @@ def _share(trials: Sequence[Trial], factor: float, tightness: float) -> dict[str
 
 
 def reason(trial: Trial) -> str:
-    """What was changed, by what it is false, and what was tried in vain."""
+    """The change, the factor by which it is false, and the checks that missed it."""
     tight = "" if trial.tightness is None else f", left / right at most {number(trial.tightness)}"
     return (
         f"{trial.kind.value}, {trial.text}; false by {number(trial.factor)} on the pool; falsify: {trial.evaluations} "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def proof_text(proof: VerdictProof) -> str:
-    """What was proved of an instance, both sides as intervals."""
+    """The proof on an instance, both sides as intervals."""
     lines = [f"  proof   {proof.outcome.value}, proved in interval arithmetic" if proof.outcome else "  proof   none"]
     if proof.reason:
         lines[0] += f": {proof.reason}"
@@ -38,7 +38,7 @@ def proof_text(proof: VerdictProof) -> str:
 
 def verdict_text(verdict: Verdict) -> str:
     """A verdict with both sides, the numbers that went in and every assumption's certificate."""
-    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {outcome_text(verdict)}{_room(verdict)}"]
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {outcome_text(verdict)}{_apart(verdict)}"]
     for comparison in _tightest(verdict):
         lines += _sides(verdict, comparison)
     lines += [f"  because {each.text}" for each in verdict.impossible]
@@ -62,16 +62,19 @@ def outcome_text(verdict: Verdict) -> str:
 
 
 def _tightest(verdict: Verdict) -> list[Comparison]:
-    """Of each claim the comparison with the least room: several participations are checks of the same claims."""
+    """The comparison of each claim with the least slack: several participations are checks of the same claims."""
     found: dict[str, list[Comparison]] = {}
     for comparison in verdict.comparisons:
         found.setdefault(comparison.claim, []).append(comparison)
     equal = {claim.name for claim in verdict.statement.claims if claim.relation is Relation.EQUAL}
-    return [min(each, key=lambda c: -abs(c.room) if c.claim in equal else c.room) for each in found.values()]
+    return [
+        min(each, key=lambda c: -abs(c.relative_slack) if c.claim in equal else c.relative_slack)
+        for each in found.values()
+    ]
 
 
-def _room(verdict: Verdict) -> str:
-    """How far apart the sides are: the slack, or for an equality their relative difference."""
+def _apart(verdict: Verdict) -> str:
+    """The distance of the sides: the slack, or for an equality their relative difference."""
     worst = verdict.worst
     if worst is not None and any(claim.relation is Relation.EQUAL for claim in verdict.statement.claims):
         if lost(worst.left, worst.left_error) and lost(worst.right, worst.right_error):
@@ -110,7 +113,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     return table(rows)
 
 
-# How a round was chosen, where it is not the one with least room.
+# How a round was chosen, where it is not the one with the least slack.
 _WHICH = {Over.LAST_ROUND: "the last one", Over.BEST_ROUND: "the best one"}
 
 
@@ -189,13 +192,13 @@ def _assumed(verdict: Verdict) -> list[str]:
         certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
         facts = [_certified(c) for c in certified]
         # Where there is a symbol it says as much.
-        facts = facts or [f"{_existing(c)} ({c.reason})" for c in verdict.asked.get(assumption, ())]
+        facts = facts or [f"{_existing(c)} ({c.reason})" for c in verdict.required.get(assumption, ())]
         lines.append(assumption.value + (f": {', '.join(facts)}" if facts else ": exact (by construction of the run)"))
     return lines
 
 
 def _existing(constant: Constant) -> str:
-    """How what an assumption asks for is known, where its size does not matter."""
+    """The certificate of what an assumption requires, where its size does not matter."""
     bounded = constant.certificate in (Certificate.UPPER_BOUND, Certificate.LOWER_BOUND)
     return "certified" if bounded else constant.standing
 

@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
 
 
 def engine(found: SweepSurvey) -> str:
-    """Where the left sides come from."""
+    """The source of the left sides."""
     if found.verdict.engine == "exact":
         return "exact expectations"
     if found.verdict.engine == "none":
@@ -123,7 +123,7 @@ def _widths(found: SweepSurvey) -> Iterator[Array]:
 
 
 def steps_of(found: SweepSurvey) -> dict[str, str]:
-    """Where each step size comes from, but for the local ones, which follow from the others, and unused ones."""
+    """The source of each step size, but for the local ones, which follow from the others, and unused ones."""
     statement = found.verdict.statement
     hidden = {product.local.name for product in statement.step_products}
     hidden |= METHODS[statement.algorithm].fixed.keys() if statement.algorithm else set()
@@ -327,7 +327,7 @@ def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, wide
     if not np.any(values):
         heading += "\nall numbers are 0"
     if course.crowd > 1:
-        heading += f"\nof each round the client with the least room, of up to {course.crowd}"
+        heading += f"\nof each round the client with the least slack, of up to {course.crowd}"
     _legend(axes, heading, widest)
 
 

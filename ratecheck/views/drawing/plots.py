@@ -53,7 +53,7 @@ def survey_text(found: SweepSurvey) -> str:
 
 
 def _entries_lines(found: SweepSurvey) -> list[str]:
-    """The claims of a statement that is not about a mean over rounds, where each has the least room."""
+    """The claims of a statement that is not about a mean over rounds, where each has the least slack."""
     if not found.courses:
         return []
     rows = [("claim", "round", "left side", "right side", "slack")]
@@ -104,7 +104,7 @@ def sweep_fields(found: SweepSurvey, sweep: Sweep) -> dict[str, Any]:
 
 
 def remarks(found: SweepSurvey, sweep: Sweep) -> Iterator[str]:
-    """What a reader has to know before comparing the two exponents."""
+    """Caveats for a comparison of the two exponents."""
     for constant in found.verdict.constants.values():
         if constant.certificate is Certificate.TRAJECTORY:
             yield f"{constant.name} is measured anew at every {sweep.parameter}; the predicted exponent holds it fixed"
@@ -119,7 +119,7 @@ def remarks(found: SweepSurvey, sweep: Sweep) -> Iterator[str]:
 
 
 def _bends(sweep: Sweep) -> Iterator[str]:
-    """Where there is no single exponent to compare with."""
+    """The caveat where no single exponent fits."""
     if sweep.fit.bent:
         low, high = (signed(end) for end in sweep.fit.ends)
         yield f"no single power law over {sweep.parameter}: exponent {low} in its lower half, {high} in its upper half"

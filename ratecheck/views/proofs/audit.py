@@ -34,7 +34,7 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
 
 
 def conclusions_fields(conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
-    """What the steps mean for each statement, as JSON data."""
+    """The conclusions on each statement, as JSON data."""
     return [picked(c, "key", "standing", "reasons", "steps") for c in conclusions.values()]
 
 
@@ -90,7 +90,7 @@ def _erratum(position: int, erratum: Erratum) -> str:
 
 
 def _repaired(finding: StepResult) -> str:
-    """What is known of the repaired form, and what of it was examined."""
+    """The verdict on the repaired form, and the part of it that was examined."""
     return finding.repaired_label + (f": {finding.narrower}" if finding.special else "")
 
 
@@ -118,7 +118,7 @@ def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSumm
 
 
 def power_text(changed: MutationSummary) -> str:
-    """How many wrong claims the instances of a step tell from the right one."""
+    """The number of wrong claims that the instances of a step tell from the right one."""
     power = changed.instances
     if not power.harmful:
         return "not known: the claim has nothing that can be changed"
@@ -128,7 +128,7 @@ def power_text(changed: MutationSummary) -> str:
 
 
 def counts_text(findings: Sequence[StepResult]) -> str:
-    """How many steps of each verdict, and on what the proofs rest."""
+    """The number of steps of each verdict, and the basis of the proofs."""
     lines = []
     for paper in dict.fromkeys(f.paper for f in findings):
         own = [f for f in findings if f.paper == paper]
@@ -146,7 +146,7 @@ def counts_text(findings: Sequence[StepResult]) -> str:
 
 
 def _by_kind(summary: MutationSummary) -> list[list[str]]:
-    """What became of the mutants of every kind."""
+    """The fates of the mutants of every kind."""
     head = [summary.name, *summary.all.counts, "of those that may do harm"]
     return [head] + [
         [kind, *map(str, found.counts.values()), f"{found.share:.1%} refuted"]
@@ -156,7 +156,7 @@ def _by_kind(summary: MutationSummary) -> list[list[str]]:
 
 
 def mutation_text(summaries: Sequence[MutationSummary]) -> str:
-    """How many mutants are refuted, by how claims are decided and by what was changed; which are not."""
+    """The refuted mutants by method of decision and kind of change, and those that survive."""
     rows = [["", "claims", *summaries[0].all.counts, "of those that may do harm"]]
     for each in summaries:
         parts = (("all", each.all), ("by algebra", each.algebra), ("on instances", each.instances))

@@ -39,7 +39,7 @@ def graph_text(graph: ProofGraph) -> str:
 
 
 def tallies(graph: ProofGraph) -> list[str]:
-    """What the graph is made of, by kind: its links, and the steps of the ledger."""
+    """The parts of the graph by kind: its links, and the steps of the ledger."""
     proved, links = graph.counts
     kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
     found = [f"{proved} of {links} links are checked implications{': ' * bool(kinds)}{kinds}"]

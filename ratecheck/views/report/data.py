@@ -1,4 +1,4 @@
-"""What is known about a study, as data: what was run, what was claimed and found, and what was not looked at."""
+"""The data of a report on a study: runs, claims and findings, and what was left out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = 12
 
 
 def report_fields(findings: Findings, left_out: Sequence[str] = ()) -> dict[str, Any]:
-    """Everything that a report says; ``left_out`` are figures of the file that were not asked for."""
+    """Everything that a report says; ``left_out`` are figures of the file that were not requested."""
     study = findings.study
     found = fields(findings)
     for claim, entry in zip(study.claims, found["claims"], strict=True):
@@ -69,7 +69,7 @@ _GROWS = {
 
 
 def judged(claim: StudyClaim, study: Study) -> str:
-    """What is compared, and how it has to come out, in one sentence."""
+    """The comparison of a claim and its predicted result, in one sentence."""
     timed = claim.kind in (ClaimKind.SPEED, ClaimKind.ROUNDS)
     words = {
         "levels": _listed(f"{level:g}" for level in claim.levels),
@@ -112,7 +112,7 @@ def _listed(words: Any) -> str:
 
 
 def _not_checked(findings: Findings, left_out: Sequence[str]) -> Iterator[str]:
-    """What nobody may take from the report, the most important first."""
+    """The limits of the report, the most important first."""
     study = findings.study
     if study.quick:
         yield "A smoke test has fewer rounds and replicates than the study asks for: it says nothing about the study."

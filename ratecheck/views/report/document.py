@@ -56,7 +56,7 @@ def text(data: Data) -> str:
 
 
 def counted(data: Data) -> str:
-    """How many claims there are of each verdict, in one line."""
+    """The number of claims of each verdict, in one line."""
     counts = data["counts"]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts["verdicts"].items() if count)
     claims = f"{counts['claims']} claim{'' if counts['claims'] == 1 else 's'}"
@@ -118,7 +118,7 @@ def _claim(claim: Data) -> Section:
     rows: list[tuple[str, Line]] = [
         ("Source", (claim["source"],)),
         ("Figures", (", ".join(filter(None, (claim["figure"], claim["than"]))),)),
-        ("What is asked", (claim["judged"],)),
+        ("What is compared", (claim["judged"],)),
         ("Comparisons", (_tally(claim),)),
         ("Mean ratio", (_interval(claim["average"]),) if claim["average"] else ("",)),
         ("Too noisy to tell whether steady", (", ".join(claim["noisy"]),)),

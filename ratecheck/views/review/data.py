@@ -52,10 +52,10 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What there is about one statement: its repaired forms, and what was found about it and them.
+    """The material on one statement: its repaired forms, and what was found about it and them.
 
     ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of, and so is
-    ``coverage``: the settings of the paper's experiments, where it was asked whether they meet the conditions.
+    ``coverage``: the settings of the paper's experiments, where it was examined whether they meet the conditions.
     """
 
     statement: Statement
@@ -69,8 +69,8 @@ class Reviewed:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the review was asked for: ``of`` is the paper, key or file, ``evaluations`` 0 where nothing is searched.
+class Requested:
+    """The request for a review: ``of`` is the paper, key or file, ``evaluations`` 0 where nothing is searched.
 
     ``settings`` is how many settings of experiments the paper prints, None where nobody read them.
     """
@@ -87,7 +87,7 @@ class Asked:
 
 
 def review_fields(
-    asked: Asked,
+    requested: Requested,
     reviewed: Sequence[Reviewed],
     steps: Sequence[StepResult],
     conclusions: Mapping[str, Conclusion],
@@ -95,20 +95,20 @@ def review_fields(
 ) -> dict[str, Any]:
     """Everything that a review says, as JSON data."""
     ordered = [*(each for each in reviewed if each.main), *(each for each in reviewed if not each.main)]
-    numbered = [_erratum(number, each, asked) for number, each in enumerate(wrong, 1)]
-    entries = [_entry(each, asked, steps, conclusions, numbered) for each in ordered]
+    numbered = [_erratum(number, each, requested) for number, each in enumerate(wrong, 1)]
+    entries = [_entry(each, requested, steps, conclusions, numbered) for each in ordered]
     return {
-        "of": asked.of,
-        "title": asked.title,
-        "asked": {"evaluations": asked.evaluations, "seed": asked.seed, "sharpest": asked.sharpest},
+        "of": requested.of,
+        "title": requested.title,
+        "asked": {"evaluations": requested.evaluations, "seed": requested.seed, "sharpest": requested.sharpest},
         "counts": {
             **counts(steps),
             "statements": len(entries),
             "main": sum(each.main for each in ordered),
             "errata": len(numbered),
             "searched": sum(len(each.searches) for each in ordered),
-            "left_out": len(asked.left_out),
-            "settings": asked.settings,
+            "left_out": len(requested.left_out),
+            "settings": requested.settings,
         },
         "standings": _standings([each for each in entries if each["main"]]),
         "levels": [
@@ -118,14 +118,14 @@ def review_fields(
         ],
         "errata": numbered,
         "statements": entries,
-        "not_checked": _never(asked, steps),
-        "left_out": [{"what": what, "why": why} for what, why in asked.left_out],
-        "commands": _commands_of_all(asked, steps),
+        "not_checked": _never(requested, steps),
+        "left_out": [{"what": what, "why": why} for what, why in requested.left_out],
+        "commands": _commands_of_all(requested, steps),
     }
 
 
 def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
-    """How many steps have each verdict, by what it rests on; of those refuted how many have each kind of fault."""
+    """The number of steps of each verdict by its basis, and of refuted ones by kind of fault."""
     checked = [each for each in steps if each.verdict is StepVerdict.CHECKED]
     false = [each for each in steps if each.verdict is StepVerdict.FALSE]
     unproved = (StepVerdict.CHECKED, StepVerdict.STANDARD, StepVerdict.UNKNOWN)
@@ -165,7 +165,7 @@ def has_finding(data: Mapping[str, Any]) -> bool:
 
 def _entry(
     reviewed: Reviewed,
-    asked: Asked,
+    requested: Requested,
     steps: Sequence[StepResult],
     conclusions: Mapping[str, Conclusion],
     wrong: Sequence[Mapping[str, Any]],
@@ -176,7 +176,7 @@ def _entry(
     ids = {each.id for each in own}
     forms = {statement.key, *(each.key for each in reviewed.repaired)}
     told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms]
-    searches = [{**_search(each), "command": _search_command(each, reviewed, asked)} for each in reviewed.searches]
+    searches = [{**_search(each), "command": _search_command(each, reviewed, requested)} for each in reviewed.searches]
     found = plain(
         {
             "key": statement.key,
@@ -210,8 +210,8 @@ def _entry(
     )
     return {
         **found,
-        "not_checked": _not_checked(found, asked),
-        "commands": _commands(reviewed, asked, own),
+        "not_checked": _not_checked(found, requested),
+        "commands": _commands(reviewed, requested, own),
     }
 
 
@@ -284,7 +284,7 @@ def _coverage(key: str, found: Sequence[Coverage]) -> dict[str, Any]:
 # --- Errata ---
 
 
-def _erratum(number: int, erratum: Erratum, asked: Asked) -> dict[str, Any]:
+def _erratum(number: int, erratum: Erratum, requested: Requested) -> dict[str, Any]:
     first, fault = erratum.first, erratum.fault
     return {
         "number": number,
@@ -299,25 +299,25 @@ def _erratum(number: int, erratum: Erratum, asked: Asked) -> dict[str, Any]:
         "repaired": first.repaired,
         "meant": "" if fault is None else fault.meant,
         "consequence": erratum.consequence,
-        "refutes": _refutes(erratum, asked),
+        "refutes": _refutes(erratum, requested),
         "changes": [] if fault is None else list(fault.changes),
         "steps": [each.id for each in erratum.findings],
-        "command": _step_command(first, asked),
+        "command": _step_command(first, requested),
     }
 
 
-def _refutes(erratum: Erratum, asked: Asked) -> list[dict[str, str]]:
+def _refutes(erratum: Erratum, requested: Requested) -> list[dict[str, str]]:
     """The statements that it makes false as printed, each with the numbers that show it and how to repeat them."""
     steps = sorted(filter(refutes, erratum.findings), key=lambda each: erratum.refutes.index(each.of))
-    return [{"key": each.of, "evidence": each.evidence, "command": _step_command(each, asked)} for each in steps]
+    return [{"key": each.of, "evidence": each.evidence, "command": _step_command(each, requested)} for each in steps]
 
 
-def _step_command(step: StepResult, asked: Asked) -> str:
-    return f"ratecheck audit{_of_file(asked, step)} --step {step.id}"
+def _step_command(step: StepResult, requested: Requested) -> str:
+    return f"ratecheck audit{_of_file(requested, step)} --step {step.id}"
 
 
-def _of_file(asked: Asked, step: StepResult) -> str:
-    return f" {asked.file}" if step.file and asked.file else ""
+def _of_file(requested: Requested, step: StepResult) -> str:
+    return f" {requested.file}" if step.file and requested.file else ""
 
 
 def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -333,8 +333,8 @@ def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 # --- What was not checked ---
 
 
-def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
-    """What of a statement nobody has checked, or only in part."""
+def _not_checked(entry: Mapping[str, Any], requested: Requested) -> list[str]:
+    """The parts of a statement that were not checked, or only partly."""
     found = _steps_left(entry) if entry["steps"] else [_without_steps(entry)]
     if entry["steps"] and not entry["graphs"]:
         found.append("that the steps add up to the statement: no graph of its proof was made")
@@ -343,7 +343,7 @@ def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
         for graph in entry["graphs"]
         if graph["grade"] not in (Grade.PROVED.value, Grade.FALSE.value)
     ]
-    if not asked.evaluations:
+    if not requested.evaluations:
         refuted = entry["standing"] == ProofStanding.FALSE.value or entry["known"]
         beyond = " beyond those of its steps" if tried_as_a_whole(entry) else ""
         what = (
@@ -354,8 +354,8 @@ def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
         if search["verdict"] == Outcome.INCONCLUSIVE.value:
             found.append(f"instances of {search['key']} beyond the {search['evaluations']} that were tried")
         elif search["verdict"] == Outcome.NOT_APPLICABLE.value:
-            found.append(f"instances of {search['key']}: the search had nothing to ask")
-    if not asked.sharpest:
+            found.append(f"instances of {search['key']}: the search had nothing to evaluate")
+    if not requested.sharpest:
         found.append("whether its constants could be sharper: not computed")
     return found
 
@@ -395,26 +395,26 @@ def _steps_left(entry: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _never(asked: Asked, steps: Sequence[StepResult]) -> list[str]:
-    """What no review of this kind has checked, and what this one was not asked for."""
+def _never(requested: Requested, steps: Sequence[StepResult]) -> list[str]:
+    """What no review of this kind has checked, and what this one was not requested to."""
     found = [
         "That the statements and steps are what is printed, and all of it: people transcribed them.",
         "That the steps of a proof add up to its statement, but for links of a proof graph that are PROVED.",
-        _experiments_left(asked),
+        _experiments_left(requested),
         "The results of experiments, related work, novelty, and whatever else is neither a statement nor a proof.",
     ]
-    if not asked.evaluations:
+    if not requested.evaluations:
         beyond = " beyond the instances of their steps" if steps else ""
         found.append(f"Counterexamples to whole statements{beyond}, and tightness: not searched; --evaluations N does.")
-    if not asked.sharpest:
+    if not requested.sharpest:
         found.append("Sharper constants: not computed; --sharpest does.")
     return found
 
 
-def _experiments_left(asked: Asked) -> str:
-    if asked.settings is None:
+def _experiments_left(requested: Requested) -> str:
+    if requested.settings is None:
         return "Whether the settings of experiments meet the conditions of the statements: none were read."
-    if not asked.settings:
+    if not requested.settings:
         return "Whether the settings of the experiments meet the conditions of the statements: the paper prints none."
     return (
         "Whether the problems of the experiments meet the assumptions, and their settings the conditions of other "
@@ -433,50 +433,52 @@ _WHERE = (
 )
 
 
-def _commands_of_all(asked: Asked, steps: Sequence[StepResult]) -> list[dict[str, str]]:
+def _commands_of_all(requested: Requested, steps: Sequence[StepResult]) -> list[dict[str, str]]:
     found = []
     if steps:
         found += [
-            {"what": "every step of the proofs", "command": f"ratecheck audit {asked.of}"},
-            {"what": "the certificates", "command": f"ratecheck audit {asked.of} --certificates proofs.json"},
+            {"what": "every step of the proofs", "command": f"ratecheck audit {requested.of}"},
+            {"what": "the certificates", "command": f"ratecheck audit {requested.of} --certificates proofs.json"},
             {
                 "what": "recheck.py, one file of Python that needs nothing else, to read before it is trusted",
                 "command": f"cp \"$(python -c '{_WHERE}')\" recheck.py",
             },
             {"what": "the certificates without ratecheck", "command": "python recheck.py proofs.json"},
         ]
-    options = f" --evaluations {asked.evaluations} --seed {asked.seed}" if asked.evaluations else ""
-    options += " --sharpest" if asked.sharpest else ""
-    return [*found, {"what": "this review", "command": f"ratecheck review {asked.of}{options} --out review.html"}]
+    options = f" --evaluations {requested.evaluations} --seed {requested.seed}" if requested.evaluations else ""
+    options += " --sharpest" if requested.sharpest else ""
+    return [*found, {"what": "this review", "command": f"ratecheck review {requested.of}{options} --out review.html"}]
 
 
-def _options(asked: Asked) -> str:
-    return f"--evaluations {asked.evaluations or _EVALUATIONS} --seed {asked.seed}"
+def _options(requested: Requested) -> str:
+    return f"--evaluations {requested.evaluations or _EVALUATIONS} --seed {requested.seed}"
 
 
-def _search_command(search: Falsified, reviewed: Reviewed, asked: Asked) -> str:
-    """Of the printed form by its address; repaired forms have keys, but those of a file are searched with all of it."""
+def _search_command(search: Falsified, reviewed: Reviewed, requested: Requested) -> str:
+    """The command of a search, of a printed form by its address, of a repaired one by its key or its whole file."""
     key = search.statement.key
-    address = reviewed.address if key == reviewed.statement.key else asked.file or key
-    return f"ratecheck falsify {address} {_options(asked)}"
+    address = reviewed.address if key == reviewed.statement.key else requested.file or key
+    return f"ratecheck falsify {address} {_options(requested)}"
 
 
-def _commands(reviewed: Reviewed, asked: Asked, own: Sequence[StepResult]) -> list[dict[str, str]]:
+def _commands(reviewed: Reviewed, requested: Requested, own: Sequence[StepResult]) -> list[dict[str, str]]:
     address = reviewed.address
     found = [{"what": "the statement", "command": f"ratecheck show {address}"}]
     if own:
         found.append({"what": "the steps of its proof", "command": f"ratecheck audit {address}"})
-        found.append({"what": "one step", "command": f"ratecheck audit{_of_file(asked, own[0])} --step {own[0].id}"})
+        found.append(
+            {"what": "one step", "command": f"ratecheck audit{_of_file(requested, own[0])} --step {own[0].id}"}
+        )
     found += [
         {"what": f"the proof graph of {key}", "command": f"ratecheck audit {key} --graph proof.svg"}
         for key in reviewed.graphs
     ]
-    options = _options(asked)
+    options = _options(requested)
     found.append({"what": "a search for a counterexample", "command": f"ratecheck falsify {address} {options}"})
     found += [
         {"what": f"the same for the repaired form {each.key}", "command": f"ratecheck falsify {each.key} {options}"}
         for each in reviewed.repaired
-        if not asked.file
+        if not requested.file
     ]
     found.append(
         {"what": "given numbers against the conditions", "command": f"ratecheck stepsize {address} NAME=VALUE"}

@@ -38,7 +38,7 @@ _SHORT = 12
 
 
 def document(data: Data) -> Document:
-    """The review of these data, in the order in which a reviewer asks."""
+    """The review of these data, in the order of a reviewer's questions."""
     return Document("Review", data["of"], data["title"], tuple(_sections(data)), data)
 
 

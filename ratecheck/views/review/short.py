@@ -1,4 +1,4 @@
-"""What an area chair asks first, answered in a few lines each: a review begins with it."""
+"""The first questions of an area chair, answered in a few lines each, at the beginning of a review."""
 
 from __future__ import annotations
 

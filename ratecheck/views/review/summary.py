@@ -70,7 +70,7 @@ def tally(counts: Data) -> Iterator[tuple[str, str, str]]:
 
 
 def checked(data: Data) -> list[str]:
-    """What the review is of and what was done, in sentences."""
+    """The subject of the review and its checks, in sentences."""
     counts, asked = data["counts"], data["asked"]
     found = [f"{counted(counts['statements'], 'statement')}, {counts['main']} of them main; {algebra(counts)}."]
     found += [f"{count} {name}: {meaning}." for name, count, meaning in tally(counts)]
@@ -88,7 +88,7 @@ def checked(data: Data) -> list[str]:
 
 
 def levels(data: Data) -> list[str]:
-    """How many errata matter how much."""
+    """The number of errata by their weight."""
     searches = [each for entry in data["statements"] for each in entry["searches"]]
     found = [
         f"{each['key']} is violated by an instance, see there." for each in searches if each["verdict"] == "VIOLATED"
@@ -120,7 +120,7 @@ def stands(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def standing(entry: Data) -> list[str]:
-    """What is known of a statement as a whole, in a few words each."""
+    """The standing of a statement as a whole, in a few words each."""
     rests = [f"{each['key']}, {each['standing']}" for each in entry["rests_on"]]
     without = f"no step of its own; it rests on {' and '.join(rests)}" if rests else "no step of its proof was examined"
     found = [standing_said(entry) or without]
@@ -143,11 +143,11 @@ def standing(entry: Data) -> list[str]:
 
 
 def covered(form: Data) -> str:
-    """How many settings have each verdict, in a sentence."""
+    """The number of settings of each verdict, in a sentence."""
     said = ", ".join(f"{count} {verdict}" for verdict, count in form["verdicts"].items())
     return f"{counted(form['count'], 'setting')} of the paper's experiments: {said}"
 
 
 def verdict_meaning(verdict: str) -> str:
-    """What a verdict on a setting says."""
+    """The meaning of a verdict on a setting."""
     return CoverageVerdict(verdict).meaning

@@ -76,12 +76,12 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def grade_meaning(grade: str) -> str:
-    """What the grade of a proof graph says."""
+    """The meaning of the grade of a proof graph."""
     return _GRADES[grade]
 
 
 def standing_meaning(standing: str) -> str:
-    """What the standing of a statement says."""
+    """The meaning of the standing of a statement."""
     return _STANDINGS[standing]
 
 
@@ -125,16 +125,16 @@ def uncovered(entry: Data) -> str:
 _OF_SEARCHES: Mapping[str, str] = {
     "VIOLATED": "VIOLATED",
     "INCONCLUSIVE": "no violation found, which proves nothing",
-    "NOT_APPLICABLE": "nothing could be asked",
+    "NOT_APPLICABLE": "nothing could be evaluated",
 }
 
 
 def search_said(search: Data) -> str:
-    """What a search found; what exceeds the bound unconfirmed is not "no violation found"."""
+    """The result of a search; what exceeds the bound unconfirmed is not "no violation found"."""
     unsure = search.get("unconfirmed")
     return f"{search['verdict']}: {open_said(unsure)}" if unsure else _OF_SEARCHES[search["verdict"]]
 
 
 def open_said(unconfirmed: Data) -> str:
-    """What exceeds a bound by one way of asking and is confirmed by none."""
+    """What exceeds a bound by one evaluation and is confirmed by none."""
     return f"{unconfirmed['where']} exceeds the bound, which is not confirmed, since {unconfirmed['why']}"

@@ -27,7 +27,7 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
         lines.append(f"{verb} {number(evaluation.trivial)}, which smoothness alone gives")
     for check in evaluation.conditions:
         state = {True: "holds", False: "BROKEN", None: "undecided"}[check.holds]
-        # Where a condition is broken by a hair, as many digits as tell the sides apart.
+        # Where a condition is broken within rounding, as many digits as tell the sides apart.
         sides = (number(check.left), number(check.right))
         left, right = apart(check.left, check.right, 4) if check.holds is False else sides
         compared = "" if check.left is None else f"   {left} against {right}"

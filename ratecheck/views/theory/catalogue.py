@@ -28,14 +28,14 @@ def catalogue_fields(statements: Mapping[str, Statement]) -> list[dict[str, Any]
 
 
 def counts_text(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """How many statements each paper has: a table."""
+    """The number of statements of each paper, as a table."""
     rows = [["paper", *next(iter(counts.values()))]]
     rows += [[name, *map(str, row.values())] for name, row in counts.items()]
     return table(rows)
 
 
 def count(paper: str) -> dict[str, int]:
-    """How many statements of a paper there are, by kind, and how many are left out of the catalogue."""
+    """The number of statements of a paper by kind, and of those left out of the catalogue."""
     statements = bounds.statements(paper)
     orders = sum(statement.order_only for statement in statements)
     repaired = sum(bool(statement.repairs) for statement in statements)

@@ -1,4 +1,4 @@
-"""What changed between two versions, as text and as JSON data."""
+"""The changes between two versions, as text and as JSON data."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _part(found: PartChange) -> str:
 
 
 def ledger_lines(found: LedgerChange) -> list[str]:
-    """What became of the steps."""
+    """The changes of the steps."""
     moved = f"{len(found.changed)} changed, {len(found.gone)} gone, {len(found.added)} new"
     lines = [f"steps of the proofs: {found.same} same, {moved}"]
     lines += [f"  {each.name}: {change}" for each in found.changed for change in each.changes]

@@ -1,4 +1,4 @@
-"""How many rounds a bound asks for, as text and as JSON data."""
+"""The number of rounds that a bound needs, as text and as JSON data."""
 
 from __future__ import annotations
 

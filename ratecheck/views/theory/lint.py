@@ -1,4 +1,4 @@
-"""What the linter finds, as text."""
+"""The findings of the linter, as text."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _exact(value: float) -> str:
 
 
 def region_text(region: Region) -> str:
-    """Where the boundary of a region of two step sizes runs, and which conditions make it."""
+    """The boundary of a region of two step sizes, and its conditions."""
     x, y = region.axes
     rows = [[f"boundary of ({x}, {y})", "from", "to"]]
     for edge in region.edges:

@@ -1,4 +1,4 @@
-"""Which statements are asked of functions that are quadratic piece by piece."""
+"""Statements that are evaluated on piecewise quadratic functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OTHER_RUNS = frozenset({Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTIO
 
 
 def has_pieces(statement: Statement) -> bool:
-    """Whether runs on functions that are quadratic piece by piece are followed exactly, for what it measures."""
+    """Whether runs on piecewise quadratic functions are followed exactly for what the statement measures."""
     method = method_of(statement)
     return (
         method is not None
@@ -26,9 +26,9 @@ def has_pieces(statement: Statement) -> bool:
 
 
 def has_noisy_pieces(statement: Statement) -> bool:
-    """Whether it speaks of noise, and runs of equal clients with noise on such functions are enclosed.
+    """Whether the statement bounds noise, and runs of equal clients with noise on piecewise quadratics are enclosed.
 
-    Everybody takes part in these, which no law of a number of participants excludes.
+    All clients participate in such runs; the statement may have a law of the number of participants.
     """
     method, assumed = method_of(statement), {*statement.assumptions}
     levels = {name for name, fact in statement.vocabulary.facts.items() if fact in ("sigma_u", "sigma")}
