@@ -1,4 +1,4 @@
-"""What following a run gives: expected quantities round by round, with what their rounding may be."""
+"""The result of an engine: expected quantities round by round, with bounds of their rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded before each round, in the form that all engines share.
+"""The quantities recorded before each round, in the form that all engines share.
 
 A quantity is a sum of two kinds of parts: ``rows``, the square of an affine map of the point that the server holds, and
 ``terms``, products of linear functions of server, client and gradient taken over the clients. Where the recorded point

@@ -1,4 +1,4 @@
-"""What an engine evaluates: one run, as `simulate`, `exact` and `exact_average` take it."""
+"""The run that an engine evaluates, as `simulate`, `exact` and `exact_average` take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statement wants of a run: the quantities that it compares, and how much may be spent on them."""
+"""The needs of a statement: the quantities of a run that it compares, and the cost that is allowed."""
 
 from __future__ import annotations
 

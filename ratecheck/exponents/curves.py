@@ -1,4 +1,4 @@
-"""What a picture of a rate card shows: regimes with a decade on either side, a typical instance beside the worst.
+"""The curves of a picture of a rate card: regimes with a decade on either side, a typical instance beside the worst.
 
 The typical instance is a well-conditioned quadratic at the same setting; see `hard_instances.typical`.
 """
@@ -41,7 +41,7 @@ class Curves:
 
 
 def against(statement: Statement) -> tuple[str, ...]:
-    """What a picture is drawn against unless something else is requested: local steps, participants, rounds, delay."""
+    """The default axes of pictures: local steps, participants, rounds, delay."""
     every = columns(statement)
     roles = (LOCAL_STEPS, PARTICIPANTS, ROUNDS, DELAY)
     symbols = [each.symbol for each in parameters(statement, roles) if each.symbol in every]

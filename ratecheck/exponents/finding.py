@@ -1,4 +1,4 @@
-"""What the exponents of a term and of the worst case found say together."""
+"""The finding of a cell: the exponents of a term and of the worst case found, compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class CellFinding(enum.Enum):
-    """What a cell of a rate card says; the values are printed."""
+    """The finding of a cell of a rate card; the values are printed."""
 
     ATTAINED = "ATTAINED"
     LOOSE = "LOOSE"

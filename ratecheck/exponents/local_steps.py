@@ -1,4 +1,4 @@
-"""What local steps buy: the bound and the worst case found over K at one setting, its step sizes prescribed anew."""
+"""The use of local steps: the bound and the worst case found over K at one setting, its step sizes prescribed anew."""
 
 from __future__ import annotations
 

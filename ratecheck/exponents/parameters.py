@@ -1,4 +1,4 @@
-"""What can be varied about a run, over which values, and what changes with it.
+"""The parameters of a run that can be varied, their values, and the numbers that change with them.
 
 A parameter is known by its role, which all papers share, and by the paper's symbol for it. Everything else stays as it
 is, but for the step sizes that the statement prescribes, with these exceptions:

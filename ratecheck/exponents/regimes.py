@@ -191,7 +191,7 @@ class Bound:
 
 
 def _at_start(statement: Statement) -> sp.Expr | None:
-    """What smoothness gives at the start of values, distances and gradients; None of anything else.
+    """The bound by smoothness at the start, of values, distances and gradients; None of other quantities.
 
     With a minimiser x*: f - f* is at most L/2 ||x - x*||^2, and ||grad f||^2 at most 2 L (f - f*).
     """
@@ -468,7 +468,7 @@ class _Draws:
             found[m] = np.maximum(found[m], np.ceil(found[n].max(axis=1, keepdims=True) / _MANY_BLOCKS))
 
     def _first_gradients(self, found: dict[str, Array]) -> None:
-        """Where the first gradients are not what is looked at, they are as small as a start in a flat direction."""
+        """Set the first gradients, where the term is not theirs, to `FLAT` F_0 L, as at a start in a flat direction."""
         facts = self.statement.vocabulary.facts
         name, gap, L = (next((s for s in found if facts.get(s) == f), "") for f in ("mean_B_0", "F_0", "L"))
         if name in self.fixed and gap and L:
@@ -502,10 +502,10 @@ def _span(
 
 
 def _fewest(statement: Statement, row: TermRow, parameter: str) -> int:
-    """How many clients there are at least.
+    """The least number of clients.
 
-    One alone differs from nobody, which matters in the terms of a difference and where nothing limits it; one block
-    alone is everybody.
+    A single client has no dissimilarity, which matters in the terms of a difference and where nothing limits it; a
+    single block is full participation.
     """
     facts, differences = statement.vocabulary.facts, {"b", "B_0", "mean_B_0", "minimiser_heterogeneity"}
     if facts.get(parameter) == "selection_skew":

@@ -37,16 +37,16 @@ WIDEST = 1.0
 _REACHES = {varied.ROUNDS: 30.0, varied.LOCAL_STEPS: 100.0, varied.STEP_SIZE: 100.0}
 _BEYOND = 2.0
 
-# What is varied unless somebody says otherwise; clients cost the most and are varied only on request.
+# The parameters that are varied by default; clients cost the most and are varied only on request.
 ROLES = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.ROUNDS, varied.DELAY, varied.STEP_SIZE)
 
 
-# What is said of a range that was not looked for.
+# The text for a range that was not searched.
 AROUND = "around the setting"
 
 
 class Agreement(enum.Enum):
-    """How a measured exponent compares with the bound's; the values are printed."""
+    """The comparison of a measured exponent with the bound's; the values are printed."""
 
     CONSISTENT = "CONSISTENT"
     INCONSISTENT = "INCONSISTENT"
@@ -133,7 +133,7 @@ def scaling(
 
 
 def of_order(statement: Statement) -> Scaling:
-    """What is said of a statement that is known only up to a constant, which nothing is measured for."""
+    """The result for a statement that is known only up to a constant, of which nothing is measured."""
     reason = f"{statement.key} is known only up to a constant: on one problem it has no value to compare with"
     return Scaling(statement, None, (), f"{reason}; 'ratecheck rates' of it compares exponents alone")
 
@@ -318,7 +318,7 @@ def _early(sweep: Sweep, dominant: tuple[str, str]) -> str | None:
 
 
 def _meet(sweep: Sweep, sign: float) -> float | None:
-    """Where the fitted laws c*x^p are equal, beyond the range on the side where the rate is claimed."""
+    """The x at which the fitted laws c*x^p are equal, beyond the range on the side where the rate is claimed."""
     faster = sweep.fit.exponent - sweep.law.exponent
     if sign * faster <= 0:
         return None

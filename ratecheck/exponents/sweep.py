@@ -1,4 +1,4 @@
-"""How the left side of a statement moves with what can be varied about a run, beside its bound.
+"""The left side of a statement as a function of one parameter of a run, beside its bound.
 
 A statement that is not about a mean over rounds is surveyed entry by entry (`entries`), and nothing is varied.
 

@@ -141,7 +141,7 @@ class RoundMap:
         return self.calm and bool(kept(self.mean).all())
 
     def linear(self, matrices: Array) -> Array:
-        """What a stack of second moments goes to, noise aside."""
+        """A M A' + sum_k w_k F_k M F_k' for a stack of second moments M."""
         result = self.mean @ matrices @ self.mean.T
         for part in self.fluctuations:
             inner = matrices[:, part.columns[:, None], part.columns]
@@ -161,7 +161,7 @@ class RoundMap:
         return spread, size
 
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
-        """What is added to covariance, ``off`` and ``rounding`` of a mean map of the state: noise and fluctuations."""
+        """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
         loose = self._loose(moment)
         spread = self.linear(stack) - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
@@ -253,8 +253,11 @@ def kept(matrix: Array) -> NDArray[np.bool_]:
 class SampledRound(RoundMap):
     """A round whose new covariance is put together block by block.
 
-    With Bbar = sum_i B_i a second moment goes to A_0 C A_0' + pi_1 (Bbar C A_0' + its transpose) + pi_2 Bbar C Bbar'
-    plus what the single clients add. Client i's rows of Bbar touch the server, itself and the constant alone: a product
+    With Bbar = sum_i B_i, P(i takes part) = pi_1 and P(i and j take part) = pi_2, a second moment goes to
+
+        A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i'.
+
+    Client i's rows of Bbar touch the server, itself and the constant alone: a product
     with it costs a fraction of one with a full matrix. ``parts`` are the B_i of the clients that may take part;
     pi_1 = pi_2 = 1 where all of them do.
     """
@@ -290,7 +293,7 @@ class SampledRound(RoundMap):
         return result
 
     def linear(self, matrices: Array) -> Array:
-        """What a stack of second moments goes to, noise aside."""
+        """The second moments after the round, noise aside, of a stack of them before it: see the class."""
         one, two = self._inclusion
         cut = self._cut
         half = self._product(matrices)
@@ -313,7 +316,7 @@ class SampledRound(RoundMap):
         return new
 
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
-        """As for any round, by what every client's share comes to."""
+        """(pi_2 - pi_1^2) (Bbar m)(Bbar m)' + (pi_1 - pi_2) sum_i (B_i m)(B_i m)', and its uncancelled diagonal."""
         one, two = self._inclusion
         if one == two == 1.0:
             return np.zeros((len(mean), len(mean))), np.zeros(len(mean))

@@ -20,7 +20,7 @@ FORMS = ("total", "total_T", "windows", "delayed_windows")
 
 
 def weights(form: str, matrix: ArrayLike, T: int) -> Array:
-    """How often every round of ``matrix`` (T or more rows) counts in the sum."""
+    """The weight of every round of ``matrix`` (T or more rows) in the sum."""
     tau = delays.per_round(matrix)
     counts = np.zeros(len(tau))
     if form in ("total", "total_T"):

@@ -38,7 +38,7 @@ class Transition:
 
     @cached_property
     def _loose(self) -> Array:
-        """What the entries of z' may be off since the map is."""
+        """A bound of the error of z' by the error of the map."""
         return np.asarray(self.round_map.error @ self.moment.roots)
 
     def of(self, before: Array, after: Array | None = None, size: Array | None = None) -> Moment:
@@ -89,7 +89,7 @@ class Transition:
 
     @cached_property
     def magnitude(self) -> Array:
-        """How large the entries of z are."""
+        """|E z| + the standard deviations of z, entry by entry."""
         return np.abs(self.moment.mean) + self.moment.spreads
 
 

@@ -251,7 +251,7 @@ def _of_clients(setup: Setup) -> list[dict[str, float]]:
 
 
 def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[str, Array]:
-    """What rounding may do to the records of these replicates, (replicates, T) each: measured, not proved.
+    """The rounding of the records of these replicates, (replicates, T) each: measured, not proved.
 
     A step that is not linear may make much of little: a sign changes with a last digit. So every replicate is repeated,
     on the same streams, with points and gradients moved at random by a little more than rounding, and the error is a

@@ -1,4 +1,4 @@
-"""What is taken as the rounding of simulated quantities: an estimate, by which no verdict may rest alone."""
+"""The rounding of simulated quantities: an estimate, on which no verdict may rest alone."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TAKEN = f"rounding is taken as {ONE_RUN:g} of every quantity"
 
 
 def step_rounding(records: Mapping[str, Array], vocabulary: Vocabulary) -> dict[str, Array]:
-    """What simulated quantities are wrong by, as a rule, replicate by replicate.
+    """The estimated rounding of simulated quantities, replicate by replicate.
 
-    They are squares and products of vectors whose entries cancel: those are known to a share of what is largest in the
-    run, among quantities of the same unit, so that a small square is known worse than a large one.
+    Quantities are squares and products of vectors whose entries cancel: these have errors relative to the largest in
+    the run, among quantities of the same unit, so that a small square has a larger relative error than a large one.
     """
     units: dict[object, list[str]] = {}
     for name in records:
@@ -31,7 +31,7 @@ def step_rounding(records: Mapping[str, Array], vocabulary: Vocabulary) -> dict[
 
 
 def _unit(name: str, vocabulary: Vocabulary) -> object:
-    """What scales alike; a quantity that the paper does not name is alone."""
+    """The unit of a quantity; one that the paper does not name has its own."""
     symbol = next((s for s, fact in vocabulary.facts.items() if name in (s, fact)), None)
     return name if symbol is None else (vocabulary[symbol].f_degree, vocabulary[symbol].x_degree)
 

@@ -39,7 +39,7 @@ _CHUNK_ENTRIES = 1 << 21
 
 @dataclass(frozen=True)
 class Run:
-    """What a simulation recorded.
+    """The records of a simulation.
 
     ``records`` maps the name of a per-round quantity to an array (replicates, T), taken before the round is played.
     ``weights`` says which of them add up to the quantity that the method's theorems bound; ``rate`` is the average

@@ -39,7 +39,7 @@ def problem_of(setup: Setup) -> BilevelSamples:
 
 
 def outcomes(setup: Setup) -> int:
-    """How many outcomes a run has; raises `InputError` where clients are drawn in another way than uniformly."""
+    """The number of outcomes of a run; raises `InputError` where clients are drawn in another way than uniformly."""
     signs = int(setup.local_steps.sum()) * sum(problem_of(setup).sampled)
     count = 1
     for t in range(min(setup.T, LARGEST)):
@@ -70,7 +70,7 @@ class _Branches:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of outcomes."""
         return int(self.server.shape[-1])
 
 

@@ -47,7 +47,7 @@ def check(setup: Setup) -> None:
 
 @dataclass(frozen=True)
 class MeanField:
-    """What is known of the server's points: E|x_t - z_t|^2 <= radius_t^2, with one atom z_t wherever there is a radius.
+    """Enclosures of the server's points: E|x_t - z_t|^2 <= radius_t^2, with one atom z_t wherever there is a radius.
 
     ``atoms`` are equally likely, those of one round after the other.
     """
@@ -126,7 +126,7 @@ class MeanField:
             z = np.array([after])
 
     def expect(self) -> tuple[dict[str, Array], dict[str, Array]]:
-        """What is recorded, (T,), as middles of enclosures and their half widths."""
+        """The recorded quantities, (T,), as middles of enclosures and their half widths."""
         laws = [*self.laws()]
         radius = np.array([each for _, each in laws])
         atoms = [z for z, _ in laws] if self.followed else [np.concatenate([z for z, _ in laws])]

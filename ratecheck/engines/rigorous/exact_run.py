@@ -16,7 +16,7 @@ from ratecheck.problems import Problem, SingleLevel
 
 @dataclass(frozen=True)
 class RunSize:
-    """What decides the cost of a run: ``means`` wants means over its rounds only."""
+    """The sizes that decide the cost of a run: ``means`` wants means over its rounds only."""
 
     method: Method
     problem: SingleLevel

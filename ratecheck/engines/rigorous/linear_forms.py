@@ -49,7 +49,7 @@ def in_round(parameters: Mapping[str, Number], participants: int = 1, delay: int
 
 
 def exact_answer(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of an algorithm says of exact numbers; `UndecidedError` where it has no use for them."""
+    """The value of a function of an algorithm at exact numbers; `UndecidedError` where it takes only floats."""
     try:
         return exactly(function, *arguments)
     except MethodError as error:
@@ -80,7 +80,7 @@ class LinearForms:
         self.size = self.server + self.n * self.client + 1
 
     def length(self, group: Group) -> int:
-        """How many numbers the variables of a group have."""
+        """The number of entries of the variables of a group."""
         return sum(self.sizes[block] for block in group.values())
 
     def forms(self, group: Group, offset: int, width: int) -> Variables:

@@ -141,7 +141,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Law:
-    """What is known of the server's point x: E|x - z|^2 <= radius^2 for a z with these ``atoms`` and probabilities.
+    """An enclosure of the law of the server's x: E|x - z|^2 <= radius^2, z having these ``atoms`` and probabilities.
 
     With a radius there is one atom; without one it is the law of x itself.
     """
@@ -228,7 +228,7 @@ class MeanFieldRun(ExactRun):
 
     @cached_property
     def laws(self) -> tuple[Law, ...]:
-        """What is known of the server's point before every round."""
+        """Enclosures of the law of the server's point before every round."""
         return tuple(self._laws())
 
     def _laws(self) -> Iterator[Law]:
@@ -276,7 +276,7 @@ class MeanFieldRun(ExactRun):
 
     @cached_property
     def _slopes(self) -> tuple[Fraction, Fraction]:
-        """What the derivatives of a step are between."""
+        """The least and the largest derivative a + c f'' of a step."""
         slopes = [self.enclosed.a + self.enclosed.c * h for h in self.curve.curvatures]
         return min(each.low for each in slopes), max(each.high for each in slopes)
 

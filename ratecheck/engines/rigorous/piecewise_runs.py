@@ -185,7 +185,7 @@ class PiecewiseRun(ExactRun):
         return sum(map(self._value, range(self.problem.n), here.points), Enclosure.of(0)) / self.problem.n
 
     def _changed(self, name: str, here: _Snapshot, after: _Snapshot) -> Enclosure:
-        """What a round changes."""
+        """The change of the state in a round."""
         step = after.points[0] - here.points[0]
         if name in ("change:gap", "descent"):
             return self._height(after) - self._height(here)
@@ -303,7 +303,7 @@ def followed(setup: Setup) -> PiecewiseRun:
 
 
 def expect(setup: Setup, names: Iterable[str]) -> Expectation:
-    """What is recorded in a deterministic run, round by round; raises `UndecidedError` as `followed`.
+    """The recorded quantities of a deterministic run, round by round; raises `UndecidedError` as `followed`.
 
     Nothing is lost in the run; numbers are rounded to floats in the end.
     """

@@ -268,7 +268,7 @@ class _PeriodicRun:
         return off + np.sqrt(first[0]) + np.sqrt(spread[0]), first[1] + spread[1]
 
     def _counts(self) -> list[int]:
-        """How often every round is played."""
+        """The number of times that every round is played."""
         p = len(self.rounds) - self.first
         return [1] * self.first + [self.periods + (j < self.rest) for j in range(p)]
 

@@ -41,7 +41,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Limits:
-    """What the constants of a statement allow: curvature, gap, squared distance and squared gradient at the start."""
+    """Limits by the constants of a statement: curvature, gap, squared distance and squared gradient at the start."""
 
     L: float
     gap: float = math.inf

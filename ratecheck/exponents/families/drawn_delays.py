@@ -71,7 +71,7 @@ class Drawn:
 
     @property
     def unit(self) -> int:
-        """How many clients are always together."""
+        """The number of clients that always take part together."""
         return int(self.S) if self.law in BLOCKS else 1
 
     @property

@@ -107,14 +107,14 @@ class Hard:
 
     @property
     def gradients(self) -> float:
-        """How many gradients `verify` follows one by one: those of a run with a breakpoint, else none."""
+        """The number of gradients that `verify` follows one by one: those of a run with a breakpoint, else none."""
         method = METHODS[self.statement.algorithm or ""]
         K, T = steps_and_rounds(self.statement, method, self.values)
         return sum(self.sizes) * K * T if self._kinked else 0.0
 
     @property
     def options(self) -> Options:
-        """How `verify` evaluates `instance`: a long run with a breakpoint is not followed in exact numbers."""
+        """The options of `verify` for `instance`: a long run with a breakpoint is not followed in exact numbers."""
         return replace(EXACT, engine="auto") if self._kinked else EXACT
 
     @property

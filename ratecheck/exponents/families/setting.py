@@ -50,7 +50,7 @@ class HardSetting:
 
     @property
     def weights(self) -> dict[str, float]:
-        """How much of each recorded quantity the left side has."""
+        """The weight of each recorded quantity in the left side."""
         facts, metric = self.statement.vocabulary.facts, self.statement.claims[0].metric
         return {facts[q.name]: number(w, self.values) for q, w in metric.weights.items()}
 

@@ -65,7 +65,7 @@ class _Moved:
 # All curvatures and families of a setting share their numbers.
 @lru_cache(maxsize=256)
 def _preserved(algorithm: Algorithm, clients: tuple[tuple[tuple[str, float], ...], ...]) -> list[Preserved]:
-    """What is preserved where clients have these numbers, and rounds those of the first."""
+    """The preserved combinations where clients have these numbers, and rounds those of the first."""
     numbers = [dict(each) for each in clients]
     return of_numbers(algorithm, numbers, numbers[:1])
 
@@ -92,12 +92,12 @@ class TypeMoments:
                 self.sums[each.server, self.client(g).start + each.client] = each.factor * self.modes.sizes[g]
 
     def client(self, group: int) -> slice:
-        """Where the mean client of a type stands in z."""
+        """The places of the mean client of a type in z."""
         first = self.ds + 1 + group * self.dc
         return slice(first, first + self.dc)
 
     def spread(self, group: int) -> slice:
-        """Where w_g stands in z."""
+        """The places of w_g in z."""
         first = self.means + group * self.dc
         return slice(first, first + self.dc)
 
