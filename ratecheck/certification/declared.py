@@ -2,7 +2,7 @@
 
 A problem of this package certifies its constants by a proof, which tests examine. What another class returns is a
 claim. It is refused where points at hand contradict it, since a step size that is prescribed for too small a constant
-would accuse a statement of what the problem did. Points that contradict nothing prove nothing.
+would show a violation that is due to the problem, not to the statement. Points that contradict nothing prove nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Statements with one thing changed, most of them for the worse.
 
 A mutant is a statement like any other: every check takes it. ``direction`` says what is known of it by algebra alone:
-what is weaker than a true statement is true, so that nothing may accuse it.
+what is weaker than a true statement is true, so that VIOLATED would be a false alarm.
 """
 
 from __future__ import annotations

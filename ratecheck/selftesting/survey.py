@@ -93,7 +93,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         diverged += verdict.outcome is Outcome.DIVERGED
         undecided += verdict.outcome is Outcome.INCONCLUSIVE
         causes.update(_open(verdict))
-        # What is sampled takes more replicates to hold than to be refuted; that it is not accused is what counts here.
+        # What is sampled takes more replicates to hold than to be refuted; only the absence of VIOLATED counts here.
         if verdict.engine != "exact":
             spent += _SAMPLED
         if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):

@@ -124,7 +124,7 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     if comparison.round is not None:
         unit = "case" if claim.metric.over is Over.NO_RUN else "round"
         client = "" if comparison.client is None else f" and client {comparison.client}"
-        which = _WHICH.get(claim.metric.over, "the one with least room")
+        which = _WHICH.get(claim.metric.over, "the one with the least slack")
         place = f"{unit} {comparison.round}{client}, {which}"
     left = f"{label}{claim.metric.expr}, {place}"
     if verdict.replicates is None:
