@@ -5,14 +5,20 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from small_study import PAIR, SWEEP
 
+import ratecheck
+from ratecheck.engines.setup import prepare, with_law
 from ratecheck.errors import InputError
+from ratecheck.participation import Uniform
+from ratecheck.problems import Quadratic
 from ratecheck.studies import RunStore, load, run_study
 from ratecheck.studies.execute import cells_of
+from ratecheck.studies.storage import store as store_of
 from ratecheck.studies.storage.cell_file import pack, unpack
 from ratecheck.studies.storage.index import table
 
@@ -324,3 +330,18 @@ def test_the_index_follows_the_files(pair):
     os.utime(path, ns=(1, 1))
     assert [row["replicates"] for row in table(store)] == [32]
     assert store.damaged == [path]
+
+
+def test_a_key_is_of_the_code_and_of_the_law_of_the_noise():
+    """Every folder whose code has a say is read, and two laws without attributes are two cells."""
+    package = Path(ratecheck.__file__).parent
+    assert all([*(package / folder).rglob("*.py")] for folder in store_of._CODE)
+    read = []
+    with pytest.MonkeyPatch.context() as patch:
+        real = Path.read_bytes
+        patch.setattr(Path, "read_bytes", lambda path: read.append(path) or real(path))
+        store_of.code_version.__wrapped__()
+    assert {path.relative_to(package).parts[0] for path in read} == {*store_of._CODE}
+    problem, step_sizes = Quadratic.synthetic(n=2, d=1, shared=1), {"gamma_u": 0.1, "eta_u": 1.0}
+    run = prepare("fedavg", problem, Uniform(2, 1), K=1, T=1, step_sizes=step_sizes)
+    assert store_of.cell_key(with_law(run, "signs"), 0) != store_of.cell_key(run, 0)

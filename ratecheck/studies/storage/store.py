@@ -31,7 +31,7 @@ from ratecheck.studies.storage.part import Part, taken
 __all__ = ["Records", "RunStore", "cell_key", "code_version", "merged"]
 
 # The folders of ratecheck whose code turns a setup into records.
-_CODE = ("algorithms", "engines", "kernels", "participation", "problems")
+_CODE = ("algorithms", "engines", "kernels", "noise", "participation", "problems")
 # Digits of a key, and the names of files.
 _KEY = 32
 _NAME = re.compile(r"[0-9a-f]{32}-(\d{1,9})-(\d{1,9})\.npz", re.ASCII)
@@ -80,6 +80,8 @@ def _feed(digest: Any, name: str, value: object) -> None:
     elif isinstance(value, (int, float, str)) or value is None:
         digest.update(repr(value).encode())
     else:
+        # Two laws of the noise may have no attributes, and differ.
+        digest.update(type(value).__qualname__.encode())
         for attribute, inner in sorted(vars(value).items()):
             # What starts with an underscore is remembered of earlier questions.
             if not attribute.startswith("_"):
