@@ -13,7 +13,7 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.cli import group
 from ratecheck.errors import InputError
-from ratecheck.falsification.shrink import asked, shrink
+from ratecheck.falsification.shrink import shrink, violation
 from ratecheck.problems import build
 from ratecheck.problems.constants import Certificate
 from ratecheck.problems.phase_retrieval import PhaseRetrieval
@@ -357,7 +357,7 @@ def test_a_counterexample_is_shrunk_and_printed(tmp_path):
     path = tmp_path / "found.json"
     small.instance.save(path)
     again = read(json.loads(path.read_text()), statement=statement)
-    assert asked(again).outcome.value == "VIOLATED"
+    assert violation(again).outcome.value == "VIOLATED"
     assert rc.verify(instance=again).outcome.value == "VIOLATED"
 
 
@@ -372,6 +372,6 @@ def test_the_sentence():
         over="mean_of_rounds", right="0.001*F_0", settings={"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
     )  # fmt: skip
     instance = Instance(statement, problem, None, given)
-    written = WrittenCounterexample(instance, asked(instance))
+    written = WrittenCounterexample(instance, violation(instance))
     assert written.text.startswith("two clients, f_1 = (x_1^2 - 1)^2/4, f_2 = (x_1/2 - x_2 + 2)^4/8, no noise, ")
     assert r"$f_{1} = \frac{(x_{1}^2 - 1)^2}{4}$, $f_{2} = \frac{(\frac{x_{1}}{2} - x_{2} + 2)^4}{8}$" in written.latex
