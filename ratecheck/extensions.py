@@ -49,6 +49,15 @@ def classes(package: str, group: str, base: type[T]) -> list[type[T]]:
     return found
 
 
+def by_kind(package: str, group: str, base: type[T]) -> dict[str, type[T]]:
+    """The classes of `classes` that have a ``kind`` of their own, by it; the first of several counts."""
+    found: dict[str, type[T]] = {}
+    for each in classes(package, group, base):
+        if "kind" in vars(each):
+            found.setdefault(vars(each)["kind"], each)
+    return found
+
+
 def named(package: str, attribute: str, group: str, base: type[T]) -> list[T]:
     """The objects of a kind in the tuples of that name in the modules of a package, and those of entry points.
 

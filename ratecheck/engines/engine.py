@@ -66,8 +66,9 @@ def choose(setup: Setup, wanted: Wanted, option: str) -> tuple[Engine, str]:
     """
     able = [each for each in ENGINES.values() if option in ("auto", each.option) and each.needs <= setup.problem.knows]
     refused: dict[Engine, str] = {}
-    for each in sorted(able, key=lambda engine: (engine.option != "exact", engine.cost(setup, wanted))):
-        if option == "auto" and each.cost(setup, wanted) > 1:
+    costs = {each: each.cost(setup, wanted) for each in able}
+    for each in sorted(able, key=lambda engine: (engine.option != "exact", costs[engine])):
+        if option == "auto" and costs[each] > 1:
             continue
         if not (reason := each.refuses(setup, wanted)):
             return each, ""

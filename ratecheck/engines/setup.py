@@ -59,6 +59,11 @@ class Setup:
     round: int | None = None
 
     @property
+    def metric(self) -> dict[str, float]:
+        """The weights of records that add up to what the method's theorems bound, such as E[G_u + rate*G_v]."""
+        return self.algorithm.metric(self.trace.rate, self.problem.n)
+
+    @property
     def algorithm(self) -> Algorithm:
         """The algorithm that runs."""
         return self.method.algorithm

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from bounds.numbers import decimal
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.extensions import Registry, classes
+from ratecheck.extensions import Registry, by_kind
 from ratecheck.noise.law import NoiseLaw
 
 GROUP = "ratecheck.noise"
 
 
-def _kinds() -> dict[str, type[NoiseLaw]]:
-    found: dict[str, type[NoiseLaw]] = {}
-    for each in classes("ratecheck.noise", GROUP, NoiseLaw):  # type: ignore[type-abstract]  # to compare
-        if "kind" in vars(each):
-            found.setdefault(each.kind, each)
-    return found
-
-
-KINDS: Registry[type[NoiseLaw]] = Registry(_kinds)
+KINDS: Registry[type[NoiseLaw]] = Registry(lambda: by_kind("ratecheck.noise", GROUP, NoiseLaw))  # type: ignore[type-abstract]  # to compare
 
 
 def build(text: str) -> NoiseLaw:

@@ -9,7 +9,7 @@ from typing import Any
 from bounds.assumption import Assumption
 from bounds.numbers import decimal
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.extensions import Registry, classes
+from ratecheck.extensions import Registry, by_kind
 from ratecheck.inputs import real
 from ratecheck.participation.graph import Graph
 from ratecheck.participation.model.pattern import Participation, PerRound, Written
@@ -19,15 +19,7 @@ GROUP = "ratecheck.participation"
 FILES = (".csv", ".npz")
 
 
-def _kinds() -> dict[str, type[Participation]]:
-    found: dict[str, type[Participation]] = {}
-    for each in classes("ratecheck.participation", GROUP, Participation):  # type: ignore[type-abstract]  # to compare
-        if "kind" in vars(each):
-            found.setdefault(each.kind, each)
-    return found
-
-
-KINDS: Registry[type[Participation]] = Registry(_kinds)
+KINDS: Registry[type[Participation]] = Registry(lambda: by_kind("ratecheck.participation", GROUP, Participation))  # type: ignore[type-abstract]  # to compare
 
 
 def forms() -> dict[str, Written]:

@@ -8,22 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.extensions import Registry, classes
+from ratecheck.extensions import Registry, by_kind
 from ratecheck.problems.problem import Problem, WrittenProblem
 
 GROUP = "ratecheck.problems"
 Options = Mapping[str, Any]
 
 
-def _kinds() -> dict[str, type[Problem]]:
-    found: dict[str, type[Problem]] = {}
-    for each in classes("ratecheck.problems", GROUP, Problem):  # type: ignore[type-abstract]  # to compare
-        if "kind" in vars(each):
-            found.setdefault(each.kind, each)
-    return found
-
-
-KINDS: Registry[type[Problem]] = Registry(_kinds)
+KINDS: Registry[type[Problem]] = Registry(lambda: by_kind("ratecheck.problems", GROUP, Problem))  # type: ignore[type-abstract]  # to compare
 
 
 @dataclass(frozen=True)

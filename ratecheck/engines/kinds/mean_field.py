@@ -33,7 +33,7 @@ class MeanFieldEngine(Engine):
         records, widths = mean_field.expect(setup)
         rounding = step_rounding(records, wanted.vocabulary)
         errors = {name: widths[name] + rounding[name] for name in records}
-        weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
+        weights = setup.metric
         if mean_field.followed(setup):
             note = f"all outcomes of the noise are followed, each as likely as the others; {TAKEN}"
             return Expectation(records, errors, weights, setup.trace.rate, notes=(note,))

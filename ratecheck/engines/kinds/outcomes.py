@@ -37,5 +37,5 @@ class OutcomeEngine(Engine):
         errors = step_rounding(records, wanted.vocabulary)
         count = enumerated.outcomes(setup)
         note = f"all {count} outcomes of samples and participants are followed, each as likely as the others; {TAKEN}"
-        weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
+        weights = setup.metric
         return Expectation(records, errors, weights, setup.trace.rate, notes=(note,))

@@ -111,7 +111,7 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
             if progress is not None and t % 64 == 0:
                 progress(t / setup.T)
     records, rounding = (dict(zip(recorder.names, rows, strict=True)) for rows in (values, errors))
-    return Expectation(records, rounding, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+    return Expectation(records, rounding, setup.metric, setup.trace.rate)
 
 
 # Rows on z, and the size of the terms that were added up to them.

@@ -61,7 +61,7 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
             if progress is not None:
                 progress(t / setup.T)
     records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in range(2))
-    return Expectation(records, errors, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+    return Expectation(records, errors, setup.metric, setup.trace.rate)
 
 
 # Quantities of the gradients at the origin, and of martingale differences made of them.

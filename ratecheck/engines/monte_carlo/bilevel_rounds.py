@@ -48,7 +48,7 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
                 if progress is not None:
                     progress(visit.t / setup.T)
     records = {name: np.stack(values, axis=1) for name, values in rows.items()}
-    return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+    return Run(records, setup.metric, setup.trace.rate)
 
 
 class RoundSums:

@@ -124,7 +124,7 @@ def simulate(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(runner.plan.names)}
-    return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+    return Run(records, setup.metric, setup.trace.rate)
 
 
 class StepKernel:

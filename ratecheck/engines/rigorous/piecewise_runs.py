@@ -317,7 +317,7 @@ def expect(setup: Setup, names: Iterable[str]) -> Expectation:
         if all(widths[name].max() <= _SHARPLY * max(np.abs(records[name]).max(), _SHARPLY) for name in wanted):
             break
     errors = {name: widths[name] + _EPS * np.abs(records[name]) for name in wanted}
-    weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
+    weights = setup.metric
     return Expectation(records, errors, weights, setup.trace.rate)
 
 

@@ -110,7 +110,7 @@ def average(setup: Setup) -> Average:
             )
         recorder = Recorder(moments)
         values, errors = _Centred(moments).averages(recorder)
-    weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
+    weights = setup.metric
     records, rounding = (dict(zip(recorder.names, map(float, numbers), strict=True)) for numbers in (values, errors))
     return Average(records, rounding, weights, setup.T)
 

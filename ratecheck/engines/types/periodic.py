@@ -75,7 +75,7 @@ def average(setup: Setup) -> Average:
     with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         run = _PeriodicRun(setup)
         values, errors = run.averages()
-    weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
+    weights = setup.metric
     names = run.recorder.names
     records, rounding = (dict(zip(names, map(float, numbers), strict=True)) for numbers in (values, errors))
     return Average(records, rounding, weights, setup.T)
