@@ -11,9 +11,9 @@ from bounds.errors import InputError
 from bounds.symbols import Alias
 
 # Prescribed step sizes are computed in floating point and must pass the condition that they meet with equality.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 # What is said of numbers that are no farther apart than that.
-EQUAL = f"equal up to rounding ({_ROUNDING:g} of them), while the condition is strict"
+EQUAL = f"equal up to rounding ({ROUNDING:g} of them), while the condition is strict"
 
 
 def as_float(name: str, value: object) -> float:
@@ -82,7 +82,7 @@ def given_numbers(alias: Alias, value: object) -> list[float]:
 def holds(left: float, operator: str, right: float) -> bool:
     """Whether ``left <operator> right``, up to rounding."""
     finite = math.isfinite(left) and math.isfinite(right)
-    slack = _ROUNDING * max(abs(left), abs(right)) if finite else 0.0
+    slack = ROUNDING * max(abs(left), abs(right)) if finite else 0.0
     if operator == "<=":
         return left <= right + slack
     if operator == ">=":
@@ -97,7 +97,7 @@ def holds(left: float, operator: str, right: float) -> bool:
 
 def farther(limit: float, operator: str) -> float:
     """From where on numbers count as smaller ("<") or larger (">") than a limit."""
-    return limit - math.copysign(_ROUNDING * abs(limit), 1 if operator == "<" else -1)
+    return limit - math.copysign(ROUNDING * abs(limit), 1 if operator == "<" else -1)
 
 
 def apart(left: float | None, right: float | None, digits: int = 6) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from ratecheck.stepsizes.interval import Interval
 # What is no bound but what the participation is: a number for the graph that no graph has is about none.
 _NO_BOUNDS = ("delta", "mixing_rate", "mixing_change", "mixing_share")
 # A coordinate of a claimed constant up to this value claims the certified one.
-_HONEST = 0.8
+HONEST = 0.8
 _Constants = Mapping[str, Constant]
 # The most step sizes that have coordinates.
 _MOST_STEPS = 4
@@ -35,14 +35,14 @@ class Choices(Sizes):
     """What the coordinates of a cube say of step sizes and of claimed constants."""
 
     @cached_property
-    def _restricted(self) -> tuple[str, ...]:
+    def restricted(self) -> tuple[str, ...]:
         """Parameters of the method that stand in a condition beside step sizes, and are chosen before those."""
         steps = {q.name for q in self.statement.vocabulary if q.role is Role.STEP_SIZE}
         together = frozenset[str]().union(*(c.symbols for c in self.statement.conditions if c.symbols & steps))
         return tuple(name for name in self._parameters if name not in self.fixed and name in together)
 
     @cached_property
-    def _free_steps(self) -> tuple[str, ...]:
+    def free_steps(self) -> tuple[str, ...]:
         """Step sizes that no rule sets and no others decide, products first."""
         statement, vocabulary = self.statement, self.statement.vocabulary
         ruled = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
@@ -66,7 +66,7 @@ class Choices(Sizes):
         return tuple(name for name in silent(self.statement, method.step_sizes) if name not in self.fixed)
 
     @cached_property
-    def _claimable(self) -> tuple[str, ...]:
+    def claimable(self) -> tuple[str, ...]:
         """Constants of which more than the certified value may be claimed."""
         vocabulary = self.statement.vocabulary
         return tuple(
@@ -85,14 +85,14 @@ class Choices(Sizes):
         self, at: Coordinates, problem: Problem, given: Mapping[str, float], pattern: Participation | None
     ) -> dict[str, float]:
         """Claimed constants that are not the certified ones."""
-        more = {name: at[f"claim {name}"] for name in self._claimable if at[f"claim {name}"] > _HONEST}
+        more = {name: at[f"claim {name}"] for name in self.claimable if at[f"claim {name}"] > HONEST}
         if not more:
             return {}
         found, claims = self._constants(problem, given, pattern), dict[str, float]()
         for name, x in more.items():
             if name not in found or found[name].certificate is Certificate.ABSENT:
                 continue
-            value, times = found[name].value, WIDE ** ((x - _HONEST) / (1 - _HONEST))
+            value, times = found[name].value, WIDE ** ((x - HONEST) / (1 - HONEST))
             lower = self.statement.vocabulary.facts[name] in LOWER
             claims[name] = value / times if lower else value * times if value > 0 else times - 1
         return claims

@@ -29,7 +29,7 @@ BARELY = 0.3
 # The least share of a step of mixing, and the largest of what keeps W nonnegative: clients would swap places.
 _SLOWEST, _FASTEST = 0.02, 0.95
 # The largest step size where any is admissible.
-_LARGE = 4.0
+LARGE = 4.0
 
 
 def curvature(x: float) -> float:
@@ -128,14 +128,14 @@ def whole(x: float, most: float) -> float:
 def inside(interval: Interval, x: float) -> float:
     """A point of an interval: its upper end where there is one, else its lower one, at the edge of the coordinate.
 
-    Without either it is at most `_LARGE`, twice what gradient descent bears on the curvatures that are tried.
+    Without either it is at most `LARGE`, twice what gradient descent bears on the curvatures that are tried.
     """
     low, high = interval.box
     if math.isfinite(interval.high):
         floor = max(low, high / WIDE)
         return high if x > EDGE else floor * (high / floor) ** (x / EDGE)
     if low <= TINY:
-        return _LARGE * WIDE ** (min(x / EDGE, 1.0) - 1)
+        return LARGE * WIDE ** (min(x / EDGE, 1.0) - 1)
     floor = low if low > 1e-30 else 1.0
     return floor if x > EDGE else floor * WIDE ** (1 - x / EDGE)
 

@@ -37,8 +37,8 @@ class Cube(Choices):
         yield from self.family.axes(self)
         yield "spread"
         yield from self._size_axes()
-        yield from (f"step {name}" for name in self._free_steps)
-        yield from (f"claim {name}" for name in self._claimable)
+        yield from (f"step {name}" for name in self.free_steps)
+        yield from (f"claim {name}" for name in self.claimable)
         yield from who.axes(self)
 
     @property
@@ -87,12 +87,12 @@ class Cube(Choices):
             # Rounds of a trace differ in size: the setting is that of the largest.
             given[most] = float(pattern.matrix.sum(axis=1).max())
         claims = self._claims(at, problem, given, pattern)
-        if self._restricted:
-            given |= self.chosen(at, problem, {**given, **claims}, pattern, self._restricted, "parameter")
+        if self.restricted:
+            given |= self.chosen(at, problem, {**given, **claims}, pattern, self.restricted, "parameter")
             # What the method's parameters decide, such as the gap, is claimed once they are known.
             claims = self._claims(at, problem, given, pattern)
         given |= claims
-        given |= self.chosen(at, problem, given, pattern, self._free_steps, "step")
+        given |= self.chosen(at, problem, given, pattern, self.free_steps, "step")
         return Instance(statement, problem, pattern, given, start)
 
     def problem(self, at: Coordinates) -> Problem:

@@ -68,7 +68,7 @@ class WideCube(Cube):
     @cached_property
     def _unlimited(self) -> bool:
         """Whether no condition and no rule speaks of a step size that is drawn."""
-        statement, drawn = self.statement, {*self._free_steps}
+        statement, drawn = self.statement, {*self.free_steps}
         ruled = {rule.symbol.name for rule in statement.step_rules}
         return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
 

@@ -12,7 +12,7 @@ _LEAST_CUT = 4e-13
 # Stand-ins for the open ends of an interval, far outside every sensible step size and inside the range of floats.
 TINY, HUGE = 1e-60, 1e60
 # How far inside an open end a function is evaluated, relative to it.
-_INSIDE = 1e-9
+INSIDE = 1e-9
 
 # What sets the two ends of an interval: rules of `ratecheck.stepsizes.constraints`.
 Reasons = tuple[frozenset[Any], frozenset[Any]]
@@ -44,8 +44,8 @@ class Interval:
     @property
     def box(self) -> tuple[float, float]:
         """The ends of a closed interval of positive numbers that leaves out open ends."""
-        low = self.low * (1 + _INSIDE) if self.strict[0] else self.low
-        high = self.high * (1 - _INSIDE) if self.strict[1] else self.high
+        low = self.low * (1 + INSIDE) if self.strict[0] else self.low
+        high = self.high * (1 - INSIDE) if self.strict[1] else self.high
         return max(low, TINY), min(high, HUGE)
 
     @property

@@ -1,0 +1,211 @@
+"""Compiled recursions of a batch of small affine runs; arrays have one instance along their first axis.
+
+A round takes the state z, whose last entry is 1, to z' = (A + sum_j f_j F_j) z + noise, with E f_j = 0 and
+E f_i f_j = w_j if i = j, else 0. With m = E z and C = cov z before the round
+
+    m' = A m,    C' = A C A' + sum_j w_j F_j (C + m m') F_j' + Q.
+
+A quantity is a constant plus sum_r c_r E<l_r, z><k_r, z>, its products numbered by their owner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
+from ratecheck.kernels.compile import kernel
+
+
+@kernel
+def _times(A: Array, B: Array, out: Array) -> None:
+    """out = A B, entries of A that are 0 left out."""
+    out[:] = 0.0
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            a = A[i, k]
+            if a != 0.0:
+                for j in range(B.shape[1]):
+                    out[i, j] += a * B[k, j]
+
+
+@kernel
+def _add_congruent(A: Array, C: Array, weight: float, half: Array, out: Array) -> None:
+    """out += weight A C A'."""
+    _times(A, C, half)
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            a = A[i, k]
+            if a != 0.0:
+                for j in range(A.shape[0]):
+                    out[j, i] += weight * half[j, k] * a
+
+
+@kernel
+def repeated(change: Array, noise: Array, counts: NDArray[np.int64]) -> None:
+    """The map I + E with noise of covariance N, done K times, in place: (N, l, l), (N, l, l) and K (N,).
+
+    Changes are composed, E_2 after E_1 being E_1 + E_2 + E_2 E_1, so that a small E loses no digits.
+    """
+    size = change.shape[1]
+    E, M = np.empty((size, size)), np.empty((size, size))
+    total, spread = np.empty((size, size)), np.empty((size, size))
+    half, more = np.empty((size, size)), np.empty((size, size))
+    for b in range(len(change)):
+        E[:], M[:] = change[b], noise[b]
+        total[:], spread[:] = 0.0, 0.0
+        left = counts[b]
+        while left > 0:
+            if left & 1:
+                # The part comes after the total: S' = (I + E) S (I + E)' + M.
+                _times(E, spread, half)
+                more[:] = spread + half + half.T + M
+                _add_congruent(E, spread, 1.0, half, more)
+                spread[:] = more
+                _times(E, total, half)
+                total += E + half
+            left >>= 1
+            if left > 0:
+                _times(E, M, half)
+                more[:] = 2 * M + half + half.T
+                _add_congruent(E, M, 1.0, half, more)
+                M[:] = more
+                _times(E, E, half)
+                E[:] = 2 * E + half
+        change[b], noise[b] = total, spread
+
+
+@kernel
+def _quantities(
+    m: Array, C: Array, left: Array, right: Array, factor: Array, owner: NDArray[np.int64], forms: Array, out: Array
+) -> None:
+    """The quantities less their constants, added to ``out``."""
+    for r in range(len(left)):
+        a = b = 0.0
+        for k in range(len(m)):
+            a += left[r, k] * m[k]
+            b += right[r, k] * m[k]
+        out[owner[r]] += factor[r] * a * b
+    for q in range(len(out)):
+        total = 0.0
+        for i in range(len(m)):
+            for j in range(len(m)):
+                total += forms[q, i, j] * C[i, j]
+        out[q] += total
+
+
+@kernel
+def _after(A: Array, F: Array, w: Array, Q: Array, m: Array, C: Array, half: Array, more: Array) -> None:
+    """One round, in place."""
+    size = len(m)
+    more[:] = Q
+    _add_congruent(A, C, 1.0, half, more)
+    for j in range(len(w)):
+        if w[j] != 0.0:
+            moved = np.zeros(size)
+            for i in range(size):
+                for k in range(size):
+                    moved[i] += F[j, i, k] * m[k]
+            _add_congruent(F[j], C, w[j], half, more)
+            for i in range(size):
+                for k in range(size):
+                    more[i, k] += w[j] * moved[i] * moved[k]
+    C[:] = more
+    new = np.zeros(size)
+    for i in range(size):
+        for k in range(size):
+            new[i] += A[i, k] * m[k]
+    m[:] = new
+
+
+@kernel
+def rounds(
+    A: Array, F: Array, w: Array, Q: Array, which: NDArray[np.int64], m: Array, C: Array, left: Array, right: Array,
+    factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64], out: Array,
+) -> None:  # fmt: skip
+    """Quantities before each round, ``out`` (N, quantities, rounds).
+
+    Round maps are A (N, maps, D, D), F (N, maps, J, D, D), w (N, maps, J) and Q (N, maps, D, D); ``which`` (N, rounds)
+    is the map of each round. ``left`` and ``right`` are (N, R, D), ``factor`` (N, R), ``constant`` (N, quantities);
+    m (N, D) and C (N, D, D) are the start, and T (N,) the rounds.
+    """
+    size, count = m.shape[1], constant.shape[1]
+    half, more, forms = np.empty((size, size)), np.empty((size, size)), np.empty((count, size, size))
+    for b in range(len(m)):
+        forms[:] = 0.0
+        for r in range(left.shape[1]):
+            for i in range(size):
+                x = factor[b, r] * left[b, r, i]
+                if x != 0.0:
+                    for j in range(size):
+                        forms[owner[r], i, j] += x * right[b, r, j]
+        mean, covariance = m[b].copy(), C[b].copy()
+        for t in range(T[b]):
+            out[b, :, t] = constant[b]
+            _quantities(mean, covariance, left[b], right[b], factor[b], owner, forms, out[b, :, t])
+            k = which[b, t]
+            if t + 1 < T[b]:
+                _after(A[b, k], F[b, k], w[b, k], Q[b, k], mean, covariance, half, more)
+
+
+@kernel
+def means(
+    A: Array, F: Array, w: Array, Q: Array, pairs: NDArray[np.int64], m: Array, C: Array, left: Array, right: Array,
+    factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64], out: Array,
+) -> None:  # fmt: skip
+    """Means of the quantities over T rounds that are alike, ``out`` (N, quantities), at a cost of log T.
+
+    ``pairs`` (v, 2), k <= l, are the entries of the second moment E z z' of which the quantities are made, now and in
+    later rounds; the last pair is (D - 1, D - 1), whose moment is 1. Arrays are those of `rounds` with one map.
+    """
+    size, v, count = m.shape[1], len(pairs), constant.shape[1]
+    place = np.full((size, size), -1)
+    for p in range(v):
+        place[pairs[p, 0], pairs[p, 1]] = place[pairs[p, 1], pairs[p, 0]] = p
+    P, square = np.empty((v, v)), np.empty((v, v))
+    rows, moved, state, new = np.empty((count, v)), np.empty((count, v)), np.empty(v), np.empty(v)
+    for b in range(len(m)):
+        P[:], rows[:] = 0.0, 0.0
+        for p in range(v):
+            i, j = pairs[p]
+            state[p] = m[b, i] * m[b, j] + C[b, i, j]
+            for part in range(-1, w.shape[1]):
+                B = A[b] if part < 0 else F[b, part]
+                share = 1.0 if part < 0 else w[b, part]
+                if share == 0.0:
+                    continue
+                for k in range(size):
+                    if B[i, k] == 0.0:
+                        continue
+                    for l in range(size):
+                        if B[j, l] != 0.0:
+                            P[p, place[k, l]] += share * B[i, k] * B[j, l]
+            P[p, v - 1] += Q[b, i, j]
+        for r in range(left.shape[1]):
+            for i in range(size):
+                x = factor[b, r] * left[b, r, i]
+                if x == 0.0:
+                    continue
+                for j in range(size):
+                    if right[b, r, j] != 0.0:
+                        rows[owner[r], place[i, j]] += x * right[b, r, j]
+        out[b] = 0.0
+        rest = T[b]
+        while rest > 0:
+            if rest & 1:
+                for q in range(count):
+                    for p in range(v):
+                        out[b, q] += rows[q, p] * state[p]
+                new[:] = 0.0
+                for p in range(v):
+                    for s in range(v):
+                        if P[p, s] != 0.0:
+                            new[p] += P[p, s] * state[s]
+                state[:] = new
+            rest >>= 1
+            if rest > 0:
+                _times(rows, P, moved)
+                rows += moved
+                _times(P, P, square)
+                P[:] = square
+        out[b] = constant[b] + out[b] / T[b]

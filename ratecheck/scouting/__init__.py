@@ -1,0 +1,1 @@
+"""Scouts: both sides of a statement at thousands of instances at once, in float64, to find those worth a verdict."""

@@ -1,0 +1,134 @@
+"""Coefficients of a method's functions at many parameters at once: one evaluation on unit vectors for a whole batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ratecheck.algorithms.model.algorithm import Algorithm, Group, Term, TermOver, Variables
+from ratecheck.aliases import Array
+
+Numbers = Mapping[str, Array]
+
+
+class Unscouted(Exception):  # noqa: N818  # nothing is wrong: whole verdicts are given instead
+    """A statement, a shape or a method of which batches are not evaluated, and why."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A group of variables as one vector: block by block, in each its variables, with ``sizes`` entries each."""
+
+    group: Group
+    blocks: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Entries in all."""
+        return sum(self.sizes[self.blocks.index(block)] for block in self.group.values())
+
+    def entries(self, name: str) -> slice:
+        """The entries of a variable."""
+        start = 0
+        for block, size in zip(self.blocks, self.sizes, strict=True):
+            for each in (each for each, where in self.group.items() if where == block):
+                if each == name:
+                    return slice(start, start + size)
+                start += size
+        raise KeyError(name)
+
+    @property
+    def first(self) -> list[int]:
+        """Entries of the first variable of every block."""
+        found: list[int] = []
+        for block in self.blocks:
+            name = next((each for each, where in self.group.items() if where == block), None)
+            if name is not None:
+                here = self.entries(name)
+                found += range(here.start, here.stop)
+        return found
+
+
+class BatchReader:
+    """Reads the functions of a method at parameters (N,) each.
+
+    Raises `Unscouted` where one of them does not take arrays of parameters.
+    """
+
+    def __init__(self, algorithm: Algorithm, sizes: Sequence[int], batch: int) -> None:
+        self.algorithm, self.batch, self.sizes = algorithm, batch, tuple(sizes)
+        self.point = self.layout({block: block for block in algorithm.blocks})
+
+    def layout(self, group: Group) -> Layout:
+        """The layout of a group of variables."""
+        return Layout(group, self.algorithm.blocks, self.sizes)
+
+    def matrices(
+        self, name: str, p: Numbers, inputs: Sequence[Layout], outputs: Sequence[Layout]
+    ) -> list[list[Array]]:
+        """The function as matrices (N, output, input), for every pair of an output and an input group."""
+        names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
+        units = np.eye(len(names))
+        arguments: list[Variables] = [{} for _ in inputs]
+        for (k, each), unit in zip(names, units, strict=True):
+            arguments[k][each] = unit
+        result = self._called(name, arguments, p)
+        groups = result if name == "finish" else (result,)
+        found = [[np.zeros((self.batch, out.size, each.size)) for each in inputs] for out in outputs]
+        for out, values, matrices in zip(outputs, groups, found, strict=True):
+            for variable, block in out.group.items():
+                row = self._broadcast(values[variable], len(names))
+                rows, width = out.entries(variable), self.sizes[self.algorithm.blocks.index(block)]
+                for (k, each), coefficient in zip(names, row.T, strict=True):
+                    if inputs[k].group[each] == block and width:
+                        here = inputs[k].entries(each)
+                        steps = np.arange(width)
+                        matrices[k][:, rows.start + steps, here.start + steps] = coefficient[:, None]
+        return found
+
+    def terms(self, p: Numbers, inputs: Sequence[Layout]) -> dict[str, list[BatchTerm]]:
+        """All recorded quantities, by name, with coefficients on the variables of the inputs."""
+        names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
+        arguments: list[Variables] = [{} for _ in inputs]
+        for (k, each), unit in zip(names, np.eye(len(names)), strict=True):
+            arguments[k][each] = unit
+        found = self._called("records", arguments, p)
+        return {name: [self._term(each, names, inputs) for each in terms] for name, terms in found.items()}
+
+    def _term(self, term: Term, names: list[tuple[int, str]], inputs: Sequence[Layout]) -> BatchTerm:
+        factor = np.broadcast_to(np.asarray(term.factor, dtype=float).reshape(-1), (self.batch,))
+        if term.over is TermOver.VALUES:
+            return BatchTerm(term.over, factor, "", {}, {})
+        sides = []
+        for vector in (term.left, term.right):
+            row = self._broadcast(vector, len(names))
+            sides.append({each: column for each, column in zip(names, row.T, strict=True) if column.any()})
+        blocks = {inputs[k].group[each] for side in sides for k, each in side}
+        if len(blocks) > 1:
+            raise Unscouted("a quantity mixes blocks")
+        return BatchTerm(term.over, factor, blocks.pop() if blocks else self.algorithm.blocks[0], *sides)
+
+    def _broadcast(self, values: object, width: int) -> Array:
+        return np.broadcast_to(np.asarray(values, dtype=float), (self.batch, width))
+
+    def _called(self, name: str, arguments: list[Variables], p: Numbers) -> Variables:
+        try:
+            with np.errstate(all="ignore"):
+                found: Variables = getattr(self.algorithm, name)(*arguments, p)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise Unscouted(f"{name} takes no arrays of parameters") from error
+        return found
+
+
+@dataclass(frozen=True)
+class BatchTerm:
+    """A summand of a recorded quantity: ``factor`` (N,), and (N,) coefficients by group and variable of one block."""
+
+    over: TermOver
+    factor: Array
+    block: str
+    left: Mapping[tuple[int, str], Array]
+    right: Mapping[tuple[int, str], Array]

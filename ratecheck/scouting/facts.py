@@ -1,0 +1,167 @@
+"""Constants of a batch of quadratics, (N,) each; those that are rare are certified one by one.
+
+Numbers are those of `ratecheck.certification` without their certificates. A constant that does not exist is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ratecheck.aliases import Array
+
+# Relative size below which an eigenvalue counts as the zero that it is in exact arithmetic.
+_ZERO = 1e-12
+
+
+@dataclass(frozen=True)
+class QuadraticBatch:
+    """Quadratics f_i(w) = w' H_i w/2 - g_i' w: H (N, n, d, d), g (N, n, d), of which ``d_u`` variables are shared.
+
+    ``start`` is (N, n, d), ``noise`` has (N,) standard deviations by fact.
+    """
+
+    H: Array
+    g: Array
+    d_u: int
+    start: Array
+    noise: Mapping[str, Array]
+
+    @property
+    def n(self) -> int:
+        """Clients."""
+        return int(self.H.shape[1])
+
+    @cached_property
+    def gradient(self) -> Array:
+        """The gradients at the start, (N, n, d)."""
+        return np.einsum("bnij,bnj->bni", self.H, self.start) - self.g
+
+    @cached_property
+    def _joint(self) -> tuple[Array, Array]:
+        """Hessian and linear term of n f in (u, v_1, ..., v_n)."""
+        N, n, d = self.g.shape
+        d_u, d_v = self.d_u, d - self.d_u
+        H, g = np.zeros((N, d_u + n * d_v, d_u + n * d_v)), np.zeros((N, d_u + n * d_v))
+        H[:, :d_u, :d_u], g[:, :d_u] = self.H[:, :, :d_u, :d_u].sum(axis=1), self.g[:, :, :d_u].sum(axis=1)
+        for i in range(n if d_v else 0):
+            here = slice(d_u + i * d_v, d_u + (i + 1) * d_v)
+            H[:, here, here], g[:, here] = self.H[:, i, d_u:, d_u:], self.g[:, i, d_u:]
+            H[:, :d_u, here] = self.H[:, i, :d_u, d_u:]
+            H[:, here, :d_u] = self.H[:, i, d_u:, :d_u]
+        return H, g
+
+    @cached_property
+    def _solved(self) -> tuple[Array, Array]:
+        """The minimiser of least norm of n f, and whether there is one."""
+        H, g = self._joint
+        values, vectors = np.linalg.eigh(H)
+        size = np.abs(values).max(axis=1, keepdims=True)
+        along = np.einsum("bij,bi->bj", vectors, g)
+        flat = np.abs(values) <= 8 * H.shape[1] * np.finfo(float).eps * size
+        steep = np.abs(along) > _ZERO * np.abs(g).max(axis=1, keepdims=True)
+        exists = ~((values < 0) & ~flat).any(axis=1) & ~(flat & steep).any(axis=1)
+        with np.errstate(all="ignore"):
+            point = np.where(flat, 0.0, along / np.where(flat, 1.0, values))
+        return np.einsum("bij,bj->bi", vectors, point), exists
+
+    @cached_property
+    def centre(self) -> Array:
+        """A minimiser as points of the clients, (N, n, d); NaN where there is none."""
+        N, n, d = self.g.shape
+        point, exists = self._solved
+        d_v = d - self.d_u
+        found = np.empty((N, n, d))
+        found[:, :, : self.d_u] = point[:, None, : self.d_u]
+        found[:, :, self.d_u :] = point[:, self.d_u :].reshape(N, n, d_v)
+        found[~exists] = np.nan
+        return found
+
+    @cached_property
+    def lowest(self) -> Array:
+        """Inf f, (N,); minus infinity where f is unbounded below."""
+        point, exists = self._solved
+        return np.where(exists, -np.einsum("bi,bi->b", self._joint[1], point) / (2 * self.n), -np.inf)
+
+    @cached_property
+    def _gap(self) -> Array:
+        away = self.start - self.centre
+        gap = np.einsum("bni,bnij,bnj->b", away, self.H, away) / (2 * self.n)
+        return np.where(np.isnan(gap), np.inf, np.maximum(gap, 0.0))
+
+    @cached_property
+    def _mean_spectrum(self) -> Array:
+        return np.linalg.eigvalsh(self.H.mean(axis=1))
+
+    def _smoothness(self) -> Array:
+        d_u = self.d_u
+        parts = [self.H[:, :, :d_u, :d_u], self.H[:, :, :d_u, d_u:], self.H[:, :, d_u:, d_u:]]
+        norms = [np.linalg.norm(part, 2, axis=(2, 3)).max(axis=1) for part in parts if 0 not in part.shape]
+        return np.asarray(np.max(norms, axis=0))
+
+    def _dissimilarity(self) -> Array:
+        d_u = self.d_u
+        common = np.abs(self.H[:, :, :d_u] - self.H[:, :1, :d_u])[:, :, :, :d_u].max(axis=(1, 2, 3), initial=0.0)
+        coupled = np.abs(self.H[:, :, :d_u, d_u:]).max(axis=(1, 2, 3), initial=0.0)
+        size = np.abs(self.H[:, :, :d_u]).max(axis=(1, 2, 3), initial=1e-300)
+        slopes = self.g[:, :, :d_u]
+        apart = np.sum((slopes - slopes.mean(axis=1, keepdims=True)) ** 2, axis=2).mean(axis=1)
+        exists = (common <= _ZERO * size) & (coupled <= _ZERO * size) if self.n > 1 else np.full(len(size), True)
+        return np.where(exists, np.sqrt(apart), np.inf)
+
+    def _start_gradients(self) -> Array:
+        return np.asarray(np.sum(self.gradient[:, :, : self.d_u] ** 2, axis=(1, 2)))
+
+    def _distance(self) -> Array:
+        away = self.start - self.centre
+        own = np.sum(away[:, 0, : self.d_u] ** 2, axis=1) + np.sum(away[:, :, self.d_u :] ** 2, axis=(1, 2)) / self.n
+        return np.where(np.isnan(own), np.inf, own)
+
+    def _least_curvature(self) -> Array:
+        values = self._mean_spectrum[:, 0]
+        return np.where(values > 8 * self.H.shape[2] * np.finfo(float).eps * np.abs(self._mean_spectrum[:, -1]),
+                        values, np.inf)  # fmt: skip
+
+    def _least_of_clients(self) -> Array:
+        values = np.linalg.eigvalsh(self.H).min(axis=(1, 2))
+        return np.where(values > 0, values, np.inf)
+
+    def _lojasiewicz(self) -> Array:
+        values = self._mean_spectrum
+        size = np.abs(values).max(axis=1, keepdims=True)
+        positive = np.where(values > 8 * values.shape[1] * np.finfo(float).eps * size, values, np.inf)
+        return np.where(self._solved[1], positive.min(axis=1), np.inf)
+
+    def _at_minimiser(self) -> Array:
+        there = np.einsum("bnij,bnj->bni", self.H, self.centre) - self.g
+        found = np.sqrt(np.sum(there**2, axis=2).mean(axis=1))
+        return np.where(np.isfinite(self._least_curvature()), found, np.inf)
+
+    def fact(self, name: str) -> Array | None:
+        """The constant of that name; None for one that is certified one by one."""
+        if self.d_u < self.H.shape[2] and name in _OF_SHARED:
+            return None
+        if name in self.noise:
+            return self.noise[name]
+        return _FACTS[name](self) if name in _FACTS else None
+
+
+_OF_SHARED = (
+    "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "minimiser_heterogeneity",
+)  # fmt: skip
+_FACTS: dict[str, Callable[[QuadraticBatch], Array]] = {
+    "L": QuadraticBatch._smoothness,
+    "F_0": lambda batch: batch._gap,
+    "b": QuadraticBatch._dissimilarity,
+    "B_0": QuadraticBatch._start_gradients,
+    "mean_B_0": lambda batch: batch._start_gradients() / batch.n,
+    "distance2_0": QuadraticBatch._distance,
+    "strong_convexity": QuadraticBatch._least_curvature,
+    "clients_strong_convexity": QuadraticBatch._least_of_clients,
+    "polyak_lojasiewicz": QuadraticBatch._lojasiewicz,
+    "minimiser_heterogeneity": QuadraticBatch._at_minimiser,
+    "dimension": lambda batch: np.full(len(batch.g), float(batch.g.shape[2])),
+}

@@ -1,0 +1,186 @@
+"""Numbers of a statement for a batch of instances: what follows from others, conditions, and step sizes inside them.
+
+The rules are those of `Statement.complete` and of `ratecheck.families.choices`, in arrays. What is admissible is found
+by sampling over `_DECADES` and then by bisection, so that a condition need not be monotone: the largest interval counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from bounds.numbers import ROUNDING
+from bounds.statement import Condition, Statement, compiled, names_in
+from ratecheck.aliases import Array
+from ratecheck.families.coordinates import EDGE, LARGE, WIDE
+from ratecheck.stepsizes.interval import INSIDE
+
+Values = dict[str, Array]
+
+# Powers of 10 between which step sizes are looked for, values per power, and how what lies between two is searched:
+# at these shares of its logarithm, again and again.
+_DECADES, _PER_DECADE, _SHARES, _PASSES = (-16.0, 9.0), 4, np.linspace(0, 1, 65), 8
+# The same of a step size that is chosen later, of which there has to be one.
+_LATER = np.logspace(-4, 2, 121)
+
+
+def evaluated(expr: sp.Expr, values: Mapping[str, Array]) -> Array:
+    """A formula of arrays of one shape; infinite or NaN where it has no value."""
+    with np.errstate(all="ignore"):
+        found = compiled(expr)(**{name: values[name] for name in names_in(expr)})
+    return np.asarray(found, dtype=float)
+
+
+def completed(statement: Statement, values: Values) -> Values:
+    """The values plus what the statement itself fixes; what contradicts it is left as it is."""
+    found = dict(values)
+    for name in statement.parameters:
+        default = statement.vocabulary[name].default
+        if default is not None and name not in statement.settings and name not in found:
+            found[name] = np.asarray(default, dtype=float)
+    for name, expr in statement.settings.items():
+        if name not in found and names_in(expr) <= found.keys():
+            found[name] = evaluated(expr, found)
+    _fill(statement, found)
+    for kind in ((False, False), (True, False), (False, True)):
+        for rule in statement.step_rules:
+            name = rule.symbol.name
+            if (rule.at_least, rule.free) == kind and name not in found and names_in(rule.value) <= found.keys():
+                found[name] = evaluated(rule.value, found)
+        _fill(statement, found)
+    return found
+
+
+def _fill(statement: Statement, found: Values) -> None:
+    """Products of step sizes, and symbols that equal a formula."""
+    for product in statement.step_products:
+        whole, local, outer = product.product.name, product.local.name, product.outer.name
+        with np.errstate(all="ignore"):
+            if {local, outer} <= found.keys():
+                found.setdefault(whole, found[local] * found[outer])
+            elif {whole, outer} <= found.keys():
+                found[local] = found[whole] / found[outer]
+            elif {whole, local} <= found.keys():
+                found[outer] = found[whole] / found[local]
+    for name in statement.parameters:
+        expr = statement.formula(name) if name in statement.vocabulary.equal else None
+        if expr is not None and name not in found and names_in(expr) <= found.keys():
+            found[name] = evaluated(expr, found)
+
+
+def follows(statement: Statement, name: str, values: Values) -> bool:
+    """Whether a step size is decided by these: by products, formulas, and rules that leave no choice."""
+    rules = tuple(rule for rule in statement.step_rules if not (rule.at_least or rule.free))
+    return name in completed(replace(statement, step_rules=rules), values)
+
+
+def with_derived(statement: Statement, values: Values) -> Values:
+    """The values with the parameters that the vocabulary derives from others."""
+    found = dict(values)
+    for name, expr in statement.vocabulary.derived.items():
+        if name in statement.parameters and name not in found and names_in(expr) <= found.keys():
+            found[name] = evaluated(expr, found)
+    return found
+
+
+def holding(condition: Condition, values: Mapping[str, Array], rounding: float = ROUNDING) -> NDArray[np.bool_]:
+    """Where a condition holds, up to a share of ``rounding`` of its sides."""
+    left, right = evaluated(condition.left, values), evaluated(condition.right, values)
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(left), np.abs(right))
+        slack = np.where(np.isfinite(size), rounding * size, 0.0)
+        found = {
+            "<=": left <= right + slack, ">=": left >= right - slack, "<": left < right - slack,
+            ">": left > right + slack, "==": (left == right) | (np.abs(left - right) <= slack),
+        }[condition.operator]  # fmt: skip
+    return np.asarray(found)
+
+
+def admitted(statement: Statement, values: Mapping[str, Array], size: int) -> NDArray[np.bool_]:
+    """Where no condition that is known is broken, (size,)."""
+    found = np.full(size, True)
+    for condition in statement.hypotheses:
+        if condition.symbols <= values.keys():
+            found &= np.broadcast_to(holding(condition, values), (size,))
+    return found
+
+
+def chosen(statement: Statement, name: str, values: Values, at: Array, later: Sequence[str] = ()) -> Array:
+    """A value (N,) for a step size inside what the conditions admit, at a coordinate (N,) of the cube; NaN for none.
+
+    Conditions that lack one of those that are chosen ``later`` have to hold for some value of that one.
+    """
+    size = len(at)
+
+    def trial(x: Array) -> NDArray[np.bool_]:
+        """Where values of the step size, (N, any number), are admissible with what they decide."""
+        wide = {key: value[..., None] if value.ndim else value for key, value in values.items()}
+        found = completed(statement, {**wide, name: x})
+        mask = np.full(x.shape, True)
+        for condition in statement.hypotheses:
+            if condition.symbols <= found.keys():
+                mask &= np.broadcast_to(holding(condition, found, 0.0), x.shape)
+        for other in later:
+            if other not in found:
+                more = {key: value[..., None] if value.ndim else value for key, value in found.items()}
+                more = completed(statement, {**more, other: _LATER})
+                own = [c for c in statement.hypotheses if c.symbols <= more.keys() and not c.symbols <= found.keys()]
+                if own:
+                    shape = (*x.shape, len(_LATER))
+                    mask &= np.logical_and.reduce(
+                        [np.broadcast_to(holding(each, more), shape) for each in own]
+                    ).any(axis=-1)
+        return mask
+
+    count = int((_DECADES[1] - _DECADES[0]) * _PER_DECADE) + 1
+    grid = np.broadcast_to(np.logspace(*_DECADES, count), (size, count))
+    inside = trial(grid)
+    first, last = _longest(inside)
+    low, high = np.zeros(size), np.full(size, np.inf)
+    bounded = inside.any(axis=1)
+    rows = np.arange(size)
+    for ends, step in ((first, -1), (last, 1)):
+        open_ = bounded & (ends + step >= 0) & (ends + step < count)
+        if not open_.any():
+            continue
+        good, bad = grid[rows, ends], grid[rows, np.clip(ends + step, 0, count - 1)]
+        for _ in range(_PASSES):
+            finer = good[:, None] * (bad / good)[:, None] ** _SHARES
+            holds = trial(finer)
+            # The last value before the first that is not admissible.
+            passed = np.where(holds.all(axis=1), len(_SHARES), holds.argmin(axis=1))
+            good, bad = finer[rows, np.maximum(passed - 1, 0)], finer[rows, np.minimum(passed, len(_SHARES) - 1)]
+        if step < 0:
+            low = np.where(open_, good, low)
+        else:
+            high = np.where(open_, good, high)
+    return np.where(bounded, _inside(low, high, at), np.nan)
+
+
+def _longest(inside: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First and last place of the longest run of True in every row."""
+    length = np.zeros(inside.shape, dtype=np.int64)
+    length[:, 0] = inside[:, 0]
+    for k in range(1, inside.shape[1]):
+        length[:, k] = np.where(inside[:, k], length[:, k - 1] + 1, 0)
+    last = length.argmax(axis=1)
+    return last - np.maximum(length.max(axis=1), 1) + 1, last
+
+
+def _unlimited(at: Array) -> Array:
+    """A positive number where nothing is said, as `coordinates.inside` has it."""
+    return np.asarray(LARGE * WIDE ** (np.minimum(at / EDGE, 1.0) - 1))
+
+
+def _inside(low: Array, high: Array, at: Array) -> Array:
+    """A point of an interval, as `coordinates.inside` has it."""
+    with np.errstate(all="ignore"):
+        top = high * (1 - INSIDE)
+        floor = np.maximum(low * (1 + INSIDE), top / WIDE)
+        below = np.where(at > EDGE, high, floor * (top / floor) ** (at / EDGE))
+        above = np.where(at > EDGE, low, low * WIDE ** (1 - at / EDGE))
+        return np.where(np.isfinite(high), below, np.where(low > 0, above, _unlimited(at)))

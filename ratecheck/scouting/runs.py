@@ -1,0 +1,577 @@
+"""Affine runs of a batch of instances: round maps from the method's functions, and the quantities that are recorded.
+
+The state is z = (server, client 1, ..., client n, 1). See `ratecheck.kernels.scouting` for what a round does to it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.algorithms.model.algorithm import Algorithm, TermOver, U
+from ratecheck.aliases import Array
+from ratecheck.kernels import scouting as kernels
+from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
+
+# Entries of the second moment up to which long runs are followed by powers, and of the state up to which any is.
+_PAIRS, _STATE = 48, 40
+# Eigenvalues of I - A that count as 0, and what of a difference is rounding.
+_FLAT, _LOST, _DRIFT = 1e-13, 1e-14, 1e-11
+# What adds products of rows to a quantity: its number, both sides and their factor.
+_Add = Callable[[int, Array, Array, Array], None]
+# Rounds that are followed one by one.
+LONGEST = 256
+
+
+@dataclass(frozen=True)
+class Law:
+    """Who takes part in a batch: uniform samples of ``m`` clients, clients on their own, or matrices (rounds, n).
+
+    ``share`` (N,) is the probability of a client, ``matrices`` one per instance, where these decide. ``mixing``
+    (N, n, n) are the graphs' matrices and ``mixes`` (N,) the probabilities of mixing, for methods that mix.
+    """
+
+    m: int = 0
+    share: Array | None = None
+    matrices: Sequence[NDArray[np.bool_]] | None = None
+    mixing: Array | None = None
+    mixes: Array | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs of one shape: N instances with n clients of d variables.
+
+    ``M`` (N, n, d, d) and ``c`` (N, n, d): the oracle's answer at x is M x - c; ``H`` and ``g`` are those of the
+    gradient, ``centre`` (N, n, d) a minimiser and ``lowest`` (N,) the infimum of f. ``parameters`` are (N,) or (N, n),
+    ``steps`` (N, n), ``noise`` (N, d) standard deviations, ``start`` (N, n, d), ``T`` (N,).
+    """
+
+    algorithm: Algorithm
+    sizes: tuple[int, ...]
+    M: Array
+    c: Array
+    record_M: Array
+    record_c: Array
+    H: Array
+    g: Array
+    centre: Array
+    lowest: Array
+    parameters: Mapping[str, Array]
+    steps: NDArray[np.int64]
+    noise: Array
+    start: Array
+    T: NDArray[np.int64]
+    law: Law
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return len(self.M)
+
+    @property
+    def n(self) -> int:
+        """Clients of an instance."""
+        return int(self.M.shape[1])
+
+
+class BatchRun:
+    """The round maps of a batch, and its quantities."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch, algorithm = batch, batch.algorithm
+        reader = self.reader = BatchReader(algorithm, batch.sizes, batch.count)
+        self.server, self.client, self.local, self.message = (
+            reader.layout(group) for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
+        )
+        self.size = self.server.size + batch.n * self.client.size + 1
+        if self.size > _STATE:
+            raise Unscouted(f"a state of {self.size} entries")
+
+    # --- Parameters ---
+
+    def _parameters(self, i: int, *, participants: float = 1.0, delay: float = 1.0) -> dict[str, Array]:
+        """What the method's functions receive for client i, as columns."""
+        batch = self.batch
+        sizes = {name: value if value.ndim == 1 else value[:, i] for name, value in batch.parameters.items()}
+        steps = batch.steps.astype(float)
+        mixes = np.ones(batch.count) if batch.law.mixes is None else batch.law.mixes
+        known = {"K": steps[:, i], "norm": steps[:, i], "mean_norm": steps.mean(axis=1), "mixes": mixes, **sizes}
+        columns = {name: np.asarray(value, dtype=float)[:, None] for name, value in known.items()}
+        fixed = {"n": float(batch.n), "m": max(participants, 1.0), "delay": delay, "weight": 1.0, "p": 1 / batch.n}
+        return {**columns, **{name: np.float64(value) for name, value in fixed.items()}}  # type: ignore[dict-item]
+
+    @cached_property
+    def _alike(self) -> bool:
+        steps = self.batch.steps
+        alike = (value.ndim == 1 or bool((value == value[:, :1]).all()) for value in self.batch.parameters.values())
+        return bool((steps == steps[:, :1]).all()) and all(alike)
+
+    # --- A client's round ---
+
+    @cached_property
+    def _rounds(self) -> list[_Client]:
+        """What each client's round makes of y_i = (server, client i, 1)."""
+        batch, reader = self.batch, self.reader
+        N, n, size = batch.count, batch.n, self.local.size
+        change, noise = np.zeros((N, n, size + 1, size + 1)), np.zeros((N, n, size + 1, size + 1))
+        first, tables = self.local.first, []
+        if len(first) != reader.point.size:
+            raise Unscouted("a block without a local variable")
+        for i in range(n):
+            tables.append(tables[0] if i and self._alike else self._tables(i))
+            own, gradient = tables[i].step
+            change[:, i, :size, :size] = own - np.eye(size)
+            change[:, i, :size, first] += np.einsum("bpq,bqr->rbp", gradient, batch.M[:, i])
+            change[:, i, :size, size] = -np.einsum("bpq,bq->bp", gradient, batch.c[:, i])
+            noise[:, i, :size, :size] = np.einsum("bpq,bq,brq->bpr", gradient, batch.noise**2, gradient)
+        shape = change.shape
+        flat_change, flat_noise = (np.ascontiguousarray(x.reshape(N * n, size + 1, size + 1)) for x in (change, noise))
+        kernels.repeated(flat_change, flat_noise, np.ascontiguousarray(batch.steps.reshape(-1)))
+        change, noise = flat_change.reshape(shape), flat_noise.reshape(shape)
+        return [self._client(tables[i], change[:, i], noise[:, i]) for i in range(n)]
+
+    def _tables(self, i: int) -> _Tables:
+        reader, p = self.reader, self._parameters(i)
+        state, own = (self.server, self.client), (self.client, self.message)
+        once = [self._joined(reader.matrices("begin", self._parameters(i, delay=d), state, (self.local,))[0])
+                for d in (1.0, 2.0)]  # fmt: skip
+        rate = 2 * (once[0] - once[1]) if self.batch.algorithm.uses_delay else np.zeros_like(once[0])
+        step = reader.matrices("step", p, (self.local, reader.point), (self.local,))[0]
+        finish = reader.matrices("finish", p, (*state, self.local), own)
+        still = np.concatenate([self._joined(row[:2]) for row in finish], axis=1)
+        load = np.concatenate([row[2] for row in finish], axis=1)
+        return _Tables(once[0] - rate, rate, (step[0], step[1]), still, load)
+
+    @staticmethod
+    def _joined(matrices: Sequence[Array]) -> Array:
+        return np.concatenate([*matrices], axis=2)
+
+    def _client(self, tables: _Tables, change: Array, noise: Array) -> _Client:
+        size = self.local.size
+        moved, shift = change[:, :size, :size], change[:, :size, size]
+
+        def rows(begin: Array, still: Array) -> Array:
+            return still + tables.load @ (begin + moved @ begin)
+
+        fixed = rows(tables.begin, tables.still)
+        fixed = np.concatenate([fixed, (tables.load @ shift[:, :, None])], axis=2)
+        rate = rows(tables.rate, np.zeros_like(tables.still))
+        rate = np.concatenate([rate, np.zeros((*rate.shape[:2], 1))], axis=2)
+        return _Client(fixed, rate, tables.load @ noise[:, :size, :size] @ np.swapaxes(tables.load, 1, 2))
+
+    # --- A round ---
+
+    def _places(self, i: int) -> tuple[list[int], list[int]]:
+        """Entries of z: (server, client i), and these with the last one."""
+        start = self.server.size + i * self.client.size
+        outputs = [*range(self.server.size), *range(start, start + self.client.size)]
+        return outputs, [*outputs, self.size - 1]
+
+    def _base(self, participants: int) -> tuple[Array, Array]:
+        """The map without anybody, and from a message to the server, where so many take part."""
+        p = self._parameters(0, participants=float(participants))
+        if not self._alike:
+            # What differs by client is not the server's.
+            p = {name: value for name, value in p.items() if name not in ("K", "norm")}
+        keep, send = self.reader.matrices("aggregate", p, (self.server, self.message), (self.server,))[0]
+        if not participants and self.batch.algorithm.averages:
+            keep = np.broadcast_to(np.eye(self.server.size), keep.shape)
+        base = np.zeros((self.batch.count, self.size, self.size))
+        base[:] = np.eye(self.size)
+        base[:, : self.server.size, : self.server.size] = keep
+        return base, send
+
+    def _part(self, i: int, send: Array, delay: Array | None = None) -> tuple[Array, Array]:
+        """What client i adds to the map and to the noise; ``delay`` (N,) or None for one that does not matter."""
+        own, size = self._rounds[i], self.client.size
+        # A client that is not there has the delay 0, and is left out.
+        rows = own.rows if delay is None else own.rows + own.rate / np.where(delay > 0, delay, 1.0)[:, None, None]
+        outputs, inputs = self._places(i)
+        added = np.concatenate([send @ rows[:, size:], rows[:, :size]], axis=1)
+        added[:, self.server.size :, self.server.size : self.server.size + size] -= np.eye(size)
+        load = np.zeros((self.batch.count, len(outputs), rows.shape[1]))
+        load[:, : self.server.size, size:] = send
+        load[:, self.server.size :, :size] = np.eye(size)
+        matrix, noise = np.zeros((2, self.batch.count, self.size, self.size))
+        matrix[np.ix_(range(self.batch.count), outputs, inputs)] = added
+        noise[np.ix_(range(self.batch.count), outputs, outputs)] = load @ own.noise @ np.swapaxes(load, 1, 2)
+        return matrix, noise
+
+    def _of_set(self, members: Sequence[int]) -> tuple[Array, Array]:
+        """Map and noise of a round with these participants."""
+        matrix, send = self._base(len(members))
+        noise = np.zeros_like(matrix)
+        # Where delays matter all rounds are alike only if everybody comes to each.
+        for i in members:
+            more, spread = self._part(i, send, np.ones(self.batch.count))
+            matrix, noise = matrix + more, noise + spread
+        return matrix, noise
+
+    @cached_property
+    def alike_rounds(self) -> _Rounds:
+        """The map of every round, where all have the same law."""
+        law, N, D = self.batch.law, self.batch.count, self.size
+        if law.share is not None:
+            found = self._on_their_own(law.share)
+        elif law.m == self.batch.n:
+            matrix, noise = self._of_set(range(law.m))
+            found = _Rounds(matrix, np.zeros((N, 0, D, D)), np.zeros((N, 0)), noise)
+        else:
+            found = self._sampled(law.m)
+        return found if law.mixing is None else self._mixed(found)
+
+    def _sampled(self, m: int) -> _Rounds:
+        n = self.batch.n
+        one, two = m / n, (m * (m - 1) / (n * (n - 1)))
+        base, send = self._base(m)
+        parts = [self._part(i, send) for i in range(n)]
+        total = np.sum([matrix for matrix, _ in parts], axis=0)
+        F = np.stack([total, *(matrix for matrix, _ in parts)], axis=1)
+        w = np.broadcast_to(np.array([two - one * one, *[one - two] * n]), (self.batch.count, n + 1))
+        return _Rounds(base + one * total, F, w, one * np.sum([noise for _, noise in parts], axis=0))
+
+    def _on_their_own(self, share: Array) -> _Rounds:
+        n = self.batch.n
+        if n > 4:
+            raise Unscouted("too many clients on their own")
+        sets = [members for k in range(n + 1) for members in itertools.combinations(range(n), k)]
+        maps = [self._of_set(members) for members in sets]
+        w = np.stack([share ** len(members) * (1 - share) ** (n - len(members)) for members in sets], axis=1)
+        A = np.einsum("bs,sbij->bij", w, np.stack([matrix for matrix, _ in maps]))
+        F = np.stack([matrix for matrix, _ in maps], axis=1) - A[:, None]
+        return _Rounds(A, F, w, np.einsum("bs,sbij->bij", w, np.stack([noise for _, noise in maps])))
+
+    def _mixed(self, rounds: _Rounds) -> _Rounds:
+        """The round, and then mixing with its probability."""
+        law, N, D = self.batch.law, self.batch.count, self.size
+        assert law.mixing is not None
+        assert law.mixes is not None
+        P = np.zeros((N, D, D))
+        P[:] = np.eye(D)
+        for name in self.batch.algorithm.mixed:
+            here = self.client.entries(name)
+            for k in range(here.start, here.stop):
+                places = self.server.size + k + self.client.size * np.arange(self.batch.n)
+                P[np.ix_(range(N), places, places)] = law.mixing
+        share = law.mixes[:, None, None]
+        mean = share * P + (1 - share) * np.eye(D)
+        F, w = P[:, None] @ rounds.F, law.mixes[:, None] * rounds.w
+        Q = share * (P @ rounds.Q @ np.swapaxes(P, 1, 2)) + (1 - share) * rounds.Q
+        if (law.mixes < 1).any():
+            D_ = P - np.eye(D)
+            coin = (law.mixes * (1 - law.mixes))[:, None]
+            F = np.concatenate([F, rounds.F, (D_ @ rounds.A)[:, None]], axis=1)
+            w = np.concatenate([w, (1 - law.mixes)[:, None] * rounds.w, coin], axis=1)
+        return _Rounds(mean @ rounds.A, F, w, Q)
+
+    def _scheduled(self, matrices: Sequence[NDArray[np.bool_]], T: int) -> tuple[_Rounds, NDArray[np.int64]]:
+        """The different rounds of given participants, and which of them comes when."""
+        N, n = self.batch.count, self.batch.n
+        delays = self.batch.algorithm.uses_delay
+        which, kinds = np.zeros((N, T), dtype=np.int64), []
+        for b, matrix in enumerate(matrices):
+            own: dict[tuple[float, ...], int] = {}
+            last = np.full(n, -1)
+            for t, row in enumerate(matrix[: self.batch.T[b]]):
+                key = tuple(np.where(row, (t - last) if delays else 1, 0).tolist())
+                last[row] = t
+                which[b, t] = own.setdefault(key, len(own))
+            kinds.append(list(own))
+        most = max(map(len, kinds))
+        there = np.zeros((N, most, n))
+        for b, own_kinds in enumerate(kinds):
+            there[b, : len(own_kinds)] = own_kinds
+        A, Q = np.zeros((2, N, most, self.size, self.size))
+        bases = [self._base(k) for k in range(n + 1)]
+        for k in range(most):
+            present = there[:, k] > 0
+            for number in np.unique(present.sum(axis=1)).tolist():
+                base, send = bases[number]
+                rows = present.sum(axis=1) == number
+                matrix, noise = base.copy(), np.zeros_like(base)
+                for i in range(n):
+                    more, spread = self._part(i, send, there[:, k, i])
+                    here = present[:, i][:, None, None]
+                    matrix, noise = matrix + np.where(here, more, 0.0), noise + np.where(here, spread, 0.0)
+                A[rows, k], Q[rows, k] = matrix[rows], noise[rows]
+        empty = np.zeros((N, most, 0, self.size, self.size))
+        return _Rounds(A, empty, np.zeros((N, most, 0)), Q), which
+
+    # --- Start and quantities ---
+
+    @cached_property
+    def beginning(self) -> tuple[Array, Array]:
+        """Mean (N, D) and covariance (N, D, D) of the state before round 0."""
+        batch, reader, N = self.batch, self.reader, self.batch.count
+        point = reader.point
+        mean, covariance = np.zeros((N, self.size)), np.zeros((N, self.size, self.size))
+        mean[:, -1] = 1.0
+        from_point, from_clients = reader.matrices(
+            "start_server", self._parameters(0), (point, self.client), (self.server,)
+        )[0]
+        total, tables = np.zeros((N, self.client.size)), None
+        for i in range(batch.n):
+            if tables is None or not self._alike:
+                tables = reader.matrices("start_client", self._parameters(i), (point, point), (self.client,))[0]
+            there, slope = tables
+            gradient = np.einsum("bij,bj->bi", batch.M[:, i], batch.start[:, i]) - batch.c[:, i]
+            own = np.einsum("bij,bj->bi", there, batch.start[:, i]) + np.einsum("bij,bj->bi", slope, gradient)
+            total += own / batch.n
+            start = self.server.size + i * self.client.size
+            mean[:, start : start + self.client.size] = own
+            root = slope * (batch.noise / np.sqrt(batch.steps[:, i])[:, None])[:, None, :]
+            load = np.concatenate([from_clients @ root / batch.n, root], axis=1)
+            outputs, _ = self._places(i)
+            covariance[np.ix_(range(N), outputs, outputs)] += load @ np.swapaxes(load, 1, 2)
+        mean[:, : self.server.size] = np.einsum("bij,bj->bi", from_point, batch.start[:, 0])
+        mean[:, : self.server.size] += np.einsum("bij,bj->bi", from_clients, total)
+        return mean, covariance
+
+    def _variable(self, group: int, name: str, i: int) -> Array:
+        """The rows (N, size, D) of a variable of the server (0) or of client i (1) on z."""
+        layout = self.client if group else self.server
+        here = layout.entries(name)
+        start = self.server.size + i * self.client.size if group else 0
+        rows = np.zeros((self.batch.count, here.stop - here.start, self.size))
+        rows[:, range(rows.shape[1]), range(start + here.start, start + here.stop)] = 1.0
+        return rows
+
+    def _points(self) -> tuple[list[Array], dict[str, int]]:
+        """The rows (N, d, D) of the recorded point of every client, and the group of each block's variable."""
+        algorithm, found, groups = self.batch.algorithm, [], dict[str, int]()
+        names = []
+        for block in algorithm.blocks:
+            size = self.batch.sizes[algorithm.blocks.index(block)]
+            for group, variables in enumerate((algorithm.server, algorithm.client)):
+                own = [name for name, where in variables.items() if where == block]
+                wanted = own[0] if own and algorithm.point is None else (algorithm.point or {}).get(block)
+                if wanted in own:
+                    names.append((group, wanted))
+                    groups |= {block: group} if size else {}
+                    break
+            else:
+                if size:
+                    raise Unscouted("nothing is recorded of a block")
+                names.append((0, ""))
+        for i in range(self.batch.n):
+            parts = [self._variable(group, name, i) for group, name in names if name]
+            found.append(np.concatenate(parts, axis=1))
+        return found, groups
+
+    @cached_property
+    def _known(self) -> dict[str, list[BatchTerm]]:
+        layouts = (self.server, self.client, self.reader.point)
+        return self.reader.terms(self._parameters(0), layouts)
+
+    def quantities(self, names: Sequence[str]) -> _Quantities:
+        """The named quantities; raises `Unscouted` for one that is none of one round's variables."""
+        batch, N = self.batch, self.batch.count
+        points, groups = self._points()
+        left: list[Array] = []
+        right: list[Array] = []
+        factors: list[Array] = []
+        owner: list[int] = []
+        constant = np.zeros((N, len(names)))
+
+        def add(q: int, a: Array, b: Array, factor: Array) -> None:
+            left.append(a)
+            right.append(b)
+            factors.append(np.broadcast_to(factor[:, None], a.shape[:2]))
+            owner.extend([q] * a.shape[1])
+
+        def away(i: int) -> Array:
+            rows = points[i].copy()
+            rows[:, :, -1] -= batch.centre[:, i]
+            return rows
+
+        ones = np.ones(N)
+        gradients = []
+        for i, point in enumerate(points):
+            gradient = batch.record_M[:, i] @ point
+            gradient[:, :, -1] -= batch.record_c[:, i]
+            gradients.append(gradient)
+        for q, name in enumerate(names):
+            if name == "distance2" and batch.algorithm.record_oracle == "gradient":
+                for i in range(batch.n):
+                    add(q, away(i), away(i), ones / batch.n)
+                continue
+            if name == "gap" and batch.algorithm.record_oracle == "gradient":
+                if groups.get(U) != 1 or batch.n == 1:
+                    for i in range(batch.n):
+                        add(q, batch.H[:, i] @ away(i), away(i), ones / (2 * batch.n))
+                    continue
+                constant[:, q] = -batch.lowest
+                terms = [BatchTerm(TermOver.VALUES, ones, "", {}, {})]
+            elif name in self._known:
+                terms = self._known[name]
+            else:
+                raise Unscouted(f"{name} is not recorded")
+            for term in terms:
+                self._add_term(add, q, term, points, gradients)
+        if not left:
+            raise Unscouted("nothing is recorded")
+        return _Quantities(
+            *(np.ascontiguousarray(np.concatenate(side, axis=1)) for side in (left, right, factors)),
+            np.array(owner, dtype=np.int64), constant,
+        )  # fmt: skip
+
+    def _add_term(self, add: _Add, q: int, term: BatchTerm, points: list[Array], gradients: list[Array]) -> None:
+        batch, N = self.batch, self.batch.count
+        if term.over is TermOver.VALUES:
+            for i in range(batch.n):
+                slope = gradients[i].copy()
+                slope[:, :, -1] -= batch.record_c[:, i]
+                add(q, points[i], slope, term.factor / (2 * batch.n))
+            return
+        block = batch.algorithm.blocks.index(term.block)
+        start = sum(batch.sizes[:block])
+        here = slice(start, start + batch.sizes[block])
+
+        def side(i: int, coefficients: Mapping[tuple[int, str], Array]) -> Array:
+            rows = np.zeros((N, batch.sizes[block], self.size))
+            for (group, name), value in coefficients.items():
+                own = gradients[i][:, here] if group == 2 else self._variable(group, name, i)
+                rows = rows + value[:, None, None] * own
+            return rows
+
+        sides = [(side(i, term.left), side(i, term.right)) for i in range(batch.n)]
+        if term.over is TermOver.MEANS:
+            a, b = (np.mean([each[k] for each in sides], axis=0) for k in (0, 1))
+            add(q, a, b, term.factor)
+            return
+        for a, b in sides:
+            add(q, a, b, term.factor / batch.n)
+
+    # --- Results ---
+
+    def by_round(self, names: Sequence[str]) -> Array:
+        """The quantities before every round, (N, names, rounds): NaN where a run is shorter, or too long."""
+        batch, found = self.batch, self.quantities(names)
+        T = np.where(batch.T <= LONGEST, batch.T, 0)
+        most = int(max(T.max(initial=1), 1))
+        out = np.full((batch.count, len(names), most), np.nan)
+        if batch.law.matrices is not None:
+            rounds, which = self._scheduled(batch.law.matrices, most)
+        else:
+            one = self.alike_rounds
+            rounds = _Rounds(*(np.ascontiguousarray(each[:, None]) for each in (one.A, one.F, one.w, one.Q)))
+            which = np.zeros((batch.count, most), dtype=np.int64)
+        mean, covariance = self.beginning
+        kernels.rounds(
+            rounds.A, rounds.F, rounds.w, rounds.Q, which, mean, covariance, found.left, found.right, found.factor,
+            found.owner, found.constant, T.astype(np.int64), out,
+        )  # fmt: skip
+        return out
+
+    def mean(self, names: Sequence[str]) -> Array:
+        """The means of the quantities over the rounds, (N, names); NaN for runs that are too long."""
+        batch = self.batch
+        pairs = None if batch.law.matrices is not None else self._pairs(names)
+        if pairs is None:
+            series = self.by_round(names)
+            inside = np.arange(series.shape[2]) < batch.T[:, None]
+            total = np.where(inside[:, None], series, 0.0).sum(axis=2)
+            return np.where((batch.T <= LONGEST)[:, None], total / batch.T[:, None], np.nan)
+        found, one, (mean, covariance) = self._centred(names)
+        out = np.empty((batch.count, len(names)))
+        kernels.means(
+            *(np.ascontiguousarray(each) for each in (one.A, one.F, one.w, one.Q)), pairs, mean, covariance,
+            found.left, found.right, found.factor, found.owner, found.constant, batch.T, out,
+        )  # fmt: skip
+        return out
+
+    def _centred(self, names: Sequence[str]) -> tuple[_Quantities, _Rounds, tuple[Array, Array]]:
+        """Quantities, round and start in z - z*, z* being where the mean stays, if it does.
+
+        Powers of a map keep the digits of what tends to 0, and not those of differences from a limit.
+        """
+        found, one, (mean, covariance) = self.quantities(names), self.alike_rounds, self.beginning
+        D = self.size
+        still = -np.einsum("bij,bj->bi", np.linalg.pinv(one.A[:, :-1, :-1] - np.eye(D - 1), rcond=_FLAT), one.A[:, :-1, -1])
+        still = np.where(np.isfinite(still), still, 0.0)
+        S = np.zeros_like(one.A)
+        S[:] = np.eye(D)
+        S[:, :-1, -1] = still
+        back = 2 * np.eye(D) - S
+
+        def moved(matrices: Array) -> Array:
+            """The map in the new coordinates, without what is left of differences."""
+            left, right = (each if matrices.ndim == 3 else each[:, None] for each in (back, S))
+            new, size = left @ matrices @ right, np.abs(left) @ np.abs(matrices) @ np.abs(right)
+            new[np.abs(new) <= _LOST * size] = 0.0
+            # A drift by rounding alone would move the state far in 10^9 rounds.
+            new[..., -1][np.abs(new[..., -1]) <= _DRIFT * size[..., -1]] = 0.0
+            new[..., -1, -1] = matrices[..., -1, -1]
+            return np.asarray(new)
+
+        rows = [np.ascontiguousarray(side @ S) for side in (found.left, found.right)]
+        quantities = _Quantities(rows[0], rows[1], found.factor, found.owner, found.constant)
+        mean = np.einsum("bij,bj->bi", back, mean)
+        return quantities, _Rounds(moved(one.A), moved(one.F), one.w, one.Q), (mean, covariance)
+
+    def _pairs(self, names: Sequence[str]) -> NDArray[np.int64] | None:
+        """The entries of the second moment that matter to the quantities; None where they are too many."""
+        found, one, _ = self._centred(names)
+        # An entry matters where it does in one instance.
+        links = np.concatenate([one.A[:, None], one.F], axis=1).any(axis=0)
+        left, right = (side.any(axis=0) for side in (found.left, found.right))
+        needed = np.einsum("ri,rj->ij", left, right) > 0
+        needed = needed | needed.T
+        while True:
+            more = needed | np.any([link.T @ needed @ link for link in links], axis=0)
+            more[-1, -1] = True
+            more |= more.T
+            if (more == needed).all():
+                break
+            needed = more
+        rows = np.argwhere(np.triu(needed))
+        if len(rows) > _PAIRS:
+            return None
+        last = self.size - 1
+        others = [row for row in rows.tolist() if row != [last, last]]
+        return np.array([*others, [last, last]], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """A client's functions as matrices: ``begin`` + ``rate``/delay, ``step`` on itself and the gradient, ``finish``."""
+
+    begin: Array
+    rate: Array
+    step: tuple[Array, Array]
+    still: Array
+    load: Array
+
+
+@dataclass(frozen=True)
+class _Client:
+    """(client', message) = (``rows`` + ``rate``/delay) (server, client, 1) + noise of this covariance."""
+
+    rows: Array
+    rate: Array
+    noise: Array
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """The arrays of `ratecheck.kernels.scouting`."""
+
+    A: Array
+    F: Array
+    w: Array
+    Q: Array
+
+
+@dataclass(frozen=True)
+class _Quantities:
+    left: Array
+    right: Array
+    factor: Array
+    owner: NDArray[np.int64]
+    constant: Array

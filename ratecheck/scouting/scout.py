@@ -1,0 +1,523 @@
+"""The scout of a shape: left and right side of a statement at many points of its cube, without verdicts.
+
+What it says decides which instances are given a whole verdict, and nothing else. Both are about the same instance,
+whose step sizes are given as numbers, and agree up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from bounds.statement import Assumption, Claim, Over, Relation, Statement, names_in
+from bounds.symbols import Role
+from ratecheck.algorithms.model.algorithm import U
+from ratecheck.aliases import Array
+from ratecheck.certification.certified_constants import LOWER, NOISE
+from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.engines.wanted import recordable
+from ratecheck.errors import InputError
+from ratecheck.families import who
+from ratecheck.families.choices import HONEST
+from ratecheck.families.coordinates import WIDE
+from ratecheck.families.cube import Cube
+from ratecheck.participation import Participation
+from ratecheck.problems import Certificate, Quadratic
+from ratecheck.scouting import numbers
+from ratecheck.scouting.coefficients import Unscouted
+from ratecheck.scouting.facts import QuadraticBatch
+from ratecheck.scouting.runs import LONGEST, Batch, BatchRun, Law
+from ratecheck.settings.applicability import certifiable, method_of, unlike
+from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
+from ratecheck.settings.setting import Options, Setting, resolve
+from ratecheck.stepsizes.choose import any_value, silent
+from ratecheck.verification.instance import Instance
+
+# Slack of a point that the statement says nothing about, or where no run is followed: NaN, as of what is not known.
+# What is left of a side after differences of numbers that are larger by the inverse.
+_LOST = 1e-24
+_OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND)
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What a scout found at points: ``slack`` (N,), NaN where there is none, and the instances."""
+
+    slack: Array
+    at_start: NDArray[np.bool_]
+    instances: Sequence[Instance | None]
+
+
+class Scout:
+    """Both sides of a statement at points of a cube; `of` raises `Unscouted` where they are not evaluated in batches."""
+
+    def __init__(self, cube: Cube) -> None:
+        self.cube, self.statement = cube, cube.statement
+        method = method_of(self.statement)
+        if method is None or self.statement.order_only:
+            raise Unscouted("no run")
+        self.method, self.algorithm = method, method.algorithm
+        algorithm = self.algorithm
+        if not algorithm.linear or algorithm.varying or algorithm.compressed or algorithm.bilevel:
+            raise Unscouted("a method that is not followed by one map")
+        if algorithm.projects or algorithm.second_oracle or algorithm.weighs:
+            raise Unscouted("a projection or weights")
+        if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION, Assumption.BALL} & {*self.statement.assumptions}:
+            raise Unscouted("an assumption on the run")
+        if any(claim.metric.over not in _OVER or claim.relation is Relation.ORDER for claim in self.statement.claims):
+            raise Unscouted("a claim about the run as a whole")
+        facts = self.statement.vocabulary.facts
+        self.unsaid = silent(self.statement, method.step_sizes)
+        self.symbols = sorted(
+            frozenset[str]().union(
+                *(measured_in(expr, self.statement.vocabulary) for c in self.statement.claims
+                  for expr in (c.metric.expr, c.bound))
+            )
+        )  # fmt: skip
+        self.records = [facts[symbol] for symbol in self.symbols]
+        if not recordable(self.records):
+            raise Unscouted("quantities inside a round")
+        self.by_round = not all(self._is_mean(claim) for claim in self.statement.claims)
+
+    def _is_mean(self, claim: Claim) -> bool:
+        """Whether the claim is about means of records alone: linear in them, and the round is not counted."""
+        vocabulary = self.statement.vocabulary
+        if claim.metric.over is not Over.MEAN_OF_ROUNDS:
+            return False
+        for expr in (claim.metric.expr, claim.bound):
+            full = written_out(expr, vocabulary)
+            own = [s for s in full.free_symbols if vocabulary[s.name].role is Role.MEASURED]
+            if any(is_round(s.name, vocabulary) or s.name.endswith(PREVIOUS) for s in own):
+                return False
+            if any({*own} & full.diff(s).free_symbols for s in own):
+                return False
+        return True
+
+    # --- Instances ---
+
+    def sight(self, points: Array, fewest: int = 1) -> Sighting:
+        """The slack (right - left)/(|right| + |left|) at points (N, coordinates) of the cube.
+
+        NaN where the statement says nothing, or where it is not known. Raises `Unscouted`.
+        """
+        decoded = [self._decoded(point, fewest) for point in points]
+        alive = [k for k, each in enumerate(decoded) if each is not None]
+        slack, start = np.full(len(points), np.nan), np.zeros(len(points), dtype=bool)
+        instances: list[Instance | None] = [None] * len(points)
+        if alive:
+            found, begun, made = self._evaluated([decoded[k] for k in alive if decoded[k] is not None])  # type: ignore[misc]
+            slack[alive], start[alive] = found, begun
+            for k, instance in zip(alive, made, strict=True):
+                instances[k] = instance
+        return Sighting(slack, start, instances)
+
+    def _decoded(self, point: Array, fewest: int) -> _Decoded | None:
+        """What of an instance does not depend on constants; None where there is none."""
+        cube = self.cube
+        at = dict(zip(cube.coordinates, np.clip(point, 0.0, 1.0).tolist(), strict=True))
+        try:
+            problem, given = cube.problem(at), cube.settings(at)
+            run = self.statement.vocabulary.run
+            rounds, most = run.get("rounds", ""), run.get("participants", "")
+            if rounds in given and rounds not in cube.fixed:
+                given[rounds] = max(given[rounds], float(fewest))
+            start = cube.family.start(cube, at, problem)
+            given = cube.family.shortened(cube, given, problem, fewest)
+            pattern = who.pattern(cube, at, int(given.get(rounds, 1)))
+        except InputError:
+            return None
+        if pattern is not None and unlike(self.statement, pattern, cube.shape.size):
+            return None
+        if type(problem) is not Quadratic:
+            raise Unscouted(f"a {problem.kind} problem")
+        if pattern is not None and pattern.delta is not None and "delta" in self.statement.vocabulary:
+            given["delta"] = pattern.delta
+        if pattern is not None and pattern.matrix is not None and most in given:
+            given[most] = float(pattern.matrix.sum(axis=1).max())
+        return _Decoded(at, problem, given, start, pattern)
+
+    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[Array, NDArray[np.bool_], list[Instance]]:
+        cube, statement, N = self.cube, self.statement, len(decoded)
+        at = {name: np.array([each.at[name] for each in decoded]) for name in cube.coordinates}
+        first = decoded[0]
+        try:
+            setting = resolve(statement, first.problem, first.pattern, first.given, start=first.start)
+        except InputError as error:
+            raise Unscouted(str(error)) from None
+        if each_unlike := unlike(statement, setting.pattern, cube.shape.size):
+            raise Unscouted(each_unlike)
+        settings = self._settings(setting, decoded)
+        T = np.broadcast_to(settings.get(statement.vocabulary.run.get("rounds", ""), np.asarray(1.0)), (N,))
+        traces = [self._traces(setting, each, int(t)) for each, t in zip(decoded, T, strict=True)]
+        steps = self._steps(setting, decoded, settings)
+        problems = self._batch(decoded, settings)
+        facts = self._facts(setting, decoded, problems, settings, traces)
+        claims = self._claims(at, facts)
+        taken: dict[str, Array] = {}
+        if cube.restricted:
+            # Parameters of the method are chosen before step sizes, and what they decide is certified again.
+            open_ = {name: value for name, value in settings.items() if name not in cube.restricted}
+            taken = self._chosen(cube.restricted, "parameter", {**open_, **facts, **claims}, at)
+            settings = {**settings, **taken}
+            decoded = [
+                replace(each, given={**each.given, **{name: float(value[k]) for name, value in taken.items()
+                                                      if np.isfinite(value[k])}})
+                for k, each in enumerate(decoded)
+            ]  # fmt: skip
+            facts = self._facts(setting, decoded, problems, settings, traces)
+            claims = self._claims(at, facts)
+        values = {**settings, **facts, **claims}
+        own = self._chosen(cube.free_steps, "step", values, at)
+        full = numbers.with_derived(statement, numbers.completed(statement, {**values, **own}))
+        allowed = numbers.admitted(statement, full, N)
+        for value in (*taken.values(), *own.values()):
+            allowed &= np.isfinite(value)
+        for name, value in facts.items():
+            if name in statement.parameters:
+                allowed &= np.isfinite(value)
+        if self.algorithm.oracle == "prox":
+            # Inner problems are solved exactly.
+            for level in problems.noise.values():
+                allowed &= level == 0
+        slack, begun = self._slack(setting, problems, full, steps, traces, T.astype(np.int64), allowed)
+        made = [
+            Instance(
+                statement, each.problem, each.pattern,
+                {
+                    **each.given,
+                    **{name: float(value[k]) for name, value in claims.items() if at[f"claim {name}"][k] > HONEST},
+                    **{name: float(value[k]) for name, value in own.items() if np.isfinite(value[k])},
+                },
+                each.start,
+            )
+            for k, each in enumerate(decoded)
+        ]  # fmt: skip
+        return np.where(allowed, slack, np.nan), begun, made
+
+    def _chosen(
+        self, names: Sequence[str], kind: str, values: Mapping[str, Array], at: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """Values inside what the conditions admit, one after the other, but for those that follow from others."""
+        found: dict[str, Array] = {}
+        every = (*self.cube.restricted, *self.cube.free_steps)
+        for name in names:
+            known = {**values, **found}
+            if name in self.statement.vocabulary.equal or numbers.follows(self.statement, name, known):
+                continue
+            later = every[every.index(name) + 1 :]
+            found[name] = numbers.chosen(self.statement, name, known, at[f"{kind} {name}"], later)
+        return found
+
+    def _settings(self, setting: Setting, decoded: Sequence[_Decoded]) -> dict[str, Array]:
+        """Sizes, noise and parameters of the run by symbol: those of the first instance's kind, as arrays."""
+        statement, N = self.statement, len(decoded)
+        found: dict[str, Array] = {}
+        resolved = [statement.resolve(each.given) for each in decoded]
+        for name in resolved[0]:
+            found[name] = np.array([each[name] for each in resolved])
+        fixed = [name for name, why in setting.sources.items() if why == "fixed by the statement"]
+        for name, value in setting.values.items():
+            if name not in found and name not in fixed:
+                found[name] = np.full(N, float(value))
+        for name, expr in statement.settings.items():
+            if name in fixed and names_in(expr) <= found.keys():
+                found[name] = np.broadcast_to(numbers.evaluated(expr, found), (N,))
+        return found
+
+    def _traces(self, setting: Setting, each: _Decoded, T: int) -> list[Participation]:
+        """The participations that a verdict is about."""
+        pattern = each.pattern or setting.pattern
+        if not setting.by_itself or pattern.deterministic:
+            return [pattern]
+        given = {**each.given, self.statement.vocabulary.run["rounds"]: float(T)}
+        return resolve(self.statement, each.problem, each.pattern, given, Options(traces=1)).traces()
+
+    def _steps(self, setting: Setting, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> NDArray[np.int64]:
+        """Local steps, (N, n)."""
+        N, n = len(decoded), decoded[0].problem.n
+        symbol = self.statement.vocabulary.run.get("local_steps", "")
+        lists = [name for name in first_lists(decoded[0].given) if symbol in self.statement.vocabulary.reach(name)]
+        if lists:
+            return np.array([each.given[lists[0]] for each in decoded], dtype=np.int64)
+        if symbol in settings and "K" not in self.method.fixed:
+            return np.broadcast_to(settings[symbol][:, None], (N, n)).astype(np.int64)
+        return np.broadcast_to(setting.steps[:1], (N, n)).astype(np.int64)
+
+    def _batch(self, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> QuadraticBatch:
+        H, g = (np.array([getattr(each.problem, name) for each in decoded]) for name in ("H", "g"))
+        problem = decoded[0].problem
+        start = np.zeros_like(g)
+        for k, each in enumerate(decoded):
+            for name, value in each.start.items():
+                here = slice(0, problem.d_u) if name == "x0" else slice(problem.d_u, None)
+                start[k, :, here] = np.asarray(value, dtype=float)
+        facts = self.statement.vocabulary.facts
+        noise = {fact: settings[symbol] for symbol, fact in facts.items() if fact in NOISE and symbol in settings}
+        return QuadraticBatch(H, g, problem.d_u, start, noise)
+
+    def _facts(
+        self, setting: Setting, decoded: Sequence[_Decoded], problems: QuadraticBatch, settings: Mapping[str, Array],
+        traces: Sequence[Sequence[Participation]],
+    ) -> dict[str, Array]:  # fmt: skip
+        """Constants by symbol; infinite for one that does not exist."""
+        found: dict[str, Array] = {}
+        for name, fact in certifiable(self.statement).items():
+            value = problems.fact(fact)
+            if value is None:
+                value = self._one_by_one(fact, decoded, traces)
+            if value is None:
+                continue
+            if fact in NOISE and name in settings:
+                continue
+            fixed = self.statement.settings.get(name)
+            if fixed is not None and names_in(fixed) <= settings.keys():
+                raise Unscouted("a constant that the statement fixes")
+            found[name] = value
+            if fact == "F_0":
+                found[name] = np.where(value > 0, value, np.inf)
+            if fact in MEASURES and np.isinf(found[name]).all():
+                raise Unscouted(f"{name} is that of the run")
+        return found
+
+    def _one_by_one(
+        self, fact: str, decoded: Sequence[_Decoded], traces: Sequence[Sequence[Participation]]
+    ) -> Array | None:
+        """A constant certified instance by instance; None where it is not known of such problems."""
+        values = []
+        for each, own in zip(decoded, traces, strict=True):
+            if len(own) > 1:
+                raise Unscouted("several participations that decide a constant")
+            try:
+                here = resolve(self.statement, each.problem, each.pattern, each.given, start=each.start)
+                constant = here.case(own[0]).fact(fact)
+            except InputError:
+                values.append(np.nan)
+                continue
+            if constant is None:
+                return None
+            absent = constant.certificate is Certificate.ABSENT
+            values.append(np.inf if absent else constant.value)
+        return np.array(values)
+
+    def _claims(self, at: Mapping[str, Array], facts: Mapping[str, Array]) -> dict[str, Array]:
+        """Constants that are claimed larger, or smaller where that says less, than they are."""
+        found = {}
+        for name in self.cube.claimable:
+            if name not in facts:
+                continue
+            x, value = at[f"claim {name}"], facts[name]
+            times = WIDE ** ((np.maximum(x, HONEST) - HONEST) / (1 - HONEST))
+            lower = self.statement.vocabulary.facts[name] in LOWER
+            claimed = value / times if lower else np.where(value > 0, value * times, times - 1)
+            found[name] = np.where((x > HONEST) & np.isfinite(value), claimed, value)
+        return found
+
+    # --- Sides ---
+
+    def _slack(
+        self, setting: Setting, problems: QuadraticBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
+        traces: Sequence[Sequence[Participation]], T: NDArray[np.int64], allowed: NDArray[np.bool_],
+    ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+        """The slack of the tightest claim on the tightest participation, and whether it is that of round 0."""
+        N = len(T)
+        slack, begun = np.full(N, np.nan), np.zeros(N, dtype=bool)
+        most = max(map(len, traces))
+        for r in range(most):
+            rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
+            if not len(rows):
+                continue
+            run = BatchRun(self._run(setting, problems, values, steps, [traces[k][r] for k in rows], T, rows))
+            own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
+            found, first = self._sides(run, own, T[rows])
+            less = np.isnan(slack[rows]) | (found < slack[rows])
+            slack[rows] = np.where(less, found, slack[rows])
+            begun[rows] = np.where(less, first, begun[rows])
+        return slack, begun
+
+    def _run(
+        self, setting: Setting, problems: QuadraticBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
+        patterns: Sequence[Participation], T: NDArray[np.int64], rows: NDArray[np.int64],
+    ) -> Batch:  # fmt: skip
+        statement, algorithm, N = self.statement, self.algorithm, len(rows)
+        n, d = problems.g.shape[1:]
+        derived, facts = statement.vocabulary.derived, statement.vocabulary.facts.values()
+        parameters: dict[str, Array] = {}
+        for name in algorithm.step_sizes:
+            if name in self.method.fixed:
+                value = np.full(N, float(self.method.fixed[name]))
+            elif name in values:
+                value = np.broadcast_to(values[name], (len(T),))[rows]
+            elif name in derived and names_in(derived[name]) <= values.keys():
+                value = np.broadcast_to(numbers.evaluated(derived[name], values), (len(T),))[rows]
+            elif name in setting.parameters:
+                value = np.broadcast_to(np.asarray(setting.parameters[name], dtype=float), (N,)) if np.isscalar(
+                    setting.parameters[name]) else np.broadcast_to(np.asarray(setting.parameters[name]), (N, n))
+            elif name in algorithm.optional:
+                value = np.full(N, algorithm.optional[name](n))
+            elif name in self.unsaid and "L" in facts:
+                value = np.array([any_value(statement.vocabulary[name], L, K) for L, K in
+                                  zip(problems.fact("L")[rows], steps[rows].max(axis=1), strict=True)])  # fmt: skip
+            else:
+                raise Unscouted(f"no value for {name}")
+            parameters[name] = value
+        H, g, start = (np.ascontiguousarray(each[rows]) for each in (problems.H, problems.g, problems.start))
+        M, c = self._operator(algorithm.oracle, H, g, parameters)
+        record_M, record_c = (M, c) if algorithm.oracle == algorithm.record_oracle else self._operator(
+            algorithm.record_oracle, H, g, parameters)  # fmt: skip
+        sizes = tuple(decoded_size(block, problems.d_u, d) for block in algorithm.blocks)
+        noise = np.zeros((N, d))
+        for fact, level in problems.noise.items():
+            here = {"sigma": slice(0, d), "sigma_u": slice(0, problems.d_u), "sigma_v": slice(problems.d_u, d)}.get(fact)
+            if here is None:
+                raise Unscouted("noise of another kind")
+            width = len(range(d)[here])
+            if width:
+                noise[:, here] += (np.broadcast_to(level, (len(T),))[rows] ** 2 / width)[:, None]
+        centre, lowest = problems.centre[rows], problems.lowest[rows]
+        return Batch(
+            algorithm, sizes, M, c, record_M, record_c, H, g, centre, lowest, parameters,
+            np.ascontiguousarray(steps[rows]), np.sqrt(noise), start, np.ascontiguousarray(T[rows]),
+            self._law(patterns),
+        )  # fmt: skip
+
+    @staticmethod
+    def _operator(oracle: str, H: Array, g: Array, parameters: Mapping[str, Array]) -> tuple[Array, Array]:
+        """(M, c) with M x - c what the oracle returns at x."""
+        if oracle == "gradient":
+            return H, g
+        shift = parameters["lambda_"][:, None, None, None] * np.eye(H.shape[-1])
+        inverse = np.linalg.inv(H + shift)
+        return parameters["lambda_"][:, None, None, None] * inverse, -np.einsum("bnij,bnj->bni", inverse, g)
+
+    def _law(self, patterns: Sequence[Participation]) -> Law:
+        first = patterns[0]
+        mixing = mixes = None
+        if self.algorithm.mixed:
+            matrices = [each.mixing for each in patterns]
+            if any(each is None for each in matrices):
+                raise Unscouted("no graph")
+            mixing = np.array(matrices)
+            mixes = np.array([each.mixes for each in patterns])
+        if first.matrix is not None:
+            return Law(matrices=[np.asarray(each.matrix) for each in patterns], mixing=mixing, mixes=mixes)
+        law = first.law(0)
+        if law is None or not first.constant_law:
+            if first.deterministic:
+                most = LONGEST
+                return Law(matrices=[np.asarray(each.fixed(most)) for each in patterns], mixing=mixing, mixes=mixes)
+            raise Unscouted("rounds whose participants depend on one another")
+        if self.algorithm.uses_delay and first.rate < 1:
+            raise Unscouted("random delays")
+
+        def on_their_own(found: Any) -> Law:
+            share = [float(np.asarray(each.law(0).p)[0]) for each in patterns]  # type: ignore[union-attr]
+            if any(len({*np.asarray(each.law(0).p).tolist()}) > 1 for each in patterns):  # type: ignore[union-attr]
+                raise Unscouted("probabilities that differ by client")
+            return Law(share=np.array(share), mixing=mixing, mixes=mixes)
+
+        def sets(found: Any) -> Law:
+            raise Unscouted("a law of sets")
+
+        return law.match(
+            subsets=lambda found: Law(m=found.m, mixing=mixing, mixes=mixes), clients=on_their_own, sets=sets
+        )
+
+    def _sides(self, run: BatchRun, values: Mapping[str, Array], T: NDArray[np.int64]) -> tuple[Array, NDArray[np.bool_]]:
+        N = len(T)
+        if self.by_round:
+            records = run.by_round(self.records)
+            rounds = records.shape[2]
+            values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
+        else:
+            records, rounds = run.mean(self.records)[:, :, None], 1
+            values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
+        by_symbol = {symbol: records[:, k] for k, symbol in enumerate(self.symbols)}
+        slack, first = np.full(N, np.inf), np.zeros(N, dtype=bool)
+        for claim in self.statement.claims:
+            own, start = self._claim(claim, values, by_symbol, rounds, T)
+            less = own < slack
+            slack, first = np.where(less | np.isnan(own), own, slack), np.where(less, start, first)
+        return np.where(np.isinf(slack), np.nan, slack), first
+
+    def _claim(
+        self, claim: Claim, values: Mapping[str, Array], records: Mapping[str, Array], rounds: int, T: NDArray[np.int64]
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        shape = (len(T), rounds)
+        left, right = (self._side(expr, values, records, shape) for expr in (claim.metric.expr, claim.bound))
+        over, nothing = claim.metric.over, np.zeros(len(T), dtype=bool)
+        equal = claim.relation is Relation.EQUAL
+        with np.errstate(all="ignore"):
+            if over is Over.MEAN_OF_ROUNDS:
+                if rounds > 1:
+                    inside = np.arange(rounds) < T[:, None]
+                    left, right = (np.where(inside, side, 0.0).sum(axis=1) / T for side in (left, right))
+                else:
+                    left, right = left[:, 0], right[:, 0]
+                place = np.zeros(len(T), dtype=int)
+            else:
+                gap = np.abs(left - right) if equal else left - right
+                size = np.abs(left) + sum(
+                    np.abs(self._side(term, values, records, shape)) for term in claim.terms.values()
+                )
+                begin = np.array([over.first(int(t)) for t in T])
+                inside = (np.arange(rounds) >= begin[:, None]) & (np.arange(rounds) < T[:, None])
+                # Where both sides are no more than what rounding leaves of larger ones nothing is known.
+                top = np.where(inside & np.isfinite(size), size, 0.0).max(axis=1, keepdims=True)
+                inside &= size > _LOST * top
+                if over is Over.BEST_ROUND:
+                    place = np.where(inside, gap, np.inf).argmin(axis=1)
+                else:
+                    place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
+                known = inside.any(axis=1)
+                rows = np.arange(len(T))
+                left = np.where(known, left[rows, place], np.nan)
+                right = np.where(known, right[rows, place], np.nan)
+            size = np.abs(left) + np.abs(right)
+            gap = -np.abs(right - left) if equal else right - left
+            found = np.where(size > 0, gap / size, np.nan)
+        first = (place == 0) if over is Over.EVERY_ROUND else nothing
+        return found, first
+
+    def _side(
+        self, expr: sp.Expr, values: Mapping[str, Array], records: Mapping[str, Array], shape: tuple[int, int]
+    ) -> Array:
+        vocabulary, arguments = self.statement.vocabulary, dict[str, Array]()
+        expr = written_out(expr, vocabulary)
+        for name in names_in(expr):
+            if is_round(name, vocabulary):
+                arguments[name] = np.arange(shape[1], dtype=float)
+            elif vocabulary[name].role is not Role.MEASURED:
+                if name not in values:
+                    raise Unscouted(f"no value for {name}")
+                arguments[name] = values[name]
+            elif name.endswith(PREVIOUS):
+                arguments[name] = np.roll(records[name.removesuffix(PREVIOUS)], 1, axis=1)
+            else:
+                arguments[name] = records[name]
+        return np.broadcast_to(numbers.evaluated(expr, arguments), shape)
+
+
+def first_lists(given: Mapping[str, Any]) -> list[str]:
+    """The names of lists among what is given."""
+    return [name for name, value in given.items() if not np.isscalar(value)]
+
+
+def decoded_size(block: str, d_u: int, d: int) -> int:
+    """Coordinates of a block."""
+    return d_u if block == U else d - d_u
+
+
+@dataclass(frozen=True)
+class _Decoded:
+    """A point of the cube as far as constants do not matter."""
+
+    at: Mapping[str, float]
+    problem: Quadratic
+    given: dict[str, Any]
+    start: Mapping[str, Any]
+    pattern: Participation | None
