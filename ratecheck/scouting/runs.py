@@ -20,6 +20,8 @@ from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 
 # Entries of the second moment up to which long runs are followed by powers, and of the state up to which any is.
 _PAIRS, _STATE = 48, 40
+# A unit of rounding, and up to which share a mean may change by some.
+_EPS, _KNOWN = float(np.finfo(float).eps), 1e-3
 # Eigenvalues of I - A that count as 0, and what of a difference is rounding.
 _FLAT, _LOST, _DRIFT = 1e-13, 1e-14, 1e-11
 # What adds products of rows to a quantity: its number, both sides and their factor.
@@ -278,7 +280,7 @@ class BatchRun:
         for b, matrix in enumerate(matrices):
             own: dict[tuple[float, ...], int] = {}
             last = np.full(n, -1)
-            for t, row in enumerate(matrix[: self.batch.T[b]]):
+            for t, row in enumerate(matrix[: min(int(self.batch.T[b]), T)]):
                 key = tuple(np.where(row, (t - last) if delays else 1, 0).tolist())
                 last[row] = t
                 which[b, t] = own.setdefault(key, len(own))
@@ -472,19 +474,26 @@ class BatchRun:
     def mean(self, names: Sequence[str]) -> Array:
         """The means of the quantities over the rounds, (N, names); NaN for runs that are too long."""
         batch = self.batch
-        pairs = None if batch.law.matrices is not None else self._pairs(names)
-        if pairs is None:
+        centred = None if batch.law.matrices is not None else self._centred(names)
+        pairs = None if centred is None else self._pairs(centred[0], centred[1])
+        if centred is None or pairs is None:
             series = self.by_round(names)
             inside = np.arange(series.shape[2]) < batch.T[:, None]
             total = np.where(inside[:, None], series, 0.0).sum(axis=2)
             return np.where((batch.T <= LONGEST)[:, None], total / batch.T[:, None], np.nan)
-        found, one, (mean, covariance) = self._centred(names)
-        out = np.empty((batch.count, len(names)))
-        kernels.means(
-            *(np.ascontiguousarray(each) for each in (one.A, one.F, one.w, one.Q)), pairs, mean, covariance,
-            found.left, found.right, found.factor, found.owner, found.constant, batch.T, out,
-        )  # fmt: skip
-        return out
+        found, one, (mean, covariance) = centred
+        once, again = np.empty((2, batch.count, len(names)))
+        for out, unit in ((once, 0.0), (again, _EPS)):
+            # What changes where numbers are rounded otherwise is known no better.
+            A, F, left, right = (
+                np.ascontiguousarray(each * (1 + unit * _signs(each.shape[1:])))
+                for each in (one.A, one.F, found.left, found.right)
+            )
+            kernels.means(
+                A, F, np.ascontiguousarray(one.w), np.ascontiguousarray(one.Q), pairs, mean, covariance, left, right,
+                found.factor, found.owner, found.constant, batch.T, out,
+            )  # fmt: skip
+        return np.where(np.abs(once - again) <= _KNOWN * np.abs(once), once, np.nan)
 
     def _centred(self, names: Sequence[str]) -> tuple[_Quantities, _Rounds, tuple[Array, Array]]:
         """Quantities, round and start in z - z*, z* being where the mean stays, if it does.
@@ -515,9 +524,9 @@ class BatchRun:
         mean = np.einsum("bij,bj->bi", back, mean)
         return quantities, _Rounds(moved(one.A), moved(one.F), one.w, one.Q), (mean, covariance)
 
-    def _pairs(self, names: Sequence[str]) -> NDArray[np.int64] | None:
+    @staticmethod
+    def _pairs(found: _Quantities, one: _Rounds) -> NDArray[np.int64] | None:
         """The entries of the second moment that matter to the quantities; None where they are too many."""
-        found, one, _ = self._centred(names)
         # An entry matters where it does in one instance.
         links = np.concatenate([one.A[:, None], one.F], axis=1).any(axis=0)
         left, right = (side.any(axis=0) for side in (found.left, found.right))
@@ -533,9 +542,14 @@ class BatchRun:
         rows = np.argwhere(np.triu(needed))
         if len(rows) > _PAIRS:
             return None
-        last = self.size - 1
+        last = needed.shape[0] - 1
         others = [row for row in rows.tolist() if row != [last, last]]
         return np.array([*others, [last, last]], dtype=np.int64)
+
+
+def _signs(shape: tuple[int, ...]) -> Array:
+    """1 or -1 in every entry, the same in every run."""
+    return np.random.default_rng(0).choice([-1.0, 1.0], size=shape)
 
 
 @dataclass(frozen=True)

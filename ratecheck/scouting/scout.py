@@ -46,10 +46,15 @@ _OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over
 
 @dataclass(frozen=True)
 class Sighting:
-    """What a scout found at points: ``slack`` (N,), NaN where there is none, and the instances."""
+    """What a scout found at points: ``slack`` (N,), NaN where there is none, and the instances.
+
+    ``at_start`` (N,) says where it is that of round 0; ``shares`` (N, terms) are the terms of the first claim's bound
+    relative to the sum of their sizes.
+    """
 
     slack: Array
     at_start: NDArray[np.bool_]
+    shares: Array
     instances: Sequence[Instance | None]
 
 
@@ -108,13 +113,14 @@ class Scout:
         decoded = [self._decoded(point, fewest) for point in points]
         alive = [k for k, each in enumerate(decoded) if each is not None]
         slack, start = np.full(len(points), np.nan), np.zeros(len(points), dtype=bool)
+        shares = np.zeros((len(points), len(self.statement.claims[0].terms)))
         instances: list[Instance | None] = [None] * len(points)
         if alive:
-            found, begun, made = self._evaluated([decoded[k] for k in alive if decoded[k] is not None])  # type: ignore[misc]
-            slack[alive], start[alive] = found, begun
+            found, made = self._evaluated([each for each in decoded if each is not None])
+            slack[alive], start[alive], shares[alive] = found.slack, found.at_start, found.shares
             for k, instance in zip(alive, made, strict=True):
                 instances[k] = instance
-        return Sighting(slack, start, instances)
+        return Sighting(slack, start, shares, instances)
 
     def _decoded(self, point: Array, fewest: int) -> _Decoded | None:
         """What of an instance does not depend on constants; None where there is none."""
@@ -141,7 +147,7 @@ class Scout:
             given[most] = float(pattern.matrix.sum(axis=1).max())
         return _Decoded(at, problem, given, start, pattern)
 
-    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[Array, NDArray[np.bool_], list[Instance]]:
+    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[_Sides, list[Instance]]:
         cube, statement, N = self.cube, self.statement, len(decoded)
         at = {name: np.array([each.at[name] for each in decoded]) for name in cube.coordinates}
         first = decoded[0]
@@ -184,7 +190,7 @@ class Scout:
             # Inner problems are solved exactly.
             for level in problems.noise.values():
                 allowed &= level == 0
-        slack, begun = self._slack(setting, problems, full, steps, traces, T.astype(np.int64), allowed)
+        found = self._slack(setting, problems, full, steps, traces, T.astype(np.int64), allowed)
         made = [
             Instance(
                 statement, each.problem, each.pattern,
@@ -197,7 +203,7 @@ class Scout:
             )
             for k, each in enumerate(decoded)
         ]  # fmt: skip
-        return np.where(allowed, slack, np.nan), begun, made
+        return replace(found, slack=np.where(allowed, found.slack, np.nan)), made
 
     def _chosen(
         self, names: Sequence[str], kind: str, values: Mapping[str, Array], at: Mapping[str, Array]
@@ -322,10 +328,12 @@ class Scout:
     def _slack(
         self, setting: Setting, problems: QuadraticBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
         traces: Sequence[Sequence[Participation]], T: NDArray[np.int64], allowed: NDArray[np.bool_],
-    ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-        """The slack of the tightest claim on the tightest participation, and whether it is that of round 0."""
+    ) -> _Sides:  # fmt: skip
+        """The tightest claim on the tightest participation."""
         N = len(T)
-        slack, begun = np.full(N, np.nan), np.zeros(N, dtype=bool)
+        whole = _Sides(
+            np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms)))
+        )
         most = max(map(len, traces))
         for r in range(most):
             rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
@@ -333,11 +341,12 @@ class Scout:
                 continue
             run = BatchRun(self._run(setting, problems, values, steps, [traces[k][r] for k in rows], T, rows))
             own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
-            found, first = self._sides(run, own, T[rows])
-            less = np.isnan(slack[rows]) | (found < slack[rows])
-            slack[rows] = np.where(less, found, slack[rows])
-            begun[rows] = np.where(less, first, begun[rows])
-        return slack, begun
+            found = self._sides(run, own, T[rows])
+            less = np.isnan(whole.slack[rows]) | (found.slack < whole.slack[rows])
+            whole.slack[rows] = np.where(less, found.slack, whole.slack[rows])
+            whole.at_start[rows] = np.where(less, found.at_start, whole.at_start[rows])
+            whole.shares[rows] = np.where(less[:, None], found.shares, whole.shares[rows])
+        return whole
 
     def _run(
         self, setting: Setting, problems: QuadraticBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
@@ -402,7 +411,9 @@ class Scout:
             if any(each is None for each in matrices):
                 raise Unscouted("no graph")
             mixing = np.array(matrices)
-            mixes = np.array([each.mixes for each in patterns])
+            mixes = np.array([float(each.mixes) for each in patterns])
+        if self.algorithm.mixed:
+            return Law(m=first.n, mixing=mixing, mixes=mixes)
         if first.matrix is not None:
             return Law(matrices=[np.asarray(each.matrix) for each in patterns], mixing=mixing, mixes=mixes)
         law = first.law(0)
@@ -427,27 +438,27 @@ class Scout:
             subsets=lambda found: Law(m=found.m, mixing=mixing, mixes=mixes), clients=on_their_own, sets=sets
         )
 
-    def _sides(self, run: BatchRun, values: Mapping[str, Array], T: NDArray[np.int64]) -> tuple[Array, NDArray[np.bool_]]:
+    def _sides(self, run: BatchRun, values: Mapping[str, Array], T: NDArray[np.int64]) -> _Sides:
         N = len(T)
-        if self.by_round:
-            records = run.by_round(self.records)
-            rounds = records.shape[2]
-            values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
-        else:
-            records, rounds = run.mean(self.records)[:, :, None], 1
-            values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
+        records = run.by_round(self.records) if self.by_round else run.mean(self.records)[:, :, None]
+        rounds = records.shape[2]
+        values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
         by_symbol = {symbol: records[:, k] for k, symbol in enumerate(self.symbols)}
         slack, first = np.full(N, np.inf), np.zeros(N, dtype=bool)
-        for claim in self.statement.claims:
-            own, start = self._claim(claim, values, by_symbol, rounds, T)
+        shares = np.zeros((N, len(self.statement.claims[0].terms)))
+        for number, claim in enumerate(self.statement.claims):
+            own, start, parts = self._claim(claim, values, by_symbol, rounds, T)
             less = own < slack
             slack, first = np.where(less | np.isnan(own), own, slack), np.where(less, start, first)
-        return np.where(np.isinf(slack), np.nan, slack), first
+            shares = shares if number else parts
+        return _Sides(np.where(np.isinf(slack), np.nan, slack), first, shares)
 
     def _claim(
         self, claim: Claim, values: Mapping[str, Array], records: Mapping[str, Array], rounds: int, T: NDArray[np.int64]
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        shape = (len(T), rounds)
+    ) -> tuple[Array, NDArray[np.bool_], Array]:
+        """Slack, whether it is that of round 0, and the shares of the terms."""
+        shape, rows = (len(T), rounds), np.arange(len(T))
+        terms = np.abs([self._side(term, values, records, shape) for term in claim.terms.values()])
         left, right = (self._side(expr, values, records, shape) for expr in (claim.metric.expr, claim.bound))
         over, nothing = claim.metric.over, np.zeros(len(T), dtype=bool)
         equal = claim.relation is Relation.EQUAL
@@ -461,27 +472,26 @@ class Scout:
                 place = np.zeros(len(T), dtype=int)
             else:
                 gap = np.abs(left - right) if equal else left - right
-                size = np.abs(left) + sum(
-                    np.abs(self._side(term, values, records, shape)) for term in claim.terms.values()
-                )
+                size = np.abs(left) + terms.sum(axis=0)
                 begin = np.array([over.first(int(t)) for t in T])
                 inside = (np.arange(rounds) >= begin[:, None]) & (np.arange(rounds) < T[:, None])
-                # Where both sides are no more than what rounding leaves of larger ones nothing is known.
-                top = np.where(inside & np.isfinite(size), size, 0.0).max(axis=1, keepdims=True)
+                # Where both sides are no more than what rounding leaves of larger ones before, nothing is known.
+                top = np.maximum.accumulate(np.where(inside & np.isfinite(size), size, 0.0), axis=1)
                 inside &= size > _LOST * top
                 if over is Over.BEST_ROUND:
                     place = np.where(inside, gap, np.inf).argmin(axis=1)
                 else:
                     place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
                 known = inside.any(axis=1)
-                rows = np.arange(len(T))
                 left = np.where(known, left[rows, place], np.nan)
                 right = np.where(known, right[rows, place], np.nan)
             size = np.abs(left) + np.abs(right)
             gap = -np.abs(right - left) if equal else right - left
             found = np.where(size > 0, gap / size, np.nan)
+            parts = terms[:, rows, place].T
+            shares = parts / parts.sum(axis=1, keepdims=True)
         first = (place == 0) if over is Over.EVERY_ROUND else nothing
-        return found, first
+        return found, first, np.nan_to_num(shares)
 
     def _side(
         self, expr: sp.Expr, values: Mapping[str, Array], records: Mapping[str, Array], shape: tuple[int, int]
@@ -510,6 +520,15 @@ def first_lists(given: Mapping[str, Any]) -> list[str]:
 def decoded_size(block: str, d_u: int, d: int) -> int:
     """Coordinates of a block."""
     return d_u if block == U else d - d_u
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The parts of a `Sighting` that are arrays."""
+
+    slack: Array
+    at_start: NDArray[np.bool_]
+    shares: Array
 
 
 @dataclass(frozen=True)
