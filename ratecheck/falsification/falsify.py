@@ -9,319 +9,28 @@ the worst convex functions of a few small runs (`ratecheck.falsification.perform
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from bounds.statement import Over, Relation, Statement
+from bounds.statement import Statement
 from ratecheck import ending
-from ratecheck.algorithms.model.asking import MethodError
-from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
+from ratecheck.falsification.search import Budget, Ended, Search, unsure
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
-from ratecheck.falsification.unconfirmed import Unconfirmed, larger
+from ratecheck.falsification.unconfirmed import larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.registry import later_shapes, shapes
-from ratecheck.families.shape import InstanceShape
-from ratecheck.families.statements import has_delays
-from ratecheck.inputs import positive, whole
+from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import any_sign
-from ratecheck.settings.setting import Options
-from ratecheck.verification.instance import Instance
-from ratecheck.verification.verdict import Verdict
-
-# What of the evaluations goes to the first look and to differential evolution; the rest polishes.
-_LOOK, _EVOLVE = 0.4, 0.4
-# How many shapes are evolved and how many points polished; members of a population.
-_SHAPES, _POLISHED, _POPULATION = 3, 3, 12
-# Points for every evaluation of the budget, known instances included, after which a search ends.
-_REQUESTS = 4
-# Slack before the first round at which a bound counts as reached there.
-_REACHED = 0.03
-# (left - right)/max(|left|, |right|) up to which an excess is rounding and is not listed as unconfirmed.
-_ROUNDING = 1e-6
-# Slack of an instance that the statement says nothing about.
-_NOTHING = 2.0
-
-
-@dataclass(frozen=True)
-class Budget:
-    """Evaluations of both sides, at most.
-
-    ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
-    ``by_term`` says whether every term of the bound is searched on its own afterwards, at large sizes: some dozens of
-    instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
-    ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
-    not counted either; nor are they more than ``evaluations``.
-    """
-
-    evaluations: int = 1000
-    seconds: float | None = None
-    by_term: bool = True
-    functions: bool = True
-    noise: int = 120
-
-    def __post_init__(self) -> None:
-        whole("evaluations", self.evaluations, 1)
-        whole("noise", self.noise, 0)
-        if self.seconds is not None:
-            positive("seconds", self.seconds)
-
-
-def _as_run(shape: InstanceShape, verdict: Verdict) -> InstanceShape:
-    """The shape with the participants of the run, which the statement may fix."""
-    size = verdict.values.get(verdict.statement.vocabulary.run.get("participants", ""))
-    return shape if shape.trace or size is None else replace(shape, size=int(size))
-
-
-class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
-    """An instance fails, or the budget is spent."""
-
-
-class _Point(NamedTuple):
-    """A point of a family's cube with its slack, and whether that is the slack before the first round."""
-
-    slack: float
-    cube: Cube
-    point: Array
-    at_start: bool
-
-
-@dataclass
-class _Search:
-    statement: Statement
-    budget: Budget
-    options: Options
-    report: Report
-    begun: float
-    spent: int = 0
-    requests: int = 0
-    applicable: int = 0
-    zero: int = 0
-    known: dict[str, float] = field(default_factory=dict)
-    best: tuple[float, Instance, Verdict, InstanceShape] | None = None
-    reasons: dict[str, int] = field(default_factory=dict)
-    points: list[_Point] = field(default_factory=list)
-    start_reached: bool = False
-    longer: bool = True
-    evolved: list[Cube] = field(default_factory=list)
-    unconfirmed: Unconfirmed | None = None
-
-    @property
-    def late(self) -> bool:
-        """Whether the time that the user set is over."""
-        return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
-
-    def slack(self, cube: Cube, point: Array) -> float:
-        """(right - left)/(|right| + |left|) of the claim with the least slack: negative where it fails; 2 for nothing.
-
-        Points of a cube that are the same instance, as where a coordinate is beyond its edge, are one evaluation.
-        Raises `_Over` at an instance that fails and at the end of the budget.
-        """
-        if self.spent >= self.budget.evaluations or self.requests >= _REQUESTS * self.budget.evaluations or self.late:
-            raise _Over
-        self.requests += 1
-        try:
-            instance = cube.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
-        except MethodError:
-            # No other instance mends the method.
-            raise
-        except InputError as error:
-            self.spent += 1
-            self._note(str(error))
-            return _NOTHING
-        # Every shape keeps its own points, so that `independent` compares searches that share none.
-        name = f"{cube.shape} {self.start_reached} {instance.fields()}"
-        if name not in self.known:
-            self.spent += 1
-            self.known[name] = self._slack(cube, point, instance)
-        return self.known[name]
-
-    def _slack(self, cube: Cube, point: Array, instance: Instance) -> float:
-        """The slack of an instance that was not evaluated yet; see `slack`."""
-        try:
-            verdict = self._later(instance, self._verdict(instance))
-        except MethodError:
-            raise
-        except InputError as error:
-            self._note(str(error))
-            return _NOTHING
-        worst = verdict.worst
-        if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
-            self._note("; ".join(verdict.reasons))
-            return _NOTHING
-        size = abs(worst.left) + abs(worst.right)
-        self.applicable += 1
-        if self._idle(instance, verdict, size):
-            return _NOTHING
-        equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
-        slack = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
-        violated = verdict.outcome is Outcome.VIOLATED
-        # A slack that is smaller than its rounding is no counterexample and gives no direction.
-        if not violated and not (worst.significant and worst.error <= 1e-3 * size):
-            self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
-            return _NOTHING
-        if self.best is None or violated or slack < self.best[0]:
-            self.best = slack, instance, verdict, _as_run(cube.shape, verdict)
-            self.report(self.spent / self.budget.evaluations, _best_text(slack))
-        self.points.append(_Point(slack, cube, point, self._at_start(instance, verdict)))
-        if violated:
-            raise _Over
-        if self.spent % 16 == 0:
-            self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
-        return slack
-
-    def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
-        """The verdict of the rounds from the second on, once some instance has nearly reached the bound before it.
-
-        A bound that is reached at the start, as F_0 is by f - inf f, would end the search there. Of the last and the
-        best round, and of means over rounds, that is a run of one round: from then on there are two at least.
-        """
-        worst = verdict.worst
-        if worst is None or verdict.outcome is Outcome.VIOLATED or not self._at_start(instance, verdict):
-            return verdict
-        near = worst.right - worst.left <= _REACHED * (abs(worst.left) + abs(worst.right))
-        if near and self.longer and not self.start_reached:
-            self.start_reached = True
-            self.points = [each for each in self.points if not each.at_start]
-            self.best = None if self.best is None or self._at_start(*self.best[1:3]) else self.best
-        if self._from_second is None or not self.start_reached:
-            return verdict
-        found = replace(instance, statement=self._from_second).verdict(self.options)
-        note = "before round 0 the bound is nearly reached: what is shown is the tightest of the later rounds"
-        return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
-
-    def _idle(self, instance: Instance, verdict: Verdict, size: float) -> bool:
-        """Whether an instance that meets the statement gives no direction: sides of 0, or a start that was reached."""
-        if size == 0.0:
-            self.zero += 1
-            return True
-        return self.start_reached and verdict.outcome is not Outcome.VIOLATED and self._at_start(instance, verdict)
-
-    @cached_property
-    def _from_second(self) -> Statement | None:
-        return from_second_round(self.statement)
-
-    @cached_property
-    def _of_one_round(self) -> bool:
-        """Whether claims are about the last or best round, or the mean of all: in a run of one round the first."""
-        of_all = (Over.LAST_ROUND, Over.BEST_ROUND, Over.MEAN_OF_ROUNDS)
-        return all(claim.metric.over in of_all for claim in self.statement.claims)
-
-    def _at_start(self, instance: Instance, verdict: Verdict) -> bool:
-        """Whether what is closest to failing is so before the first round, which every run has."""
-        if self._of_one_round:
-            return instance.given.get(self.statement.vocabulary.run.get("rounds", "")) == 1
-        single = any(claim.metric.over is Over.EVERY_ROUND for claim in self.statement.claims)
-        return single and verdict.worst is not None and verdict.worst.round == 0
-
-    def _verdict(self, instance: Instance) -> Verdict:
-        """The verdict on an instance; raises `InputError` for a violation that exact arithmetic does not confirm."""
-        verdict = instance.verdict(self.options)
-        if verdict.outcome in (Outcome.VIOLATED, Outcome.DIVERGED) and not self.options.rigorous:
-            alone, verdict = verdict, instance.verdict(replace(self.options, rigorous=True))
-            if verdict.outcome not in (Outcome.VIOLATED, Outcome.HOLDS):
-                self.unconfirmed = larger(self.unconfirmed, _unsure(instance, alone, verdict.reasons))
-            if alone.outcome is Outcome.VIOLATED and verdict.outcome is not Outcome.VIOLATED:
-                raise InputError("float64 alone calls it violated, and the interval engine does not")
-        if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
-            self.unconfirmed = larger(self.unconfirmed, _unsure(instance, verdict))
-            raise InputError(f"violated only if {' and '.join(verdict.supposes)}")
-        return verdict
-
-    @property
-    def independent(self) -> tuple[float, ...]:
-        """Left / right of the best instance of each shape that was evolved by itself, largest first."""
-        by_shape = ([each.slack for each in self.points if each.cube is cube] for cube in self.evolved)
-        slacks = [min(each) for each in by_shape if each]
-        return tuple(sorted(((1 - slack) / (1 + slack) for slack in slacks if slack > -1), reverse=True))
-
-    def _note(self, reason: str) -> None:
-        self.reasons[reason] = self.reasons.get(reason, 0) + 1
-
-    @property
-    def violated(self) -> bool:
-        """Whether the best instance violates the statement."""
-        return self.best is not None and self.best[2].outcome is Outcome.VIOLATED
-
-    def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
-        """Run the first look, the evolution and the polishing, until `_Over` is raised."""
-        self.look(cubes, rng)
-        self.evolve(rng)
-        self.polish()
-
-    def look(self, cubes: list[Cube], rng: np.random.Generator) -> None:
-        """Corners and random points of all shapes in turn, until something is known."""
-        end = self.spent + _LOOK * self.budget.evaluations
-        streams = [_points(cube, np.random.default_rng(rng.integers(2**63))) for cube in cubes]
-        while self.spent < end or not self.points:
-            for cube, stream in zip(cubes, streams, strict=True):
-                self.slack(cube, next(stream))
-
-    def evolve(self, rng: np.random.Generator) -> None:
-        """Differential evolution on the best shapes, begun at the best points known of them."""
-        from scipy.optimize import differential_evolution
-
-        ranked = sorted(self.points, key=lambda each: each.slack)
-        chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
-        self.evolved = chosen
-        for k, cube in enumerate(chosen):
-            end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
-            known = [each.point for each in ranked if each.cube is cube][:_POPULATION]
-            fill = [rng.random(cube.size) for _ in range(max(_POPULATION - len(known), 0))]
-            rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
-            differential_evolution(
-                lambda point, cube=cube: self.slack(cube, point),
-                [(0.0, 1.0)] * cube.size,
-                init=np.array(known + fill),
-                maxiter=rounds,
-                polish=False,
-                tol=0.0,
-                rng=np.random.default_rng([k, int(rng.integers(2**31))]),
-            )
-
-    def _evolvable(self, ranked: list[Cube]) -> list[Cube]:
-        """The best shapes; where delays matter, one with clients that stay away is among them.
-
-        With everybody there a bound may be tight in its other terms, whatever it says of delays.
-        """
-        chosen = ranked[:_SHAPES]
-        late = [cube for cube in ranked if cube.shape.trace]
-        if has_delays(self.statement) and late and not any(cube.shape.trace for cube in chosen):
-            chosen = [*chosen[: _SHAPES - 1], late[0]]
-        return chosen
-
-    def _late(self, ranked: list[_Point]) -> list[_Point]:
-        """Where delays matter, the best point of each evolved shape with clients that stay away."""
-        if not has_delays(self.statement):
-            return []
-        away = [cube for cube in self.evolved if cube.shape.trace]
-        best = (next((each for each in ranked if each.cube is cube), None) for cube in away)
-        return [each for each in best if each is not None]
-
-    def polish(self) -> None:
-        """Nelder and Mead's method from the best points, until the budget ends."""
-        while True:
-            ranked = sorted(self.points, key=lambda each: each.slack)
-            late = self._late(ranked)
-            ranked = [*ranked[: _POLISHED - len(late)], *late]
-            before = self.spent
-            for each in ranked:
-                share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
-                descend(partial(self.slack, each.cube), each.point, share)
-            if self.spent == before:
-                return
 
 
 def falsify(
@@ -346,7 +55,7 @@ def falsify(
     whole("seed", seed, 0)
     numbers = checked(statement, fixed or {})
     cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
-    search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
+    search = Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
     stopped = ""
@@ -354,7 +63,7 @@ def falsify(
     try:
         with ending.as_told():
             search.all(cubes, rng)
-    except _Over:
+    except Ended:
         if search.late and search.spent < budget.evaluations and not search.violated:
             stopped = _by_clock(budget, search.spent)
     except KeyboardInterrupt as stop:
@@ -393,25 +102,7 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     return found
 
 
-def _unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -> Unconfirmed | None:
-    """The excess of an unconfirmed verdict; None where it is rounding, or where conditions fail."""
-    worst = verdict.worst
-    if any(check.holds is False for check in verdict.conditions):
-        return None
-    ratio = math.inf
-    if worst is not None and verdict.outcome is Outcome.VIOLATED:
-        if worst.left - worst.right <= _ROUNDING * max(abs(worst.left), abs(worst.right)):
-            return None
-        ratio = worst.tightness if worst.tightness is not None else math.inf
-    run = instance.statement.vocabulary.run
-    sizes = ", ".join(
-        f"{name}={instance.given[name]:g}" for name in run.values() if np.isscalar(instance.given.get(name))
-    )
-    why = f"it is violated only if {' and '.join(verdict.supposes)}" if verdict.supposes else "; ".join(reasons[-1:])
-    return Unconfirmed(ratio, f"a {instance.problem.kind} problem, {sizes}", why or "no other evaluation decides it")
-
-
-def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]) -> Falsified:
+def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube]) -> Falsified:
     """With a violating instance of noise on piecewise quadratic functions, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
@@ -422,11 +113,11 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]
         return found
     before.report(1.0, "with noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
-    search = _Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
+    search = Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     try:
         with ending.as_told():
             search.all(cubes, np.random.default_rng([seed, len(others)]))
-    except _Over:
+    except Ended:
         if search.late and search.spent < most and not search.violated:
             return replace(found, stopped=_by_clock(budget, found.evaluations))
     except KeyboardInterrupt as stop:
@@ -443,7 +134,7 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Cube]
     return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
 
 
-def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
+def _with_functions(found: Falsified, seed: int, search: Search) -> Falsified:
     """With the worst convex functions of small runs."""
     search.report(1.0, "over convex functions")
     try:
@@ -460,7 +151,7 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
     )
 
 
-def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
+def _with_terms(found: Falsified, seed: int, search: Search) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
         with ending.as_told():
@@ -487,7 +178,7 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
         return found
     other = replace(found, instance=instance, verdict=verdict, shape=None)
     if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
-        return replace(found, unconfirmed=larger(found.unconfirmed, _unsure(instance, verdict)))
+        return replace(found, unconfirmed=larger(found.unconfirmed, unsure(instance, verdict)))
     if found.verdict is None or other.by_instance:
         return other if verdict.worst is not None else found
     return other if (other.tightness or 0.0) > (found.tightness or 0.0) else found
@@ -498,55 +189,3 @@ def _by_clock(budget: Budget, spent: int) -> str:
         f"stopped by the clock of {budget.seconds:g} s after {spent} of {budget.evaluations} evaluations: the answer "
         "depends on this machine's speed"
     )
-
-
-def from_second_round(statement: Statement) -> Statement | None:
-    """The statement without round 0 of claims about every round; None where it has no such claim."""
-    claims = [
-        replace(claim, metric=replace(claim.metric, over=Over.EVERY_ROUND_BUT_FIRST))
-        if claim.metric.over is Over.EVERY_ROUND
-        else claim
-        for claim in statement.claims
-    ]
-    changed = any(claim.metric.over is Over.EVERY_ROUND for claim in statement.claims)
-    return replace(statement, claims=tuple(claims)) if changed else None
-
-
-def _best_text(slack: float) -> str:
-    """Left side / right side at a slack: (1 - s)/(1 + s)."""
-    return "violated" if slack <= 0 else f"tightness {(1 - slack) / (1 + slack):.4g}"
-
-
-# Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
-_HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "probability", "parameter"})
-
-
-def _points(cube: Cube, rng: np.random.Generator) -> Iterator[Array]:
-    """What a family knows to be hard, corners of the cube, and points with coordinates at its ends, in turn."""
-    kinds = [coordinate.partition(" ")[0] for coordinate in cube.coordinates]
-    high = np.array([kind in _HIGH for kind in kinds])
-    lengths = iter((0.3, 0.6, 1.0, 0.0))
-    yield from cube.hard()
-    while True:
-        if (length := next(lengths, None)) is not None:
-            point = np.where(high, 1.0, 0.0)
-            point[kinds.index("spread")] = 0.5
-            point[:2] = length
-            yield point
-        yield cube.drawn(rng)
-
-
-def descend(slack: Callable[[Array], float], point: Array, evaluations: int) -> None:
-    """Nelder and Mead's method from a point of a cube; `benchmarks/polish.py` has others beside it."""
-    from scipy.optimize import minimize
-
-    options = {"maxfev": evaluations, "initial_simplex": _simplex(point), "adaptive": True}
-    minimize(slack, point, method="Nelder-Mead", bounds=[(0.0, 1.0)] * len(point), options=options)
-
-
-def _simplex(point: Array) -> Array:
-    """Corners one tenth away, inwards."""
-    corners = np.tile(np.clip(point, 0.0, 1.0), (len(point) + 1, 1))
-    for k in range(len(point)):
-        corners[k + 1, k] += -0.1 if corners[k + 1, k] > 0.5 else 0.1
-    return corners

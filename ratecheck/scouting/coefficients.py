@@ -66,9 +66,7 @@ class BatchReader:
         """The layout of a group of variables."""
         return Layout(group, self.algorithm.blocks, self.sizes)
 
-    def matrices(
-        self, name: str, p: Numbers, inputs: Sequence[Layout], outputs: Sequence[Layout]
-    ) -> list[list[Array]]:
+    def matrices(self, name: str, p: Numbers, inputs: Sequence[Layout], outputs: Sequence[Layout]) -> list[list[Array]]:
         """The function as matrices (N, output, input), for every pair of an output and an input group."""
         names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
         units = np.eye(len(names))

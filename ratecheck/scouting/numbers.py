@@ -131,9 +131,9 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
                 own = [c for c in statement.hypotheses if c.symbols <= more.keys() and not c.symbols <= found.keys()]
                 if own:
                     shape = (*x.shape, len(_LATER))
-                    mask &= np.logical_and.reduce(
-                        [np.broadcast_to(holding(each, more), shape) for each in own]
-                    ).any(axis=-1)
+                    mask &= np.logical_and.reduce([np.broadcast_to(holding(each, more), shape) for each in own]).any(
+                        axis=-1
+                    )
         return mask
 
     count = int((_DECADES[1] - _DECADES[0]) * _PER_DECADE) + 1

@@ -502,7 +502,9 @@ class BatchRun:
         """
         found, one, (mean, covariance) = self.quantities(names), self.alike_rounds, self.beginning
         D = self.size
-        still = -np.einsum("bij,bj->bi", np.linalg.pinv(one.A[:, :-1, :-1] - np.eye(D - 1), rcond=_FLAT), one.A[:, :-1, -1])
+        still = -np.einsum(
+            "bij,bj->bi", np.linalg.pinv(one.A[:, :-1, :-1] - np.eye(D - 1), rcond=_FLAT), one.A[:, :-1, -1]
+        )
         still = np.where(np.isfinite(still), still, 0.0)
         S = np.zeros_like(one.A)
         S[:] = np.eye(D)

@@ -331,9 +331,7 @@ class Scout:
     ) -> _Sides:  # fmt: skip
         """The tightest claim on the tightest participation."""
         N = len(T)
-        whole = _Sides(
-            np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms)))
-        )
+        whole = _Sides(np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms))))
         most = max(map(len, traces))
         for r in range(most):
             rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
@@ -364,8 +362,11 @@ class Scout:
             elif name in derived and names_in(derived[name]) <= values.keys():
                 value = np.broadcast_to(numbers.evaluated(derived[name], values), (len(T),))[rows]
             elif name in setting.parameters:
-                value = np.broadcast_to(np.asarray(setting.parameters[name], dtype=float), (N,)) if np.isscalar(
-                    setting.parameters[name]) else np.broadcast_to(np.asarray(setting.parameters[name]), (N, n))
+                value = (
+                    np.broadcast_to(np.asarray(setting.parameters[name], dtype=float), (N,))
+                    if np.isscalar(setting.parameters[name])
+                    else np.broadcast_to(np.asarray(setting.parameters[name]), (N, n))
+                )
             elif name in algorithm.optional:
                 value = np.full(N, algorithm.optional[name](n))
             elif name in self.unsaid and "L" in facts:
@@ -381,7 +382,9 @@ class Scout:
         sizes = tuple(decoded_size(block, problems.d_u, d) for block in algorithm.blocks)
         noise = np.zeros((N, d))
         for fact, level in problems.noise.items():
-            here = {"sigma": slice(0, d), "sigma_u": slice(0, problems.d_u), "sigma_v": slice(problems.d_u, d)}.get(fact)
+            here = {"sigma": slice(0, d), "sigma_u": slice(0, problems.d_u), "sigma_v": slice(problems.d_u, d)}.get(
+                fact
+            )
             if here is None:
                 raise Unscouted("noise of another kind")
             width = len(range(d)[here])

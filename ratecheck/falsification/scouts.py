@@ -1,0 +1,183 @@
+"""What scouts see of cubes: corners and random points, evolved and neighbouring ones, and the leaders among them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ratecheck.aliases import Array
+from ratecheck.families.cube import Cube
+from ratecheck.scouting.coefficients import Unscouted
+from ratecheck.scouting.scout import Scout
+from ratecheck.verification.instance import Instance
+
+# Members of a population and of a batch of neighbours, and the share of coordinates that a child takes over.
+_POPULATION, _NEIGHBOURS, _CROSSOVER = 48, 32, 0.7
+# A term's niche are instances on which it is at least this share of the bound; others count as much worse.
+NICHE = 0.3
+
+# The value of points by slack and shares of terms, to be minimised.
+Value = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A point of a cube, its instance and slack, whether that is the slack of round 0, and the terms' shares."""
+
+    slack: float
+    cube: Cube
+    point: Array
+    instance: Instance
+    at_start: bool
+    shares: Array
+
+
+def by_slack(slack: Array, shares: Array) -> Array:
+    """The slack itself."""
+    return slack
+
+
+def in_niche(term: int) -> Value:
+    """The slack inside the niche of a term, and more than that outside it."""
+
+    def value(slack: Array, shares: Array) -> Array:
+        away = np.maximum(NICHE - shares[:, term], 0.0) / NICHE
+        return slack + np.where(away > 0, 2.0 + away, 0.0)
+
+    return value
+
+
+@dataclass
+class Scouts:
+    """The scouts of cubes that have one, and what they saw; ``rest`` are the other cubes.
+
+    ``proceed`` is called before every batch, and may raise; ``fewest`` are the rounds of an instance.
+    """
+
+    cubes: Sequence[Cube]
+    proceed: Callable[[], None]
+    fewest: int = 1
+    seen: list[Seen] = field(default_factory=list)
+    rest: list[Cube] = field(default_factory=list)
+    count: int = 0
+    _scouts: dict[int, Scout] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for cube in self.cubes:
+            try:
+                self._scouts[id(cube)] = Scout(cube)
+            except Unscouted:
+                self.rest.append(cube)
+
+    @property
+    def scouted(self) -> list[Cube]:
+        """The cubes that have a scout."""
+        return [cube for cube in self.cubes if id(cube) in self._scouts]
+
+    def look(self, points: Callable[[Cube, np.random.Generator], Iterator[Array]], each: int, seed: int) -> None:
+        """The first points of every cube; a cube whose instances have no scout after all joins the others."""
+        for number, cube in enumerate(self.scouted):
+            rng = np.random.default_rng([seed, number])
+            self._see(cube, np.array([*itertools.islice(points(cube, rng), each)]))
+
+    def _see(self, cube: Cube, points: Array) -> tuple[Array, Array]:
+        """Slack, 2 where there is none, and shares at points; instances are kept."""
+        self.proceed()
+        scout = self._scouts.get(id(cube))
+        if scout is None:
+            return np.full(len(points), 2.0), np.zeros((len(points), len(cube.statement.claims[0].terms)))
+        try:
+            found = scout.sight(points, self.fewest)
+        except Unscouted:
+            del self._scouts[id(cube)]
+            self.rest.append(cube)
+            return np.full(len(points), 2.0), np.zeros((len(points), len(cube.statement.claims[0].terms)))
+        self.count += len(points)
+        for k in np.flatnonzero(np.isfinite(found.slack)):
+            instance = found.instances[k]
+            assert instance is not None
+            self.seen.append(
+                Seen(float(found.slack[k]), cube, points[k], instance, bool(found.at_start[k]), found.shares[k])
+            )
+        return np.where(np.isfinite(found.slack), found.slack, 2.0), found.shares
+
+    def ranked(self, value: Value = by_slack) -> list[Seen]:
+        """All that was seen, best first."""
+        if not self.seen:
+            return []
+        values = value(np.array([each.slack for each in self.seen]), np.array([each.shares for each in self.seen]))
+        return [self.seen[k] for k in np.argsort(values, kind="stable")]
+
+    def evolve(self, cube: Cube, points: int, seed: Sequence[int], value: Value = by_slack) -> None:
+        """Differential evolution from the best points that are known of a cube."""
+        rng = np.random.default_rng(seed)
+        size = int(min(_POPULATION, max(points // 3, 4)))
+        known = [each for each in self.ranked(value) if each.cube is cube][:size]
+        population = np.array([*(each.point for each in known), *(cube.drawn(rng) for _ in range(size - len(known)))])
+        slack = np.array([each.slack for each in known])
+        shares = np.array([each.shares for each in known]).reshape(len(known), len(cube.statement.claims[0].terms))
+        values = np.full(size, np.inf)
+        values[: len(known)] = value(slack, shares)
+        for _ in range(max(points // size, 1)):
+            best = population[int(np.argmin(values))]
+            a, b = (population[rng.integers(size, size=size)] for _ in range(2))
+            scale = rng.uniform(0.4, 1.0, (size, 1))
+            # Half of the children start from the best point, the others from their parent on the way to it.
+            base = np.where(rng.random((size, 1)) < 0.5, best, population + scale * (best - population))
+            child = base + scale * (a - b)
+            taken = rng.random(child.shape) < _CROSSOVER
+            taken[np.arange(size), rng.integers(child.shape[1], size=size)] = True
+            child = np.where(taken, child, population)
+            # What leaves the cube comes back between its parent and the side that it crossed.
+            side = np.clip(child, 0.0, 1.0)
+            child = np.where(
+                child == side, child, np.where(rng.random(child.shape) < 0.5, side, (side + population) / 2)
+            )
+            new = value(*self._see(cube, child))
+            better = new <= values
+            population, values = np.where(better[:, None], child, population), np.where(better, new, values)
+
+    def polish(self, start: Seen, points: int, seed: Sequence[int], value: Value = by_slack) -> None:
+        """Neighbours of a point at shrinking distances, along one coordinate and along all."""
+        rng, cube = np.random.default_rng(seed), start.cube
+        best, least = start.point, float(value(np.array([start.slack]), start.shares[None])[0])
+        radius = 0.1
+        for _ in range(max(points // _NEIGHBOURS, 1)):
+            moves = rng.standard_normal((_NEIGHBOURS, len(best)))
+            alone = rng.random(_NEIGHBOURS) < 0.5
+            axis = rng.integers(len(best), size=_NEIGHBOURS)
+            moves[alone] = np.where(np.arange(len(best)) == axis[alone, None], moves[alone], 0.0)
+            near = np.clip(best + radius * moves / np.maximum(np.abs(moves).max(axis=1, keepdims=True), 1e-9), 0.0, 1.0)
+            values = value(*self._see(cube, near))
+            k = int(np.argmin(values))
+            if values[k] < least:
+                best, least = near[k], float(values[k])
+            else:
+                radius /= 3
+
+    def leaders(self, most: int, each: int) -> list[Seen]:
+        """The best instances, at most so many of each cube and in all; and the best of every term's niche."""
+        found: dict[int, Seen] = {}
+        counts: dict[int, int] = {}
+        ranked = self.ranked()
+        terms = len(self.cubes[0].statement.claims[0].terms)
+        niches = [in_niche(term) for term in range(terms)] if terms > 1 else []
+        best = [next(iter(self.ranked(value)), None) for value in niches]
+        several = next((one for one in ranked if one.cube.shape.n > 1), None)
+        part = next((one for one in ranked if one.cube.shape.size < one.cube.shape.n), None)
+        for one in (*best, several, part):
+            if one is not None:
+                found[id(one)] = one
+        last: dict[int, float] = {}
+        for one in ranked:
+            key = id(one.cube)
+            if len(found) >= most:
+                break
+            # What differs by rounding is one instance in disguise.
+            if counts.get(key, 0) < each and abs(one.slack - last.get(key, np.inf)) > 1e-9:
+                counts[key], last[key] = counts.get(key, 0) + 1, one.slack
+                found[id(one)] = one
+        return sorted(found.values(), key=lambda one: one.slack)

@@ -1,0 +1,463 @@
+"""Search of cubes for the instance with the least slack.
+
+Where a scout evaluates instances in batches it sees thousands of points: corners and random ones of every shape, then
+those of differential evolution on the best shapes and in the niche of every term, then neighbours of the best. Whole
+verdicts are given to its leaders, and they alone count. Shapes without a scout are searched by verdicts, first on
+corners and random points, then by evolution, then by Nelder and Mead's method.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from bounds.statement import Over, Relation, Statement
+from ratecheck.algorithms.model.asking import MethodError
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsified import Report
+from ratecheck.falsification.scouts import Scouts, Seen, by_slack, in_niche
+from ratecheck.falsification.unconfirmed import Unconfirmed, larger
+from ratecheck.families.cube import Cube
+from ratecheck.families.shape import InstanceShape
+from ratecheck.families.statements import has_delays
+from ratecheck.inputs import positive, whole
+from ratecheck.outcome import Outcome
+from ratecheck.settings.setting import Options
+from ratecheck.verification.instance import Instance
+from ratecheck.verification.verdict import Verdict
+
+# What of the evaluations goes to the first look and to differential evolution; the rest polishes.
+_LOOK, _EVOLVE = 0.4, 0.4
+# Points that a scout sees for every evaluation of the budget, and verdicts on its leaders: on so many of each shape, on
+# so many that have a slack, and in all.
+_PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 4, 3, 12, 40
+# The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
+_REST, _FEWEST = 0.5, 40
+# How many shapes are evolved and how many points polished; members of a population.
+_SHAPES, _POLISHED, _POPULATION = 3, 3, 12
+# Points for every evaluation of the budget, known instances included, after which a search ends.
+_REQUESTS = 4
+# Slack before the first round at which a bound counts as reached there.
+_REACHED = 0.03
+# (left - right)/max(|left|, |right|) up to which an excess is rounding and is not listed as unconfirmed.
+_ROUNDING = 1e-6
+# Slack of an instance that the statement says nothing about.
+_NOTHING = 2.0
+# Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
+_HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "probability", "parameter"})
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Evaluations of both sides, at most.
+
+    ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
+    ``by_term`` says whether every term of the bound is searched on its own afterwards, at large sizes: some dozens of
+    instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
+    ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
+    not counted either; nor are they more than ``evaluations``.
+    """
+
+    evaluations: int = 1000
+    seconds: float | None = None
+    by_term: bool = True
+    functions: bool = True
+    noise: int = 120
+
+    def __post_init__(self) -> None:
+        whole("evaluations", self.evaluations, 1)
+        whole("noise", self.noise, 0)
+        if self.seconds is not None:
+            positive("seconds", self.seconds)
+
+
+def _as_run(shape: InstanceShape, verdict: Verdict) -> InstanceShape:
+    """The shape with the participants of the run, which the statement may fix."""
+    size = verdict.values.get(verdict.statement.vocabulary.run.get("participants", ""))
+    return shape if shape.trace or size is None else replace(shape, size=int(size))
+
+
+class Ended(Exception):  # noqa: N818  # not an error: ends the optimisers
+    """An instance fails, or the budget is spent."""
+
+
+class _Point(NamedTuple):
+    """A point of a family's cube with its slack, and whether that is the slack before the first round."""
+
+    slack: float
+    cube: Cube
+    point: Array
+    at_start: bool
+
+
+@dataclass
+class Search:
+    statement: Statement
+    budget: Budget
+    options: Options
+    report: Report
+    begun: float
+    spent: int = 0
+    seen: int = 0
+    requests: int = 0
+    applicable: int = 0
+    zero: int = 0
+    known: dict[str, float] = field(default_factory=dict)
+    best: tuple[float, Instance, Verdict, InstanceShape] | None = None
+    reasons: dict[str, int] = field(default_factory=dict)
+    points: list[_Point] = field(default_factory=list)
+    start_reached: bool = False
+    longer: bool = True
+    evolved: list[Cube] = field(default_factory=list)
+    unconfirmed: Unconfirmed | None = None
+
+    @property
+    def late(self) -> bool:
+        """Whether the time that the user set is over."""
+        return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
+
+    def slack(self, cube: Cube, point: Array) -> float:
+        """(right - left)/(|right| + |left|) of the claim with the least slack: negative where it fails; 2 for nothing.
+
+        Points of a cube that are the same instance, as where a coordinate is beyond its edge, are one evaluation.
+        Raises `Ended` at an instance that fails and at the end of the budget.
+        """
+        if self.spent >= self.budget.evaluations or self.requests >= _REQUESTS * self.budget.evaluations or self.late:
+            raise Ended
+        self.requests += 1
+        try:
+            instance = cube.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
+        except MethodError:
+            # No other instance mends the method.
+            raise
+        except InputError as error:
+            self.spent += 1
+            self._note(str(error))
+            return _NOTHING
+        # Every shape keeps its own points, so that `independent` compares searches that share none.
+        name = f"{cube.shape} {self.start_reached} {instance.fields()}"
+        if name not in self.known:
+            self.spent += 1
+            self.known[name] = self._slack(cube, point, instance)
+        return self.known[name]
+
+    def _slack(self, cube: Cube, point: Array, instance: Instance) -> float:
+        """The slack of an instance that was not evaluated yet; see `slack`."""
+        try:
+            verdict = self._later(instance, self._verdict(instance))
+        except MethodError:
+            raise
+        except InputError as error:
+            self._note(str(error))
+            return _NOTHING
+        worst = verdict.worst
+        if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
+            self._note("; ".join(verdict.reasons))
+            return _NOTHING
+        size = abs(worst.left) + abs(worst.right)
+        self.applicable += 1
+        if self._idle(instance, verdict, size):
+            return _NOTHING
+        equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
+        slack = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
+        violated = verdict.outcome is Outcome.VIOLATED
+        # A slack that is smaller than its rounding is no counterexample and gives no direction.
+        if not violated and not (worst.significant and worst.error <= 1e-3 * size):
+            self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
+            return _NOTHING
+        if self.best is None or violated or slack < self.best[0]:
+            self.best = slack, instance, verdict, _as_run(cube.shape, verdict)
+            self.report(self.spent / self.budget.evaluations, _best_text(slack))
+        self.points.append(_Point(slack, cube, point, self._at_start(instance, verdict)))
+        if violated:
+            raise Ended
+        if self.spent % 16 == 0:
+            self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
+        return slack
+
+    def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
+        """The verdict of the rounds from the second on, once some instance has nearly reached the bound before it.
+
+        A bound that is reached at the start, as F_0 is by f - inf f, would end the search there. Of the last and the
+        best round, and of means over rounds, that is a run of one round: from then on there are two at least.
+        """
+        worst = verdict.worst
+        if worst is None or verdict.outcome is Outcome.VIOLATED or not self._at_start(instance, verdict):
+            return verdict
+        near = worst.right - worst.left <= _REACHED * (abs(worst.left) + abs(worst.right))
+        if near and self.longer and not self.start_reached:
+            self.start_reached = True
+            self.points = [each for each in self.points if not each.at_start]
+            self.best = None if self.best is None or self._at_start(*self.best[1:3]) else self.best
+        if self._from_second is None or not self.start_reached:
+            return verdict
+        found = replace(instance, statement=self._from_second).verdict(self.options)
+        note = "before round 0 the bound is nearly reached: what is shown is the tightest of the later rounds"
+        return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
+
+    def _idle(self, instance: Instance, verdict: Verdict, size: float) -> bool:
+        """Whether an instance that meets the statement gives no direction: sides of 0, or a start that was reached."""
+        if size == 0.0:
+            self.zero += 1
+            return True
+        return self.start_reached and verdict.outcome is not Outcome.VIOLATED and self._at_start(instance, verdict)
+
+    @cached_property
+    def _from_second(self) -> Statement | None:
+        return from_second_round(self.statement)
+
+    @cached_property
+    def _of_one_round(self) -> bool:
+        """Whether claims are about the last or best round, or the mean of all: in a run of one round the first."""
+        of_all = (Over.LAST_ROUND, Over.BEST_ROUND, Over.MEAN_OF_ROUNDS)
+        return all(claim.metric.over in of_all for claim in self.statement.claims)
+
+    def _at_start(self, instance: Instance, verdict: Verdict) -> bool:
+        """Whether what is closest to failing is so before the first round, which every run has."""
+        if self._of_one_round:
+            return instance.given.get(self.statement.vocabulary.run.get("rounds", "")) == 1
+        single = any(claim.metric.over is Over.EVERY_ROUND for claim in self.statement.claims)
+        return single and verdict.worst is not None and verdict.worst.round == 0
+
+    def _verdict(self, instance: Instance) -> Verdict:
+        """The verdict on an instance; raises `InputError` for a violation that exact arithmetic does not confirm."""
+        verdict = instance.verdict(self.options)
+        if verdict.outcome in (Outcome.VIOLATED, Outcome.DIVERGED) and not self.options.rigorous:
+            alone, verdict = verdict, instance.verdict(replace(self.options, rigorous=True))
+            if verdict.outcome not in (Outcome.VIOLATED, Outcome.HOLDS):
+                self.unconfirmed = larger(self.unconfirmed, unsure(instance, alone, verdict.reasons))
+            if alone.outcome is Outcome.VIOLATED and verdict.outcome is not Outcome.VIOLATED:
+                raise InputError("float64 alone calls it violated, and the interval engine does not")
+        if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
+            self.unconfirmed = larger(self.unconfirmed, unsure(instance, verdict))
+            raise InputError(f"violated only if {' and '.join(verdict.supposes)}")
+        return verdict
+
+    @property
+    def independent(self) -> tuple[float, ...]:
+        """Left / right of the best instance of each shape that was evolved by itself, largest first."""
+        by_shape = ([each.slack for each in self.points if each.cube is cube] for cube in self.evolved)
+        slacks = [min(each) for each in by_shape if each]
+        return tuple(sorted(((1 - slack) / (1 + slack) for slack in slacks if slack > -1), reverse=True))
+
+    def _note(self, reason: str) -> None:
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    @property
+    def violated(self) -> bool:
+        """Whether the best instance violates the statement."""
+        return self.best is not None and self.best[2].outcome is Outcome.VIOLATED
+
+    def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
+        """Search by scouts, and by verdicts where there are none, until `Ended` is raised."""
+        seed = int(rng.integers(2**63))
+        scouts = self._scouted(cubes, seed)
+        if self.start_reached and scouts.scouted:
+            # The bound is reached at the start: from now on it is about later rounds.
+            statement = self._from_second or self.statement
+            later = [Cube(statement, cube.shape, cube.fixed) for cube in scouts.scouted]
+            self._scouted(later, seed, 2 if self._of_one_round else 1)
+        if not scouts.rest:
+            return
+        share = len(scouts.rest) / len(cubes)
+        if scouts.scouted:
+            # What has a scout was searched better than verdicts would.
+            most = int(min(self.budget.evaluations, max(_REST * share * self.budget.evaluations, _FEWEST)))
+            self.budget = replace(self.budget, evaluations=most)
+            self.spent = self.requests = 0
+            self.evolved, self.points = [], []
+        self.look(scouts.rest, rng)
+        self.evolve(rng)
+        self.polish()
+
+    def _scouted(self, cubes: list[Cube], seed: int, fewest: int = 1) -> Scouts:
+        """What scouts see of cubes, and verdicts on the leaders."""
+        scouts = Scouts(cubes, self._proceed, fewest)
+        if not scouts.scouted:
+            return scouts
+        total = _PER_EVALUATION * self.budget.evaluations
+        scouts.look(_points, max(int(_LOOK * total / len(cubes)), 3), seed)
+        self._reached(scouts)
+        if not self.start_reached or fewest > 1 or self._from_second is None or cubes[0].statement is self._from_second:
+            ranked = [each for each in scouts.ranked() if not (self.start_reached and self._starts(each))]
+            chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
+            terms = len(self.statement.claims[0].terms)
+            niches = [(by_slack, cube) for cube in chosen]
+            for term in range(terms if terms > 1 else 0):
+                first = next(iter(scouts.ranked(in_niche(term))), None)
+                niches += [] if first is None else [(in_niche(term), first.cube)]
+            for number, (value, cube) in enumerate(niches):
+                scouts.evolve(cube, int(_EVOLVE * total / len(niches)), [seed, 1, number], value)
+                self.report(0.4 + 0.4 * (number + 1) / len(niches), "scouting")
+            for number, each in enumerate(
+                scouts.ranked()[:1] + [next(iter(scouts.ranked(value))) for value, _ in niches[len(chosen) :]]
+            ):
+                scouts.polish(each, int((1 - _LOOK - _EVOLVE) * total / (1 + terms)), [seed, 2, number])
+            self.evolved = [*self.evolved, *chosen]
+        self.seen += scouts.count
+        self.applicable += len(scouts.seen)
+        self._judge(scouts)
+        return scouts
+
+    def _proceed(self) -> None:
+        """Raise `Ended` where the time that the user set is over."""
+        if self.late:
+            raise Ended
+
+    def _starts(self, each: Seen) -> bool:
+        """Whether a slack is that before the first round, which every run has."""
+        if self._of_one_round:
+            return each.instance.given.get(self.statement.vocabulary.run.get("rounds", "")) == 1
+        return each.at_start
+
+    def _reached(self, scouts: Scouts) -> None:
+        """Note where some instance has nearly reached the bound before the first round."""
+        slack = min((each.slack for each in scouts.seen if self._starts(each)), default=1.0)
+        self.start_reached |= self.longer and 0 <= slack <= _REACHED
+
+    def _judge(self, scouts: Scouts) -> None:
+        """Verdicts on the leaders, until enough of them have a slack."""
+        judged = 0
+        for each in scouts.leaders(_MOST_JUDGED, _JUDGED_OF_EACH):
+            if judged == _JUDGED and each.slack > 0:
+                break
+            self._proceed()
+            before = len(self.points)
+            self.spent += 1
+            self._slack(each.cube, each.point, each.instance)
+            judged += len(self.points) > before
+
+    def look(self, cubes: list[Cube], rng: np.random.Generator) -> None:
+        """Corners and random points of all shapes in turn, until something is known."""
+        end = self.spent + _LOOK * self.budget.evaluations
+        streams = [_points(cube, np.random.default_rng(rng.integers(2**63))) for cube in cubes]
+        while self.spent < end or not self.points:
+            for cube, stream in zip(cubes, streams, strict=True):
+                self.slack(cube, next(stream))
+
+    def evolve(self, rng: np.random.Generator) -> None:
+        """Differential evolution on the best shapes, begun at the best points known of them."""
+        from scipy.optimize import differential_evolution
+
+        ranked = sorted(self.points, key=lambda each: each.slack)
+        chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
+        self.evolved = chosen
+        for k, cube in enumerate(chosen):
+            end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
+            known = [each.point for each in ranked if each.cube is cube][:_POPULATION]
+            fill = [rng.random(cube.size) for _ in range(max(_POPULATION - len(known), 0))]
+            rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
+            differential_evolution(
+                lambda point, cube=cube: self.slack(cube, point),
+                [(0.0, 1.0)] * cube.size,
+                init=np.array(known + fill),
+                maxiter=rounds,
+                polish=False,
+                tol=0.0,
+                rng=np.random.default_rng([k, int(rng.integers(2**31))]),
+            )
+
+    def _evolvable(self, ranked: list[Cube]) -> list[Cube]:
+        """The best shapes; where delays matter, one with clients that stay away is among them.
+
+        With everybody there a bound may be tight in its other terms, whatever it says of delays.
+        """
+        chosen = ranked[:_SHAPES]
+        late = [cube for cube in ranked if cube.shape.trace]
+        if has_delays(self.statement) and late and not any(cube.shape.trace for cube in chosen):
+            chosen = [*chosen[: _SHAPES - 1], late[0]]
+        return chosen
+
+    def _late(self, ranked: list[_Point]) -> list[_Point]:
+        """Where delays matter, the best point of each evolved shape with clients that stay away."""
+        if not has_delays(self.statement):
+            return []
+        away = [cube for cube in self.evolved if cube.shape.trace]
+        best = (next((each for each in ranked if each.cube is cube), None) for cube in away)
+        return [each for each in best if each is not None]
+
+    def polish(self) -> None:
+        """Nelder and Mead's method from the best points, until the budget ends."""
+        while True:
+            ranked = sorted(self.points, key=lambda each: each.slack)
+            late = self._late(ranked)
+            ranked = [*ranked[: _POLISHED - len(late)], *late]
+            before = self.spent
+            for each in ranked:
+                share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
+                descend(partial(self.slack, each.cube), each.point, share)
+            if self.spent == before:
+                return
+
+
+def unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -> Unconfirmed | None:
+    """The excess of an unconfirmed verdict; None where it is rounding, or where conditions fail."""
+    worst = verdict.worst
+    if any(check.holds is False for check in verdict.conditions):
+        return None
+    ratio = math.inf
+    if worst is not None and verdict.outcome is Outcome.VIOLATED:
+        if worst.left - worst.right <= _ROUNDING * max(abs(worst.left), abs(worst.right)):
+            return None
+        ratio = worst.tightness if worst.tightness is not None else math.inf
+    run = instance.statement.vocabulary.run
+    sizes = ", ".join(
+        f"{name}={instance.given[name]:g}" for name in run.values() if np.isscalar(instance.given.get(name))
+    )
+    why = f"it is violated only if {' and '.join(verdict.supposes)}" if verdict.supposes else "; ".join(reasons[-1:])
+    return Unconfirmed(ratio, f"a {instance.problem.kind} problem, {sizes}", why or "no other evaluation decides it")
+
+
+def from_second_round(statement: Statement) -> Statement | None:
+    """The statement without round 0 of claims about every round; None where it has no such claim."""
+    claims = [
+        replace(claim, metric=replace(claim.metric, over=Over.EVERY_ROUND_BUT_FIRST))
+        if claim.metric.over is Over.EVERY_ROUND
+        else claim
+        for claim in statement.claims
+    ]
+    changed = any(claim.metric.over is Over.EVERY_ROUND for claim in statement.claims)
+    return replace(statement, claims=tuple(claims)) if changed else None
+
+
+def _best_text(slack: float) -> str:
+    """Left side / right side at a slack: (1 - s)/(1 + s)."""
+    return "violated" if slack <= 0 else f"tightness {(1 - slack) / (1 + slack):.4g}"
+
+
+def _points(cube: Cube, rng: np.random.Generator) -> Iterator[Array]:
+    """What a family knows to be hard, corners of the cube, and points with coordinates at its ends, in turn."""
+    kinds = [coordinate.partition(" ")[0] for coordinate in cube.coordinates]
+    high = np.array([kind in _HIGH for kind in kinds])
+    lengths = iter((0.3, 0.6, 1.0, 0.0))
+    yield from cube.hard()
+    while True:
+        if (length := next(lengths, None)) is not None:
+            point = np.where(high, 1.0, 0.0)
+            point[kinds.index("spread")] = 0.5
+            point[:2] = length
+            yield point
+        yield cube.drawn(rng)
+
+
+def descend(slack: Callable[[Array], float], point: Array, evaluations: int) -> None:
+    """Nelder and Mead's method from a point of a cube; `benchmarks/polish.py` has others beside it."""
+    from scipy.optimize import minimize
+
+    options = {"maxfev": evaluations, "initial_simplex": _simplex(point), "adaptive": True}
+    minimize(slack, point, method="Nelder-Mead", bounds=[(0.0, 1.0)] * len(point), options=options)
+
+
+def _simplex(point: Array) -> Array:
+    """Corners one tenth away, inwards."""
+    corners = np.tile(np.clip(point, 0.0, 1.0), (len(point) + 1, 1))
+    for k in range(len(point)):
+        corners[k + 1, k] += -0.1 if corners[k + 1, k] > 0.5 else 0.1
+    return corners
