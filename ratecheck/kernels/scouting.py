@@ -209,3 +209,86 @@ def means(
                 _times(P, P, square)
                 P[:] = square
         out[b] = constant[b] + out[b] / T[b]
+
+
+@kernel
+def _bent_gradient(kinks: Array, curvatures: Array, slope: float, x: float) -> tuple[float, float]:
+    """Derivative and value at x of the function with these pieces that is 0 at 0."""
+    gradient, value = slope, slope * x
+    for j in range(len(curvatures)):
+        low = kinks[j - 1] if j > 0 else -np.inf
+        high = kinks[j] if j < len(kinks) else np.inf
+        there, origin = min(max(x, low), high), min(max(0.0, low), high)
+        gradient += curvatures[j] * (there - origin)
+        value += curvatures[j] * (there * x - there * there / 2 + origin * origin / 2 - x * origin)
+    return gradient, value
+
+
+@kernel
+def bent_rounds(
+    begin: Array, own: Array, pull: Array, still: Array, load: Array, keep: Array, send: Array, first: int,
+    place: NDArray[np.int64], kinks: Array, curvatures: Array, slopes: Array, steps: NDArray[np.int64], start: Array,
+    left: Array, right: Array, factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64], out: Array,
+) -> None:  # fmt: skip
+    """Quantities before each round of runs on piecewise quadratics of one variable, ``out`` (N, quantities, rounds).
+
+    The state is (server, client 1, ..., client n, gradients (n), values (n), 1), ``start`` (N, D) before round 0, with
+    gradients and values at the entries ``place`` (n,). All clients take part; a round of client i is local <- ``begin``
+    (server, client), K times local <- ``own`` local + ``pull`` g(local[first]), (client, message) <- ``still`` (server,
+    client) + ``load`` local. Arrays have the axes (N, n, ...), those of the server's step (N, ...).
+    """
+    N, n = steps.shape
+    S, L = keep.shape[1], own.shape[2]
+    C = begin.shape[3] - S
+    M = still.shape[2] - C
+    D = start.shape[1]
+    inputs, local, new, total = np.empty(S + C), np.empty(L), np.empty(L), np.empty(M)
+    for b in range(N):
+        z = start[b].copy()
+        for t in range(T[b]):
+            for i in range(n):
+                gradient, value = _bent_gradient(kinks[b, i], curvatures[b, i], slopes[b, i], z[place[i]])
+                z[D - 1 - 2 * n + i], z[D - 1 - n + i] = gradient, value
+            for q in range(constant.shape[1]):
+                out[b, q, t] = constant[b, q]
+            for r in range(left.shape[1]):
+                x = y = 0.0
+                for k in range(D):
+                    x += left[b, r, k] * z[k]
+                    y += right[b, r, k] * z[k]
+                out[b, owner[r], t] += factor[b, r] * x * y
+            if t + 1 == T[b]:
+                break
+            total[:] = 0.0
+            for i in range(n):
+                inputs[:S] = z[:S]
+                inputs[S:] = z[S + i * C : S + (i + 1) * C]
+                for p in range(L):
+                    local[p] = 0.0
+                    for k in range(S + C):
+                        local[p] += begin[b, i, p, k] * inputs[k]
+                for _ in range(steps[b, i]):
+                    gradient, _value = _bent_gradient(kinks[b, i], curvatures[b, i], slopes[b, i], local[first])
+                    for p in range(L):
+                        new[p] = pull[b, i, p] * gradient
+                        for k in range(L):
+                            new[p] += own[b, i, p, k] * local[k]
+                    local[:] = new
+                for p in range(C + M):
+                    x = 0.0
+                    for k in range(S + C):
+                        x += still[b, i, p, k] * inputs[k]
+                    for k in range(L):
+                        x += load[b, i, p, k] * local[k]
+                    if p < C:
+                        z[S + i * C + p] = x
+                    else:
+                        total[p - C] += x
+            inputs[:S] = z[:S]
+            for p in range(S):
+                x = 0.0
+                for k in range(S):
+                    x += keep[b, p, k] * inputs[k]
+                for k in range(M):
+                    x += send[b, p, k] * total[k]
+                z[p] = x

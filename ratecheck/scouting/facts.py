@@ -5,30 +5,80 @@ Numbers are those of `ratecheck.certification` without their certificates. A con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
+from ratecheck.scouting.runs import Batch, BatchRun
 
 # Relative size below which an eigenvalue counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
 
 
-@dataclass(frozen=True)
-class QuadraticBatch:
-    """Quadratics f_i(w) = w' H_i w/2 - g_i' w: H (N, n, d, d), g (N, n, d), of which ``d_u`` variables are shared.
+class ProblemBatch(ABC):
+    """Problems of one kind and shape: what a scout has to know of them.
 
-    ``start`` is (N, n, d), ``noise`` has (N,) standard deviations by fact.
+    ``H`` (N, n, d, d), ``g`` (N, n, d) are gradients H x - g where these are ``affine``, else zeros; ``start`` is
+    (N, n, d), ``centre`` (N, n, d) a minimiser, NaN without one, ``lowest`` (N,) the infimum. The first ``d_u``
+    variables are shared; ``noise`` has (N,) standard deviations by fact.
     """
+
+    affine: ClassVar[bool] = True
+    H: Array
+    g: Array
+    d_u: int
+    start: Array
+    noise: Mapping[str, Array]
+    centre: Array
+    lowest: Array
+
+    @classmethod
+    @abstractmethod
+    def of(
+        cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array]
+    ) -> ProblemBatch:
+        """The batch of these problems, from starts x0 and v0, zeros by default."""
+
+    @abstractmethod
+    def fact(self, name: str) -> Array | None:
+        """The constant of that name, (N,), infinite where it does not exist; None if it is certified one by one."""
+
+    @abstractmethod
+    def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
+        """What is read of the runs of a batch on the problems in ``rows``."""
+
+
+@dataclass(frozen=True)
+class QuadraticBatch(ProblemBatch):
+    """Quadratics f_i(w) = w' H_i w/2 - g_i' w: H (N, n, d, d), g (N, n, d), of which ``d_u`` variables are shared."""
 
     H: Array
     g: Array
     d_u: int
     start: Array
     noise: Mapping[str, Array]
+
+    @classmethod
+    def of(
+        cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array]
+    ) -> QuadraticBatch:
+        """See `ProblemBatch.of`."""
+        H, g = (np.array([getattr(each, name) for each in problems]) for name in ("H", "g"))
+        d_u, start = problems[0].d_u, np.zeros_like(g)
+        for k, own in enumerate(starts):
+            for name, value in own.items():
+                start[k, :, slice(0, d_u) if name == "x0" else slice(d_u, None)] = np.asarray(value, dtype=float)
+        return cls(H, g, d_u, start, noise)
+
+    def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
+        """See `ProblemBatch.followed`."""
+        return read(BatchRun(batch))
 
     @property
     def n(self) -> int:
@@ -69,7 +119,7 @@ class QuadraticBatch:
         return np.einsum("bij,bj->bi", vectors, point), exists
 
     @cached_property
-    def centre(self) -> Array:
+    def centre(self) -> Array:  # type: ignore[override]  # computed when needed
         """A minimiser as points of the clients, (N, n, d); NaN where there is none."""
         N, n, d = self.g.shape
         point, exists = self._solved
@@ -81,7 +131,7 @@ class QuadraticBatch:
         return found
 
     @cached_property
-    def lowest(self) -> Array:
+    def lowest(self) -> Array:  # type: ignore[override]  # computed when needed
         """Inf f, (N,); minus infinity where f is unbounded below."""
         point, exists = self._solved
         return np.where(exists, -np.einsum("bi,bi->b", self._joint[1], point) / (2 * self.n), -np.inf)

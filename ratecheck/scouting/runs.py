@@ -70,6 +70,8 @@ class Batch:
     start: Array
     T: NDArray[np.int64]
     law: Law
+    # Whether H and g say all of f.
+    forms: bool = True
 
     @property
     def count(self) -> int:
@@ -393,18 +395,14 @@ class BatchRun:
             return rows
 
         ones = np.ones(N)
-        gradients = []
-        for i, point in enumerate(points):
-            gradient = batch.record_M[:, i] @ point
-            gradient[:, :, -1] -= batch.record_c[:, i]
-            gradients.append(gradient)
+        gradients = self._gradients(points)
         for q, name in enumerate(names):
             if name == "distance2" and batch.algorithm.record_oracle == "gradient":
                 for i in range(batch.n):
                     add(q, away(i), away(i), ones / batch.n)
                 continue
             if name == "gap" and batch.algorithm.record_oracle == "gradient":
-                if groups.get(U) != 1 or batch.n == 1:
+                if batch.forms and (groups.get(U) != 1 or batch.n == 1):
                     for i in range(batch.n):
                         add(q, batch.H[:, i] @ away(i), away(i), ones / (2 * batch.n))
                     continue
@@ -423,13 +421,27 @@ class BatchRun:
             np.array(owner, dtype=np.int64), constant,
         )  # fmt: skip
 
+    def _gradients(self, points: list[Array]) -> list[Array]:
+        """The rows (N, d, D) of every client's gradient at its recorded point."""
+        found = []
+        for i, point in enumerate(points):
+            gradient = self.batch.record_M[:, i] @ point
+            gradient[:, :, -1] -= self.batch.record_c[:, i]
+            found.append(gradient)
+        return found
+
+    def _values(self, i: int, points: list[Array], gradients: list[Array]) -> tuple[Array, Array, float]:
+        """Rows and a factor whose product is f_i at the recorded point: x'(H x - 2 g)/2."""
+        slope = gradients[i].copy()
+        slope[:, :, -1] -= self.batch.record_c[:, i]
+        return points[i], slope, 0.5
+
     def _add_term(self, add: _Add, q: int, term: BatchTerm, points: list[Array], gradients: list[Array]) -> None:
         batch, N = self.batch, self.batch.count
         if term.over is TermOver.VALUES:
             for i in range(batch.n):
-                slope = gradients[i].copy()
-                slope[:, :, -1] -= batch.record_c[:, i]
-                add(q, points[i], slope, term.factor / (2 * batch.n))
+                a, b, share = self._values(i, points, gradients)
+                add(q, a, b, share * term.factor / batch.n)
             return
         block = batch.algorithm.blocks.index(term.block)
         start = sum(batch.sizes[:block])
@@ -477,10 +489,7 @@ class BatchRun:
         centred = None if batch.law.matrices is not None else self._centred(names)
         pairs = None if centred is None else self._pairs(centred[0], centred[1])
         if centred is None or pairs is None:
-            series = self.by_round(names)
-            inside = np.arange(series.shape[2]) < batch.T[:, None]
-            total = np.where(inside[:, None], series, 0.0).sum(axis=2)
-            return np.where((batch.T <= LONGEST)[:, None], total / batch.T[:, None], np.nan)
+            return self._mean_of(self.by_round(names), LONGEST)
         found, one, (mean, covariance) = centred
         once, again = np.empty((2, batch.count, len(names)))
         for out, unit in ((once, 0.0), (again, _EPS)):
@@ -494,6 +503,12 @@ class BatchRun:
                 found.factor, found.owner, found.constant, batch.T, out,
             )  # fmt: skip
         return np.where(np.abs(once - again) <= _KNOWN * np.abs(once), once, np.nan)
+
+    def _mean_of(self, series: Array, longest: int) -> Array:
+        """Means over the rounds of quantities before each, NaN for runs that are longer than what is followed."""
+        T = self.batch.T[:, None]
+        total = np.where((np.arange(series.shape[2]) < T)[:, None], series, 0.0).sum(axis=2)
+        return np.where(longest >= T, total / T, np.nan)
 
     def _centred(self, names: Sequence[str]) -> tuple[_Quantities, _Rounds, tuple[Array, Array]]:
         """Quantities, round and start in z - z*, z* being where the mean stays, if it does.

@@ -27,10 +27,11 @@ from ratecheck.families.choices import HONEST
 from ratecheck.families.coordinates import WIDE
 from ratecheck.families.cube import Cube
 from ratecheck.participation import Participation
-from ratecheck.problems import Certificate, Quadratic
+from ratecheck.problems import Certificate, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
+from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
-from ratecheck.scouting.facts import QuadraticBatch
+from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
 from ratecheck.scouting.runs import LONGEST, Batch, BatchRun, Law
 from ratecheck.settings.applicability import certifiable, method_of, unlike
 from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
@@ -39,6 +40,8 @@ from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.verification.instance import Instance
 
 # Slack of a point that the statement says nothing about, or where no run is followed: NaN, as of what is not known.
+# How batches of problems of a class are evaluated.
+BATCHES: dict[type[Problem], type[ProblemBatch]] = {Quadratic: QuadraticBatch, Piecewise: BentBatch}
 # What is left of a side after differences of numbers that are larger by the inverse.
 _LOST = 1e-24
 _OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND)
@@ -139,7 +142,7 @@ class Scout:
             return None
         if pattern is not None and unlike(self.statement, pattern, cube.shape.size):
             return None
-        if type(problem) is not Quadratic:
+        if type(problem) not in BATCHES:
             raise Unscouted(f"a {problem.kind} problem")
         if pattern is not None and pattern.delta is not None and "delta" in self.statement.vocabulary:
             given["delta"] = pattern.delta
@@ -188,6 +191,8 @@ class Scout:
                 allowed &= np.isfinite(value)
         if self.algorithm.oracle == "prox":
             # Inner problems are solved exactly.
+            if not problems.affine:
+                raise Unscouted("proximal steps that are not affine")
             for level in problems.noise.values():
                 allowed &= level == 0
         found = self._slack(setting, problems, full, steps, traces, T.astype(np.int64), allowed)
@@ -254,20 +259,14 @@ class Scout:
             return np.broadcast_to(settings[symbol][:, None], (N, n)).astype(np.int64)
         return np.broadcast_to(setting.steps[:1], (N, n)).astype(np.int64)
 
-    def _batch(self, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> QuadraticBatch:
-        H, g = (np.array([getattr(each.problem, name) for each in decoded]) for name in ("H", "g"))
-        problem = decoded[0].problem
-        start = np.zeros_like(g)
-        for k, each in enumerate(decoded):
-            for name, value in each.start.items():
-                here = slice(0, problem.d_u) if name == "x0" else slice(problem.d_u, None)
-                start[k, :, here] = np.asarray(value, dtype=float)
+    def _batch(self, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> ProblemBatch:
         facts = self.statement.vocabulary.facts
         noise = {fact: settings[symbol] for symbol, fact in facts.items() if fact in NOISE and symbol in settings}
-        return QuadraticBatch(H, g, problem.d_u, start, noise)
+        kind = BATCHES[type(decoded[0].problem)]
+        return kind.of([each.problem for each in decoded], [each.start for each in decoded], noise)
 
     def _facts(
-        self, setting: Setting, decoded: Sequence[_Decoded], problems: QuadraticBatch, settings: Mapping[str, Array],
+        self, setting: Setting, decoded: Sequence[_Decoded], problems: ProblemBatch, settings: Mapping[str, Array],
         traces: Sequence[Sequence[Participation]],
     ) -> dict[str, Array]:  # fmt: skip
         """Constants by symbol; infinite for one that does not exist."""
@@ -326,7 +325,7 @@ class Scout:
     # --- Sides ---
 
     def _slack(
-        self, setting: Setting, problems: QuadraticBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
+        self, setting: Setting, problems: ProblemBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
         traces: Sequence[Sequence[Participation]], T: NDArray[np.int64], allowed: NDArray[np.bool_],
     ) -> _Sides:  # fmt: skip
         """The tightest claim on the tightest participation."""
@@ -337,9 +336,14 @@ class Scout:
             rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
             if not len(rows):
                 continue
-            run = BatchRun(self._run(setting, problems, values, steps, [traces[k][r] for k in rows], T, rows))
+            batch = self._run(setting, problems, values, steps, [traces[k][r] for k in rows], T, rows)
+            records = problems.followed(
+                batch,
+                rows,
+                lambda run: run.by_round(self.records) if self.by_round else run.mean(self.records)[..., None],
+            )
             own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
-            found = self._sides(run, own, T[rows])
+            found = self._sides(records, own, T[rows])
             less = np.isnan(whole.slack[rows]) | (found.slack < whole.slack[rows])
             whole.slack[rows] = np.where(less, found.slack, whole.slack[rows])
             whole.at_start[rows] = np.where(less, found.at_start, whole.at_start[rows])
@@ -347,7 +351,7 @@ class Scout:
         return whole
 
     def _run(
-        self, setting: Setting, problems: QuadraticBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
+        self, setting: Setting, problems: ProblemBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
         patterns: Sequence[Participation], T: NDArray[np.int64], rows: NDArray[np.int64],
     ) -> Batch:  # fmt: skip
         statement, algorithm, N = self.statement, self.algorithm, len(rows)
@@ -441,9 +445,8 @@ class Scout:
             subsets=lambda found: Law(m=found.m, mixing=mixing, mixes=mixes), clients=on_their_own, sets=sets
         )
 
-    def _sides(self, run: BatchRun, values: Mapping[str, Array], T: NDArray[np.int64]) -> _Sides:
+    def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _Sides:
         N = len(T)
-        records = run.by_round(self.records) if self.by_round else run.mean(self.records)[:, :, None]
         rounds = records.shape[2]
         values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
         by_symbol = {symbol: records[:, k] for k, symbol in enumerate(self.symbols)}
@@ -539,7 +542,7 @@ class _Decoded:
     """A point of the cube as far as constants do not matter."""
 
     at: Mapping[str, float]
-    problem: Quadratic
+    problem: Problem
     given: dict[str, Any]
     start: Mapping[str, Any]
     pattern: Participation | None

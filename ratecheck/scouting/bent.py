@@ -1,0 +1,256 @@
+"""Runs on piecewise quadratics, coordinate by coordinate, and their constants in floats.
+
+Nothing is random, and all clients take part; see `ratecheck.problems.Piecewise` for what is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
+from ratecheck.kernels import scouting as kernels
+from ratecheck.scouting.coefficients import Unscouted
+from ratecheck.scouting.facts import ProblemBatch
+from ratecheck.scouting.runs import Batch, BatchRun
+
+# Rounds that are followed, and what of a number is rounding.
+LONGEST, _SMALL = 512, 1e-12
+
+
+@dataclass(frozen=True)
+class BentBatch(ProblemBatch):
+    """Piecewise quadratics: ``kinks`` (N, n, d, J), ``curvatures`` (N, n, d, J + 1), ``slopes`` (N, n, d).
+
+    They start at 0. Constants are those of the sums over the coordinates.
+    """
+
+    affine: ClassVar[bool] = False
+    kinks: Array
+    curvatures: Array
+    slopes: Array
+    noise: Mapping[str, Array] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array]) -> BentBatch:
+        """See `ProblemBatch.of`."""
+        if any(starts) or any(level.any() for level in noise.values()):
+            raise Unscouted("a start or noise on piecewise quadratics")
+        return cls(
+            *(np.array([getattr(each, name) for each in problems]) for name in ("kinks", "curvatures", "slopes"))
+        )
+
+    @cached_property
+    def H(self) -> Array:  # type: ignore[override]  # none  # noqa: N802
+        """Zeros."""
+        return np.zeros((*self.slopes.shape, self.slopes.shape[2]))
+
+    @cached_property
+    def g(self) -> Array:  # type: ignore[override]  # none
+        """Zeros."""
+        return np.zeros_like(self.slopes)
+
+    @cached_property
+    def start(self) -> Array:  # type: ignore[override]  # always the same
+        """Zeros."""
+        return np.zeros_like(self.slopes)
+
+    @property
+    def d_u(self) -> int:  # type: ignore[override]  # all of them
+        """Variables, all of them shared."""
+        return int(self.slopes.shape[2])
+
+    def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
+        """See `ProblemBatch.followed`: coordinates are runs of their own, whose quantities add up."""
+        total: Any = 0.0
+        for c in range(self.d_u):
+            here = slice(c, c + 1)
+            one = BentBatch(*(each[rows][:, :, here] for each in (self.kinks, self.curvatures, self.slopes)))
+            part = replace(
+                batch, M=batch.M[:, :, here, here], c=batch.c[:, :, here], record_M=batch.M[:, :, here, here],
+                record_c=batch.c[:, :, here], H=batch.H[:, :, here, here], g=batch.g[:, :, here], forms=False,
+                centre=one.centre, lowest=one.lowest, noise=batch.noise[:, here], start=batch.start[:, :, here],
+                sizes=tuple(min(size, 1) for size in batch.sizes),
+            )  # fmt: skip
+            total = total + read(BentRun(part, one))
+        return np.asarray(total)
+
+    @property
+    def n(self) -> int:
+        """Clients."""
+        return int(self.slopes.shape[1])
+
+    def at(self, x: Array) -> tuple[Array, Array]:
+        """Derivatives and values of the clients' functions at points (N, d, P): two arrays (N, n, d, P)."""
+        x = x[:, None]
+        gradient = np.broadcast_to(self.slopes[..., None], (*self.slopes.shape, x.shape[-1])).copy()
+        value = self.slopes[..., None] * x
+        J = self.kinks.shape[-1]
+        for j in range(J + 1):
+            low = self.kinks[..., j - 1, None] if j else -np.inf
+            high = self.kinks[..., j, None] if j < J else np.inf
+            there, origin = np.clip(x, low, high), np.clip(0.0, low, high)
+            bent = self.curvatures[..., j, None]
+            gradient += bent * (there - origin)
+            value = value + bent * (there * x - there**2 / 2 + origin**2 / 2 - x * origin)
+        return gradient, value
+
+    @cached_property
+    def _places(self) -> Array:
+        """All breakpoints of a coordinate in order, (N, d, n J)."""
+        moved = np.swapaxes(self.kinks, 1, 2)
+        return np.sort(moved.reshape(*moved.shape[:2], -1), axis=2)
+
+    @cached_property
+    def _curvature(self) -> Array:
+        """The curvatures of f on every piece between these, (N, d, n J + 1)."""
+        places = self._places
+        inner = (places[..., 1:] + places[..., :-1]) / 2
+        middle = np.concatenate([places[..., :1] - 1, inner, places[..., -1:] + 1], axis=2)
+        count = (self.kinks[..., None, :] < middle[:, None, ..., None]).sum(axis=-1)
+        return np.take_along_axis(self.curvatures, count, axis=3).mean(axis=1)
+
+    @cached_property
+    def _minimum(self) -> tuple[Array, Array, Array]:
+        """Minimisers (N, d), the infimum of each coordinate (N, d), and whether there is one, and only one, (2, N, d)."""
+        places, bent = self._places, self._curvature
+        slope = self.at(places)[0].mean(axis=1)
+        ends = np.concatenate([places[..., :1], places], axis=2), np.concatenate([slope[..., :1], slope], axis=2)
+        with np.errstate(all="ignore"):
+            zero = ends[0] - ends[1] / bent
+        low = np.concatenate([np.full_like(places[..., :1], -np.inf), places], axis=2)
+        high = np.concatenate([places, np.full_like(places[..., :1], np.inf)], axis=2)
+        inside = np.isfinite(zero) & (zero >= low) & (zero <= high)
+        points = np.concatenate([places, np.where(inside, zero, places[..., :1])], axis=2)
+        values = self.at(points)[1].mean(axis=1)
+        best = values.argmin(axis=2)[..., None]
+        point, least = (np.take_along_axis(each, best, axis=2)[..., 0] for each in (points, values))
+        below = (bent[..., 0] < 0) | (bent[..., -1] < 0)
+        below |= (bent[..., 0] == 0) & (slope[..., 0] > _SMALL) | (bent[..., -1] == 0) & (slope[..., -1] < -_SMALL)
+        alike = values <= least[..., None] + _SMALL * np.maximum(np.abs(values).max(axis=2, keepdims=True), 1e-300)
+        apart = np.where(alike, np.abs(points - point[..., None]), 0.0).max(axis=2)
+        several = apart > 1e-9 * np.maximum(np.abs(point), 1.0)
+        return point, least, np.stack([~below, ~below & ~several])
+
+    @cached_property
+    def centre(self) -> Array:  # type: ignore[override]  # computed when needed
+        """The minimiser, (N, n, d) for every client; NaN where there is none."""
+        point, _, (exists, _) = self._minimum
+        return np.repeat(np.where(exists, point, np.nan)[:, None], self.n, axis=1)
+
+    @cached_property
+    def lowest(self) -> Array:  # type: ignore[override]  # computed when needed
+        """Inf f, (N,); minus infinity where f is unbounded below."""
+        _, least, (exists, _) = self._minimum
+        return np.where(exists.all(axis=1), least.sum(axis=1), -np.inf)
+
+    @cached_property
+    def _at_start(self) -> tuple[Array, Array]:
+        gradient, value = self.at(self.start[:, 0, :, None])
+        return gradient[..., 0], value[..., 0]
+
+    def _smoothness(self) -> Array:
+        return np.asarray(np.abs(self.curvatures).max(axis=(1, 2, 3)))
+
+    def _gap(self) -> Array:
+        return np.asarray(self._at_start[1].mean(axis=1).sum(axis=1) - self.lowest)
+
+    def _dissimilarity(self) -> Array:
+        gradient = self.at(self._places)[0]
+        apart = ((gradient - gradient.mean(axis=1, keepdims=True)) ** 2).mean(axis=1).max(axis=2).sum(axis=1)
+        outer = self.curvatures[..., [0, -1]]
+        return np.where((outer == outer[:, :1]).all(axis=(1, 2, 3)), np.sqrt(apart), np.inf)
+
+    def _distance(self) -> Array:
+        point, _, (_, one) = self._minimum
+        return np.where(one.all(axis=1), np.sum(point**2, axis=1), np.inf)
+
+    def _least(self) -> Array:
+        least = self._curvature.min(axis=(1, 2))
+        return np.where(least > 0, least, np.inf)
+
+    def _squares(self) -> Array:
+        return np.asarray(np.sum(self._at_start[0] ** 2, axis=(1, 2)))
+
+    def fact(self, name: str) -> Array | None:
+        """The constant of that name; None for one that is certified one by one."""
+        if name in ("sigma", "sigma_u", "sigma_v"):
+            return np.zeros(len(self.slopes))
+        return _FACTS[name](self) if name in _FACTS else None
+
+
+_FACTS: dict[str, Callable[[BentBatch], Array]] = {
+    "L": BentBatch._smoothness,
+    "F_0": BentBatch._gap,
+    "b": BentBatch._dissimilarity,
+    "B_0": BentBatch._squares,
+    "mean_B_0": lambda batch: batch._squares() / batch.n,
+    "distance2_0": BentBatch._distance,
+    "strong_convexity": BentBatch._least,
+    "dimension": lambda batch: np.full(len(batch.slopes), float(batch.slopes.shape[2])),
+}
+
+
+class BentRun(BatchRun):
+    """The quantities of a batch on piecewise quadratics of one variable each.
+
+    The state has entries for the clients' gradients and values at the recorded points, before the last one, which is 1.
+    """
+
+    def __init__(self, batch: Batch, bent: BentBatch) -> None:
+        super().__init__(batch)
+        self.bent, self.size = bent, self.size + 2 * batch.n
+        if batch.law.matrices is not None or batch.law.mixing is not None or batch.law.m != batch.n:
+            raise Unscouted("clients that stay away from piecewise quadratics")
+
+    def _gradients(self, points: list[Array]) -> list[Array]:
+        return [self._unit(i) for i in range(self.batch.n)]
+
+    def _values(self, i: int, points: list[Array], gradients: list[Array]) -> tuple[Array, Array, float]:
+        return self._unit(self.batch.n + i), self._unit(2 * self.batch.n), 1.0
+
+    def _unit(self, k: int) -> Array:
+        """The row of the k-th of what is added to the state: gradients, values, and 1."""
+        row = np.zeros((self.batch.count, 1, self.size))
+        row[:, 0, self.size - 1 - 2 * self.batch.n + k] = 1.0
+        return row
+
+    def by_round(self, names: Sequence[str]) -> Array:
+        """See `BatchRun.by_round`."""
+        batch, found = self.batch, self.quantities(names)
+        T = np.where(batch.T <= LONGEST, batch.T, 0)
+        out = np.full((batch.count, len(names), int(max(T.max(initial=1), 1))), np.nan)
+        tables = [self._tables(i) for i in range(batch.n)]
+        _, send = self._base(batch.n)
+        keep = self._base(batch.n)[0][:, : self.server.size, : self.server.size]
+        begin, own, pull, still, load = (
+            np.ascontiguousarray(np.stack(each, axis=1))
+            for each in (
+                [t.begin + t.rate for t in tables], [t.step[0] for t in tables], [t.step[1][:, :, 0] for t in tables],
+                [t.still for t in tables], [t.load for t in tables],
+            )
+        )  # fmt: skip
+        points, _ = self._points()
+        place = np.array([int(each[0, 0].argmax()) for each in points], dtype=np.int64)
+        # The oracle's answer at the start is that of the pieces.
+        gradient = self.bent.at(self.bent.start[:, 0, :, None])[0][:, :, 0, 0]
+        flat = replace(batch, M=np.zeros_like(batch.M), c=-gradient[:, :, None])
+        start = np.zeros((batch.count, self.size))
+        start[:, : self.size - 1 - 2 * batch.n] = BatchRun(flat).beginning[0][:, :-1]
+        start[:, -1] = 1.0
+        kernels.bent_rounds(
+            begin, own, pull, still, load, np.ascontiguousarray(keep), np.ascontiguousarray(send), self.local.first[0],
+            place, *(np.ascontiguousarray(each[:, :, 0]) for each in (self.bent.kinks, self.bent.curvatures)),
+            np.ascontiguousarray(self.bent.slopes[:, :, 0]), batch.steps, start, found.left, found.right, found.factor,
+            found.owner, found.constant, T.astype(np.int64), out,
+        )  # fmt: skip
+        return out
+
+    def mean(self, names: Sequence[str]) -> Array:
+        """See `BatchRun.mean`."""
+        return self._mean_of(self.by_round(names), LONGEST)
