@@ -35,15 +35,23 @@ class BentBatch(ProblemBatch):
     curvatures: Array
     slopes: Array
     noise: Mapping[str, Array] = field(default_factory=dict)
+    parameters: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array]) -> BentBatch:
+    def of(
+        cls,
+        problems: Sequence[Any],
+        starts: Sequence[Mapping[str, Any]],
+        noise: Mapping[str, Array],
+        parameters: Mapping[str, Array],
+    ) -> BentBatch:
         """See `ProblemBatch.of`."""
         if any(starts) or any(level.any() for level in noise.values()):
             raise Unscouted("a start or noise on piecewise quadratics")
-        return cls(
-            *(np.array([getattr(each, name) for each in problems]) for name in ("kinks", "curvatures", "slopes"))
+        kinks, curvatures, slopes = (
+            np.array([getattr(each, name) for each in problems]) for name in ("kinks", "curvatures", "slopes")
         )
+        return cls(kinks, curvatures, slopes, noise, parameters)
 
     @cached_property
     def H(self) -> Array:  # type: ignore[override]  # none  # noqa: N802

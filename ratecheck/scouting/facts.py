@@ -26,7 +26,8 @@ class ProblemBatch(ABC):
 
     ``H`` (N, n, d, d), ``g`` (N, n, d) are gradients H x - g where these are ``affine``, else zeros; ``start`` is
     (N, n, d), ``centre`` (N, n, d) a minimiser, NaN without one, ``lowest`` (N,) the infimum. The first ``d_u``
-    variables are shared; ``noise`` has (N,) standard deviations by fact.
+    variables are shared; ``noise`` has (N,) standard deviations by fact, ``parameters`` those of the
+    method that are no step sizes, (N,) or (N, n).
     """
 
     affine: ClassVar[bool] = True
@@ -35,14 +36,16 @@ class ProblemBatch(ABC):
     d_u: int
     start: Array
     noise: Mapping[str, Array]
+    parameters: Mapping[str, Array]
     centre: Array
     lowest: Array
 
     @classmethod
     @abstractmethod
     def of(
-        cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array]
-    ) -> ProblemBatch:
+        cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array],
+        parameters: Mapping[str, Array],
+    ) -> ProblemBatch:  # fmt: skip
         """The batch of these problems, from starts x0 and v0, zeros by default."""
 
     @abstractmethod
@@ -63,18 +66,20 @@ class QuadraticBatch(ProblemBatch):
     d_u: int
     start: Array
     noise: Mapping[str, Array]
+    parameters: Mapping[str, Array]
 
     @classmethod
     def of(
-        cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array]
-    ) -> QuadraticBatch:
+        cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array],
+        parameters: Mapping[str, Array],
+    ) -> QuadraticBatch:  # fmt: skip
         """See `ProblemBatch.of`."""
         H, g = (np.array([getattr(each, name) for each in problems]) for name in ("H", "g"))
         d_u, start = problems[0].d_u, np.zeros_like(g)
         for k, own in enumerate(starts):
             for name, value in own.items():
                 start[k, :, slice(0, d_u) if name == "x0" else slice(d_u, None)] = np.asarray(value, dtype=float)
-        return cls(H, g, d_u, start, noise)
+        return cls(H, g, d_u, start, noise, parameters)
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
         """See `ProblemBatch.followed`."""
@@ -190,8 +195,41 @@ class QuadraticBatch(ProblemBatch):
         found = np.sqrt(np.sum(there**2, axis=2).mean(axis=1))
         return np.where(np.isfinite(self._least_curvature()), found, np.inf)
 
+    def _weights(self) -> Array:
+        """The clients' weights alpha_i, (N, n)."""
+        given = self.parameters.get("alpha", np.full(len(self.g), 1 / self.n))
+        return np.broadcast_to(given if given.ndim == 2 else given[:, None], (len(self.g), self.n))
+
+    def _least_inner(self) -> Array:
+        """The least alpha_i (lambda - ell), ell being the modulus of weak convexity."""
+        weak = np.maximum(-np.linalg.eigvalsh(self.H).min(axis=(1, 2)), 0.0)
+        return np.asarray(self._weights().min(axis=1) * (self.parameters["lambda_"] - weak))
+
+    def _lagrangian_gap(self) -> Array:
+        """sum_i alpha_i f_i at the start, less the least sum_i alpha_i F_i of the envelopes."""
+        alpha, d = self._weights(), self.g.shape[2]
+        shift = self.parameters["lambda_"][:, None, None, None]
+        inverse = np.linalg.pinv(self.H + shift * np.eye(d), hermitian=True)
+        point = np.einsum("bnij,bnj->bni", inverse, self.g)
+        whole = np.einsum("bn,bnij->bij", alpha, shift * (self.H @ inverse))
+        slope = np.einsum("bn,bni->bi", alpha, shift[..., 0] * point)
+        offset = -np.einsum("bn,bni,bni->b", alpha, self.g, point) / 2
+        values, vectors = np.linalg.eigh((whole + np.swapaxes(whole, 1, 2)) / 2)
+        size = np.abs(values).max(axis=1, keepdims=True)
+        along = np.einsum("bij,bi->bj", vectors, slope)
+        flat = np.abs(values) <= 1e-12 * size
+        steep = np.abs(along) > 1e-9 * np.abs(slope).max(axis=1, keepdims=True)
+        exists = ~((values < 0) & ~flat).any(axis=1) & ~(flat & steep).any(axis=1)
+        lowest = offset - np.where(flat, 0.0, along**2 / np.where(flat, 1.0, values)).sum(axis=1) / 2
+        value = np.einsum("bni,bnij,bnj->bn", self.start, self.H, self.start) / 2
+        start = np.einsum("bn,bn->b", alpha, value - np.einsum("bni,bni->bn", self.g, self.start))
+        weak = np.linalg.eigvalsh(self.H).min(axis=(1, 2)) + self.parameters["lambda_"] > 0
+        return np.where(exists & weak, np.maximum(start - lowest, 0.0), np.inf)
+
     def fact(self, name: str) -> Array | None:
         """The constant of that name; None for one that is certified one by one."""
+        if name in _OF_ENVELOPES and "lambda_" in self.parameters:
+            return _OF_ENVELOPES[name](self)
         if self.d_u < self.H.shape[2] and name in _OF_SHARED:
             return None
         if name in self.noise:
@@ -202,6 +240,10 @@ class QuadraticBatch(ProblemBatch):
 _OF_SHARED = (
     "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "minimiser_heterogeneity",
 )  # fmt: skip
+_OF_ENVELOPES: dict[str, Callable[[QuadraticBatch], Array]] = {
+    "inner_convexity": QuadraticBatch._least_inner,
+    "lagrangian_gap": QuadraticBatch._lagrangian_gap,
+}
 _FACTS: dict[str, Callable[[QuadraticBatch], Array]] = {
     "L": QuadraticBatch._smoothness,
     "F_0": lambda batch: batch._gap,
@@ -213,5 +255,6 @@ _FACTS: dict[str, Callable[[QuadraticBatch], Array]] = {
     "clients_strong_convexity": QuadraticBatch._least_of_clients,
     "polyak_lojasiewicz": QuadraticBatch._lojasiewicz,
     "minimiser_heterogeneity": QuadraticBatch._at_minimiser,
+    "inner_error": lambda batch: np.zeros(len(batch.g)),
     "dimension": lambda batch: np.full(len(batch.g), float(batch.g.shape[2])),
 }

@@ -90,6 +90,9 @@ class Scout:
         self.records = [facts[symbol] for symbol in self.symbols]
         if not recordable(self.records):
             raise Unscouted("quantities inside a round")
+        middle = cube.problem(dict.fromkeys(cube.coordinates, 0.5))
+        if type(middle) not in BATCHES:
+            raise Unscouted(f"a {middle.kind} problem")
         self.by_round = not all(self._is_mean(claim) for claim in self.statement.claims)
 
     def _is_mean(self, claim: Claim) -> bool:
@@ -164,8 +167,8 @@ class Scout:
         T = np.broadcast_to(settings.get(statement.vocabulary.run.get("rounds", ""), np.asarray(1.0)), (N,))
         traces = [self._traces(setting, each, int(t)) for each, t in zip(decoded, T, strict=True)]
         steps = self._steps(setting, decoded, settings)
-        problems = self._batch(decoded, settings)
-        facts = self._facts(setting, decoded, problems, settings, traces)
+        problems = self._batch(setting, decoded, settings)
+        facts = self._facts(setting, decoded, problems, settings, traces, T)
         claims = self._claims(at, facts)
         taken: dict[str, Array] = {}
         if cube.restricted:
@@ -178,7 +181,8 @@ class Scout:
                                                       if np.isfinite(value[k])}})
                 for k, each in enumerate(decoded)
             ]  # fmt: skip
-            facts = self._facts(setting, decoded, problems, settings, traces)
+            problems = self._batch(setting, decoded, settings)
+            facts = self._facts(setting, decoded, problems, settings, traces, T)
             claims = self._claims(at, facts)
         values = {**settings, **facts, **claims}
         own = self._chosen(cube.free_steps, "step", values, at)
@@ -259,22 +263,37 @@ class Scout:
             return np.broadcast_to(settings[symbol][:, None], (N, n)).astype(np.int64)
         return np.broadcast_to(setting.steps[:1], (N, n)).astype(np.int64)
 
-    def _batch(self, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> ProblemBatch:
+    def _batch(self, setting: Setting, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> ProblemBatch:
         facts = self.statement.vocabulary.facts
         noise = {fact: settings[symbol] for symbol, fact in facts.items() if fact in NOISE and symbol in settings}
         kind = BATCHES[type(decoded[0].problem)]
-        return kind.of([each.problem for each in decoded], [each.start for each in decoded], noise)
+        problems, starts = [each.problem for each in decoded], [each.start for each in decoded]
+        return kind.of(problems, starts, noise, self._parameters(setting, decoded, settings))
+
+    def _parameters(
+        self, setting: Setting, decoded: Sequence[_Decoded], settings: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """The method's own parameters that are no step sizes of the paper, (N,) or (N, n)."""
+        found = {}
+        for name, value in setting.parameters.items():
+            if name in decoded[0].given:
+                found[name] = np.array([each.given[name] for each in decoded], dtype=float)
+            elif name in settings:
+                found[name] = settings[name]
+            else:
+                found[name] = np.broadcast_to(np.asarray(value, dtype=float), (len(decoded), *np.shape(value)))
+        return found
 
     def _facts(
         self, setting: Setting, decoded: Sequence[_Decoded], problems: ProblemBatch, settings: Mapping[str, Array],
-        traces: Sequence[Sequence[Participation]],
+        traces: Sequence[Sequence[Participation]], T: Array,
     ) -> dict[str, Array]:  # fmt: skip
         """Constants by symbol; infinite for one that does not exist."""
         found: dict[str, Array] = {}
         for name, fact in certifiable(self.statement).items():
             value = problems.fact(fact)
             if value is None:
-                value = self._one_by_one(fact, decoded, traces)
+                value = self._one_by_one(fact, setting, decoded, problems, traces, T)
             if value is None:
                 continue
             if fact in NOISE and name in settings:
@@ -290,23 +309,26 @@ class Scout:
         return found
 
     def _one_by_one(
-        self, fact: str, decoded: Sequence[_Decoded], traces: Sequence[Sequence[Participation]]
-    ) -> Array | None:
+        self, fact: str, setting: Setting, decoded: Sequence[_Decoded], problems: ProblemBatch,
+        traces: Sequence[Sequence[Participation]], T: Array,
+    ) -> Array | None:  # fmt: skip
         """A constant certified instance by instance; None where it is not known of such problems."""
         values = []
-        for each, own in zip(decoded, traces, strict=True):
-            if len(own) > 1:
-                raise Unscouted("several participations that decide a constant")
+        for k, (each, own) in enumerate(zip(decoded, traces, strict=True)):
+            noise = {name: float(level[k]) for name, level in problems.noise.items()}
+            parameters = {name: value[k] for name, value in problems.parameters.items()}
+            case = replace(
+                setting.case(own[0]), problem=each.problem, T=int(T[k]) or None, noise=noise, parameters=parameters,
+                start=each.start,
+            )  # fmt: skip
             try:
-                here = resolve(self.statement, each.problem, each.pattern, each.given, start=each.start)
-                constant = here.case(own[0]).fact(fact)
+                constant = case.fact(fact)
             except InputError:
                 values.append(np.nan)
                 continue
             if constant is None:
                 return None
-            absent = constant.certificate is Certificate.ABSENT
-            values.append(np.inf if absent else constant.value)
+            values.append(np.inf if constant.certificate is Certificate.ABSENT else constant.value)
         return np.array(values)
 
     def _claims(self, at: Mapping[str, Array], facts: Mapping[str, Array]) -> dict[str, Array]:
@@ -365,12 +387,8 @@ class Scout:
                 value = np.broadcast_to(values[name], (len(T),))[rows]
             elif name in derived and names_in(derived[name]) <= values.keys():
                 value = np.broadcast_to(numbers.evaluated(derived[name], values), (len(T),))[rows]
-            elif name in setting.parameters:
-                value = (
-                    np.broadcast_to(np.asarray(setting.parameters[name], dtype=float), (N,))
-                    if np.isscalar(setting.parameters[name])
-                    else np.broadcast_to(np.asarray(setting.parameters[name]), (N, n))
-                )
+            elif name in problems.parameters:
+                value = problems.parameters[name][rows]
             elif name in algorithm.optional:
                 value = np.full(N, algorithm.optional[name](n))
             elif name in self.unsaid and "L" in facts:
@@ -407,7 +425,7 @@ class Scout:
         if oracle == "gradient":
             return H, g
         shift = parameters["lambda_"][:, None, None, None] * np.eye(H.shape[-1])
-        inverse = np.linalg.inv(H + shift)
+        inverse = np.linalg.pinv(H + shift, hermitian=True)
         return parameters["lambda_"][:, None, None, None] * inverse, -np.einsum("bnij,bnj->bni", inverse, g)
 
     def _law(self, patterns: Sequence[Participation]) -> Law:
