@@ -99,7 +99,7 @@ def fields(problem: Problem) -> dict[str, Any]:
 def read(data: Mapping[str, Any]) -> Problem:
     """The inverse of `fields`; raises `InputError` for what is no problem."""
     kind = data["kind"]
-    readable = [name for name, each in KINDS.items() if "read" in vars(each)]
+    readable = [name for name, each in KINDS.items() if "read" in vars(each) or "stored" in vars(each)]
     if kind not in readable:
         raise InputError(f"an instance on a {kind!r} problem is not known: {' or '.join(reversed(readable))}")
     return KINDS[kind].read(data)

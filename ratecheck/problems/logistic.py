@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.one_dimensional import ternary_each
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole
+from ratecheck.inputs import bounded, check_size, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.datasets import DataTable, breast_cancer, dealt, digits, libsvm, synthetic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
@@ -59,11 +59,11 @@ class Logistic(SingleLevel):
     def __init__(
         self, features: ArrayLike, labels: ArrayLike, *, shared: int, rho: float = 0.01, batch: int | None = None
     ) -> None:
-        rows = _numbers("features", features)
+        rows = bounded("features", features, LARGEST)
         if rows.ndim != 3 or 0 in rows.shape:
             raise InputError(f"features: shape {rows.shape}; needed (n, N, d), each at least 1")
         self.n, self.N, self.d = rows.shape
-        signs = _numbers("labels", labels, (self.n, self.N))
+        signs = bounded("labels", labels, LARGEST, (self.n, self.N))
         if (wrong := np.argwhere(np.abs(signs) != 1.0)).size:
             client, sample = wrong[0]
             raise InputError(f"labels[{client}, {sample}] is {signs[client, sample]:g}; needed -1 or +1")
@@ -189,8 +189,8 @@ class Logistic(SingleLevel):
         place. Constants of an absent block (d_u = 0 or d_v = 0) are 0.
         Raises :class:`InputError` where a start or a noise level does not fit or is not finite.
         """
-        u = _numbers("u0", np.zeros(self.d_u) if u0 is None else u0, (self.d_u,))
-        v = _numbers("v0", np.zeros((self.n, self.d_v)) if v0 is None else v0, (self.n, self.d_v))
+        u = bounded("u0", np.zeros(self.d_u) if u0 is None else u0, LARGEST, (self.d_u,))
+        v = bounded("v0", np.zeros((self.n, self.d_v)) if v0 is None else v0, LARGEST, (self.n, self.d_v))
         noise_u, noise_v = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         floor, why = self._infimum_floor
         gap = max(0.0, self.value(u, v) - floor)
@@ -301,18 +301,6 @@ class Logistic(SingleLevel):
 
 def _exact(name: str, value: float, reason: str) -> Constant:
     return Constant(name, value, Certificate.EXACT, reason)
-
-
-def _numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> Array:
-    """``values`` as finite float64 of the given shape, none beyond ``LARGEST``."""
-    array = floats(name, values)
-    if shape is not None and array.shape != shape:
-        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    if (bad := np.argwhere(~(np.abs(array) <= LARGEST))).size:
-        where = ", ".join(map(str, bad[0]))
-        value = array[tuple(bad[0])]
-        raise InputError(f"{name}[{where}] is {value:g}; needed finite values of size at most {LARGEST:g}")
-    return array
 
 
 def _penalty(x: Array) -> Array:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
@@ -76,6 +76,7 @@ class MinMax(SingleLevel):
     kind: ClassVar[str] = "minmax"
     affine: ClassVar[bool] = True
     potential: ClassVar[bool] = False
+    stored: ClassVar[tuple[str, ...]] = _ARRAYS
     symmetric: ClassVar[frozenset[str]] = frozenset({"A", "C"})
     degrees: ClassVar[Mapping[str, int]] = {"A": 2, "B": 2, "C": 2, "a": 1, "c": 1}
     written: ClassVar[tuple[WrittenProblem, ...]] = (
@@ -88,11 +89,11 @@ class MinMax(SingleLevel):
         if B_.ndim != 3 or 0 in B_.shape:
             raise InputError(f"B: shape {B_.shape}; needed (n, d_x, d_y), each at least 1")
         self.n, self.d_x, self.d_y = B_.shape
-        self.B = _numbers("B", B_, B_.shape)
-        self.A = _semidefinite("A", _numbers("A", A, (self.n, self.d_x, self.d_x)))
-        self.C = _semidefinite("C", _numbers("C", C, (self.n, self.d_y, self.d_y)))
-        self.a = _numbers("a", a, (self.n, self.d_x))
-        self.c = _numbers("c", c, (self.n, self.d_y))
+        self.B = bounded("B", B_, _LARGEST, B_.shape)
+        self.A = _semidefinite("A", bounded("A", A, _LARGEST, (self.n, self.d_x, self.d_x)))
+        self.C = _semidefinite("C", bounded("C", C, _LARGEST, (self.n, self.d_y, self.d_y)))
+        self.a = bounded("a", a, _LARGEST, (self.n, self.d_x))
+        self.c = bounded("c", c, _LARGEST, (self.n, self.d_y))
         self.d = self.d_u = self.d_x + self.d_y
         self.d_v = 0
 
@@ -189,15 +190,6 @@ class MinMax(SingleLevel):
         x, y = np.split(np.asarray(u, dtype=float), [self.d_x])
         A, B, C, a, c = (getattr(self, name).mean(axis=0) for name in _ARRAYS)
         return float(x @ A @ x / 2 + x @ B @ y - y @ C @ y / 2 - a @ x + c @ y)
-
-    def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
-        return {name: getattr(self, name).tolist() for name in _ARRAYS}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
-        return cls(*(data[name] for name in _ARRAYS))
 
     def without_variable(self, c: int) -> MinMax:
         """See `ProblemData.without_variable`: c counts those of x first, and of x and of y one is left."""
@@ -393,17 +385,6 @@ def _matrices(A: Array, B: Array, C: Array) -> Array:
     """M_i = [[A_i, B_i], [-B_i', C_i]], (n, d, d)."""
     upper, lower = np.concatenate([A, B], axis=2), np.concatenate([-B.transpose(0, 2, 1), C], axis=2)
     return np.concatenate([upper, lower], axis=1)
-
-
-def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = floats(name, given)
-    if array.shape != shape:
-        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    wrong = np.argwhere(~(np.abs(array) <= _LARGEST))
-    if wrong.size:
-        at = tuple(int(k) for k in wrong[0])
-        raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}")
-    return array.copy()
 
 
 def _semidefinite(name: str, blocks: Array) -> Array:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bounds.printing.notation import Notation, is_short
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, nonnegative, whole, within
 from ratecheck.problems.constants import NO_PROOF, Certificate, Constant, Constants
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import CalledOracle, SingleLevel, WrittenProblem
@@ -66,14 +66,14 @@ class PhaseRetrieval(SingleLevel):
     )
 
     def __init__(self, A: ArrayLike, b: ArrayLike, s: ArrayLike | None = None, signal: ArrayLike | None = None) -> None:
-        self.A = _numbers("A", A)
+        self.A = bounded("A", A, _LARGEST)
         if self.A.ndim != 3 or self.A.size == 0:
             raise InputError(f"A has the shape {self.A.shape}, needed is (n, N, d) with at least one of each")
         self.n, self.N, self.d = self.A.shape
         self.d_u, self.d_v = self.d, 0
-        self.b = _numbers("b", b, (self.n, self.N))
-        self.s = np.zeros((self.n, self.N)) if s is None else _numbers("s", s, (self.n, self.N))
-        self.signal = None if signal is None else _numbers("signal", signal, (self.d,))
+        self.b = bounded("b", b, _LARGEST, (self.n, self.N))
+        self.s = np.zeros((self.n, self.N)) if s is None else bounded("s", s, _LARGEST, (self.n, self.N))
+        self.signal = None if signal is None else bounded("signal", signal, _LARGEST, (self.d,))
         if self.signal is not None and (wrong := self._contradicts(self.signal)):
             raise InputError(f"signal: {wrong}; needed is exactly (a_ij'x + s_ij)^2 = b_ij^2")
 
@@ -147,7 +147,7 @@ class PhaseRetrieval(SingleLevel):
 
         With a signal those of the minimum, too: it is the minimiser to which distances are measured, one of several.
         """
-        point = np.zeros(self.d) if u0 is None else _numbers("u0", u0, (self.d,))
+        point = np.zeros(self.d) if u0 is None else bounded("u0", u0, _LARGEST, (self.d,))
         sigma_u, _ = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         value, squares = self._at_most(point)
         flat = not self.A.any()
@@ -180,7 +180,7 @@ class PhaseRetrieval(SingleLevel):
         outside, so that it is no L of a statement. Raises `InputError` for a negative radius or another shape.
         """
         radius = nonnegative("radius", radius)
-        point = np.zeros(self.d) if centre is None else _numbers("centre", centre, (self.d,))
+        point = np.zeros(self.d) if centre is None else bounded("centre", centre, _LARGEST, (self.d,))
         largest = 0.0
         for i, A in enumerate(self.A):
             away = (np.abs(A @ point + self.s[i]) + radius * np.linalg.norm(A, axis=1)) + self._rounding(i, point)
@@ -377,16 +377,3 @@ def _rounded(numbers: Array) -> Array:
 def _direction(numbers: Array) -> Array:
     """A vector of length about 1, on the grid."""
     return _rounded(numbers / float(np.linalg.norm(numbers)))
-
-
-def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
-    array = floats(name, given).copy()
-    if shape is not None and array.shape != shape:
-        raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
-    wrong = np.argwhere(~(np.abs(array) <= _LARGEST))
-    if wrong.size:
-        place = tuple(int(k) for k in wrong[0])
-        raise InputError(
-            f"{name}{list(place)} is {array[place]:g}: needed is a finite number, at most {_LARGEST:g} in size"
-        )
-    return array

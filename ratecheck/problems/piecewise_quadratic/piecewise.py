@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.outward import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, real, whole
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
@@ -73,6 +73,7 @@ class Piecewise(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise"
+    stored: ClassVar[tuple[str, ...]] = ("kinks", "curvatures", "slopes")
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise", "synthetic"),
         WrittenProblem("piecewise:", "from_file", _arrays, own_clients=True),
@@ -89,12 +90,9 @@ class Piecewise(SingleLevel):
         for name, array, shape in (("kinks", self.kinks, (n, d, pieces - 1)), ("slopes", self.slopes, (n, d))):
             if array.shape != shape:
                 raise InputError(f"{name}: shape {array.shape}; needed {shape}, to fit curvatures {(n, d, pieces)}")
-        for name, array in (("kinks", self.kinks), ("curvatures", self.curvatures), ("slopes", self.slopes)):
-            if (wrong := np.argwhere(~(np.abs(array) <= _LARGEST))).size:
-                at = tuple(int(k) for k in wrong[0])
-                raise InputError(
-                    f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}"
-                )
+        self.kinks, self.curvatures, self.slopes = (
+            bounded(name, getattr(self, name), _LARGEST) for name in self.stored
+        )
         if (wrong := np.argwhere(np.diff(self.kinks, axis=2) < 0)).size:
             i, c, j = (int(k) for k in wrong[0])
             here, after = self.kinks[i, c, j], self.kinks[i, c, j + 1]
@@ -393,15 +391,6 @@ class Piecewise(SingleLevel):
         """See `Problem.sentence`."""
         names = notation.names("x", self.d)
         return functions("f", names, [_separable(curves, names, notation) for curves in self.curves], notation)
-
-    def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
-        return {"kinks": self.kinks.tolist(), "curvatures": self.curvatures.tolist(), "slopes": self.slopes.tolist()}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
-        return cls(data["kinks"], data["curvatures"], data["slopes"])
 
 
 def _without_kink(problem: ProblemData, j: int) -> ProblemData:
