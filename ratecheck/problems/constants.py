@@ -41,6 +41,16 @@ class Constant:
     certificate: Certificate
     reason: str
 
+    @staticmethod
+    def exact(name: str, value: float, reason: str) -> Constant:
+        """A constant that is known."""
+        return Constant(name, value, Certificate.EXACT, reason)
+
+    @staticmethod
+    def absent(name: str, reason: str) -> Constant:
+        """A constant that does not exist, or is not known to."""
+        return Constant(name, math.inf, Certificate.ABSENT, reason)
+
     @property
     def standing(self) -> str:
         """The certificate in words; what float64 cannot tell, or no proof was found of, may well exist."""

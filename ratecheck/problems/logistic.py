@@ -194,7 +194,7 @@ class Logistic(SingleLevel):
         noise_u, noise_v = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         floor, why = self._infimum_floor
         gap = max(0.0, self.value(u, v) - floor)
-        start = _exact("B_0", float(np.square(self.gradients(u, v)[0]).sum()), "gradients at the start")
+        start = Constant.exact("B_0", float(np.square(self.gradients(u, v)[0]).sum()), "gradients at the start")
         return Constants(
             *self._smoothness(),
             Constant("F_0", gap, Certificate.UPPER_BOUND, f"f(x0) - lower bound: {why}"),
@@ -249,9 +249,11 @@ class Logistic(SingleLevel):
         shared, personal = self.A[:, :, : self.d_u] / scale, self.A[:, :, self.d_u :] / scale
         unit = scale * scale / (4 * self.N)
         blocks = [
-            _exact(name, 0.0, "the block is absent")
+            Constant.exact(name, 0.0, "the block is absent")
             if rows.shape[2] == 0
-            else _exact(name, unit * float((_norms(rows) ** 2).max()) + 2 * self.rho, "largest Hessian: at the origin")
+            else Constant.exact(
+                name, unit * float((_norms(rows) ** 2).max()) + 2 * self.rho, "largest Hessian: at the origin"
+            )
             for name, rows in (("L_u", shared), ("L_v", personal))
         ]
         least, most = _coupling(shared, personal)
@@ -260,13 +262,13 @@ class Logistic(SingleLevel):
         why = "largest Hessian: at the origin" if attained else f"weights in [0, 1/4]; at the origin {unit * least:.6g}"
         why = "a block is absent" if 0 in (self.d_u, self.d_v) else why
         # The coupling is at most sqrt(L_u L_v), client by client, so that L is that of a diagonal block.
-        overall = _exact("L", max(c.value for c in blocks), "max(L_u, L_v), which bounds L_uv and L_vu")
+        overall = Constant.exact("L", max(c.value for c in blocks), "max(L_u, L_v), which bounds L_uv and L_vu")
         return *blocks, *(Constant(name, unit * most, kind, why) for name in ("L_uv", "L_vu")), overall
 
     def _dissimilarity(self) -> Constant:
         """``b``: the regulariser's gradient is common to the clients and cancels; that of the loss is left."""
         if self.d_u == 0 or self.n == 1:
-            return _exact("b", 0.0, "no shared variables" if self.d_u == 0 else "one client")
+            return Constant.exact("b", 0.0, "no shared variables" if self.d_u == 0 else "one client")
         scale = float(np.abs(self.A[:, :, : self.d_u]).max()) or 1.0
         rows = self.A[:, :, : self.d_u] / scale
         box, ball = _box_spread(rows), _ball_spread(rows)
@@ -275,9 +277,9 @@ class Logistic(SingleLevel):
 
     def _noise(self, name: str, rows: Array, additive: float) -> Constant:
         if rows.shape[2] == 0:
-            return _exact(name, 0.0, "the block is absent")
+            return Constant.exact(name, 0.0, "the block is absent")
         if self.batch is None:
-            return _exact(name, additive, "additive noise, full gradients")
+            return Constant.exact(name, additive, "additive noise, full gradients")
         scale = float(np.abs(rows).max()) or 1.0
         sampling = scale * _sample_spread(rows / scale) / math.sqrt(self.batch)
         why = f"additive noise {additive:g} and batches of {self.batch}, any slopes in [0, 1]"
@@ -297,10 +299,6 @@ class Logistic(SingleLevel):
         }
         best = max(floors)
         return best, floors[best]
-
-
-def _exact(name: str, value: float, reason: str) -> Constant:
-    return Constant(name, value, Certificate.EXACT, reason)
 
 
 def _penalty(x: Array) -> Array:

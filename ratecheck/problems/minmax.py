@@ -280,17 +280,16 @@ class MinMax(SingleLevel):
         z = np.zeros(self.d) if u0 is None else floats("u0", u0)
         if z.shape != (self.d,):
             raise InputError(f"u0 has the shape {z.shape}, the problem needs {(self.d,)}: x and y one after the other")
-        exact = Certificate.EXACT
         B_0 = float(np.sum(self.gradients(z, np.zeros((self.n, 0)))[0] ** 2))
         return Constants(
-            Constant("L", self._lipschitz, exact, "largest norm of an operator M_i"),
+            Constant.exact("L", self._lipschitz, "largest norm of an operator M_i"),
             self._cocoercivity,
             self._monotonicity,
             self._strong_monotonicity,
             self._distance2(z),
-            Constant("B_0", B_0, exact, "operators at the start"),
-            Constant("sigma_u", nonnegative("sigma_u", sigma_u), exact, "additive Gaussian noise"),
-            Constant("sigma_v", 0.0 * nonnegative("sigma_v", sigma_v), exact, "no personal variables"),
+            Constant.exact("B_0", B_0, "operators at the start"),
+            Constant.exact("sigma_u", nonnegative("sigma_u", sigma_u), "additive Gaussian noise"),
+            Constant.exact("sigma_v", 0.0 * nonnegative("sigma_v", sigma_v), "no personal variables"),
         )
 
     @cached_property
@@ -316,7 +315,7 @@ class MinMax(SingleLevel):
         least, off = self.least_eigenvalue
         name, what = "strong_convexity", "least eigenvalue of the symmetric part of the mean operator"
         if least <= off:
-            return Constant(name, math.inf, Certificate.ABSENT, f"the {what} is {max(least, 0.0):.6g}")
+            return Constant.absent(name, f"the {what} is {max(least, 0.0):.6g}")
         # Where the operator is a multiple of the identity it may exceed L all the same.
         value = min(least - off, self._lipschitz)
         kind = Certificate.EXACT if off <= _CALLED_EXACT * least else Certificate.LOWER_BOUND
@@ -344,7 +343,7 @@ class MinMax(SingleLevel):
         name, largest = "cocoercivity", self.nearly_cocoercive
         if largest is None:
             why = "an operator turns a direction along which it is not strongly monotone"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
+            return Constant.absent(name, why)
         why = "largest eigenvalue of M_i'M_i relative to the symmetric part of M_i"
         if self.d > _RATIONAL:
             return Constant(name, largest * (1 + _MARGIN), Certificate.UPPER_BOUND, f"{why}, and a margin")
@@ -352,18 +351,18 @@ class MinMax(SingleLevel):
             if all(cocoercive(each, Fraction(value)) for each in rationals(self._operator[0])):
                 return Constant(name, value, kind, why if kind is Certificate.EXACT else f"{why}, and a margin")
         why = f"{CANNOT_TELL} whether every operator is {largest:.6g}-cocoercive"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
+        return Constant.absent(name, why)
 
     def _distance2(self, z: Array) -> Constant:
         name, found = "distance2_0", self.zero
         if found is None:
-            return Constant(name, math.inf, Certificate.ABSENT, NO_ZERO)
+            return Constant.absent(name, NO_ZERO)
         point, off, _ = found
         distance = float(np.linalg.norm(z - point))
         if not math.isfinite(off) or not math.isfinite(distance):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the zero of F is")
+            return Constant.absent(name, f"{CANNOT_TELL} where the zero of F is")
         if off <= _CALLED_EXACT * distance:
-            return Constant(name, (distance + off) ** 2, Certificate.EXACT, "distance to the zero by linear algebra")
+            return Constant.exact(name, (distance + off) ** 2, "distance to the zero by linear algebra")
         why = "distance to the zero, with what the solution of the linear system may be off"
         return Constant(name, (distance + off) ** 2, Certificate.UPPER_BOUND, why)
 

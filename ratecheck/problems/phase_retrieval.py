@@ -153,9 +153,7 @@ class PhaseRetrieval(SingleLevel):
         flat = not self.A.any()
         degree = "f_i is a polynomial of degree 4, whose second derivatives have no bound"
         smooth = [
-            Constant(name, 0.0, Certificate.EXACT, "every f_i is constant")
-            if flat
-            else Constant(name, math.inf, Certificate.ABSENT, degree)
+            Constant.exact(name, 0.0, "every f_i is constant") if flat else Constant.absent(name, degree)
             for name in ("L_u", "L")
         ]
         gap = (Certificate.UPPER_BOUND, "f is never negative")
@@ -168,8 +166,8 @@ class PhaseRetrieval(SingleLevel):
             self._dissimilarity(),
             self._convexity(),
             *self._of_minimiser(point),
-            *(Constant(name, 0.0, Certificate.EXACT, "no personal variables") for name in _OF_PERSONAL),
-            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+            *(Constant.exact(name, 0.0, "no personal variables") for name in _OF_PERSONAL),
+            Constant.exact("sigma_u", sigma_u, "additive Gaussian noise"),
         )
 
     def smoothness_on_ball(self, radius: float, centre: ArrayLike | None = None) -> Constant:
@@ -198,10 +196,10 @@ class PhaseRetrieval(SingleLevel):
         """See `Problem.of_gradients`."""
         if name == "gradient_bound":
             if not self.A.any():
-                return Constant(name, 0.0, Certificate.EXACT, "every f_i is constant")
-            return Constant(name, math.inf, Certificate.ABSENT, "gradients are polynomials of degree 3")
+                return Constant.exact(name, 0.0, "every f_i is constant")
+            return Constant.absent(name, "gradients are polynomials of degree 3")
         if name == "interpolation" and self.signal is not None:
-            return Constant(name, 0.0, Certificate.EXACT, "every f_i is 0 at the signal, and never negative")
+            return Constant.exact(name, 0.0, "every f_i is 0 at the signal, and never negative")
         return None
 
     @property
@@ -283,13 +281,13 @@ class PhaseRetrieval(SingleLevel):
         """0 of equal clients; along a coordinate with other fourth powers the gradients grow apart like x^3."""
         equal = all((array == array[0]).all() for array in (self.A, self.b, self.s))
         if equal or not self.A.any():
-            return Constant("b", 0.0, Certificate.EXACT, "all clients have the same function up to a constant")
+            return Constant.exact("b", 0.0, "all clients have the same function up to a constant")
         for c in range(self.d):
             powers = {sum(Fraction(a) ** 4 for a in row) for row in self.A[:, :, c].tolist()}
             if len(powers) > 1:
                 why = f"gradients of clients grow apart like x^3 along coordinate {c}"
-                return Constant("b", math.inf, Certificate.ABSENT, why)
-        return Constant("b", math.inf, Certificate.ABSENT, f"{NO_PROOF} of a bound of the gradients' dissimilarity")
+                return Constant.absent("b", why)
+        return Constant.absent("b", f"{NO_PROOF} of a bound of the gradients' dissimilarity")
 
     def _convexity(self) -> Constant:
         """The least curvature of a client where that is 0; else a point at which one is bent down."""
@@ -302,17 +300,17 @@ class PhaseRetrieval(SingleLevel):
             if value < -_BENT * (self._norm(i, 3 * (A @ x + self.s[i]) ** 2) + self._norm(i, self.b[i] ** 2)):
                 why = f"client {i} has the curvature {value:.3g} at {np.array2string(x, precision=3, threshold=6)}"
                 break
-        return Constant("convexity", math.inf, Certificate.ABSENT, why)
+        return Constant.absent("convexity", why)
 
     def _of_minimiser(self, start: Array) -> list[Constant]:
         if self.signal is None:
             why = f"{NO_PROOF} of where f is minimal"
             names = ("distance2_0", "minimiser_heterogeneity")
-            return [Constant(name, math.inf, Certificate.ABSENT, why) for name in names]
+            return [Constant.absent(name, why) for name in names]
         away = float(np.sum((start - self.signal) ** 2)) * (1 + 4 * (self.d + 2) * _EPS)
         return [
             Constant("distance2_0", away, Certificate.UPPER_BOUND, "distance to the signal"),
-            Constant("minimiser_heterogeneity", 0.0, Certificate.EXACT, "every f_i is minimal at the signal"),
+            Constant.exact("minimiser_heterogeneity", 0.0, "every f_i is minimal at the signal"),
         ]
 
     # --- As data, and in words ---

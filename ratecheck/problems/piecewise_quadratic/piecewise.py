@@ -21,7 +21,7 @@ from ratecheck.algebra.outward import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, floats, nonnegative, real, whole
-from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.constants import CANNOT_TELL, Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.matrices import spread
@@ -291,19 +291,19 @@ class Piecewise(SingleLevel):
         )
         return Constants(
             *(self._constant(name, start, reason, absent) for name, reason, absent in found),
-            Constant("sigma_v", 0.0, Certificate.EXACT, nothing),
-            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+            Constant.exact("sigma_v", 0.0, nothing),
+            Constant.exact("sigma_u", sigma_u, "additive Gaussian noise"),
         )
 
     def _constant(self, name: str, start: list[Fraction], reason: str, absent: str) -> Constant:
         exact = self.exact(start)[name]()
         if exact is None:
-            return Constant(name, math.inf, Certificate.ABSENT, absent)
+            return Constant.absent(name, absent)
         down = name in ("strong_convexity", "polyak_lojasiewicz")
         value = root_above(exact) if name in ROOTS else _rounded(exact, down=down)
         if math.isinf(value):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL}: it is beyond the largest of floats")
-        return Constant(name, value, Certificate.EXACT, reason)
+            return Constant.absent(name, f"{CANNOT_TELL}: it is beyond the largest of floats")
+        return Constant.exact(name, value, reason)
 
     def of_gradients(self, name: str) -> Constant | None:
         """See `Problem.of_gradients`."""

@@ -316,16 +316,16 @@ class Bilevel(Problem):
         hessians = (self.Q, lower_hessians(self.A, self.B))
         L_1 = max(float(np.abs(np.linalg.eigvalsh(of_clients)).max()) for of_clients in hessians)
         return Constants(
-            _exact("mu_g", float(self._spectra.min()), "smallest eigenvalue of the A_i"),
+            Constant.exact("mu_g", float(self._spectra.min()), "smallest eigenvalue of the A_i"),
             self._lipschitz(radius, math.hypot(_norm(x), _norm(y))),
-            _exact("L_1", L_1, "largest norm of the Hessians of f_i and g_i"),
-            _exact("L_2", 0.0, "f_i and g_i are quadratic"),
-            _exact("L_3", 0.0, "g_i is quadratic"),
-            *(_exact(name, nonnegative(name, sigma), "additive noise") for name, sigma in noises),
+            Constant.exact("L_1", L_1, "largest norm of the Hessians of f_i and g_i"),
+            Constant.exact("L_2", 0.0, "f_i and g_i are quadratic"),
+            Constant.exact("L_3", 0.0, "g_i is quadratic"),
+            *(Constant.exact(name, nonnegative(name, sigma), "additive noise") for name, sigma in noises),
             *self._dissimilarity(w),
             self._gap(x, w),
-            _exact("Delta_y", float(np.sum((y - self.y_star(x, w)) ** 2)), "linear algebra"),
-            _exact("Delta_v", float(np.sum((v - self.v_star(x, w)) ** 2)), "linear algebra"),
+            Constant.exact("Delta_y", float(np.sum((y - self.y_star(x, w)) ** 2)), "linear algebra"),
+            Constant.exact("Delta_v", float(np.sum((v - self.v_star(x, w)) ** 2)), "linear algebra"),
         )
 
     def _weights(self, weights: ArrayLike | None) -> Array:
@@ -347,17 +347,19 @@ class Bilevel(Problem):
     def _gap(self, x: Array, w: Array) -> Constant:
         gap = self.value(x, w) - self.infimum(w)
         if math.isinf(gap):
-            return _absent("Phi_gap", "Phi is unbounded below")
-        return _exact("Phi_gap", max(gap, 0.0), "minimum by linear algebra")
+            return Constant.absent("Phi_gap", "Phi is unbounded below")
+        return Constant.exact("Phi_gap", max(gap, 0.0), "minimum by linear algebra")
 
     def _lipschitz(self, radius: float | None, start: float) -> Constant:
         """``L_f``: the largest gradient of an f_i."""
         if radius is not None and nonnegative("radius", radius) < start:
             raise InputError(f'radius={radius:g} breaks "radius >= ||(x0, y0)||"; nearest that does: {start:.6g}')
         if not self.Q.any():
-            return _exact("L_f", float(np.linalg.norm(self.q, axis=1).max()), "largest ||q_i||: every f_i is linear")
+            return Constant.exact(
+                "L_f", float(np.linalg.norm(self.q, axis=1).max()), "largest ||q_i||: every f_i is linear"
+            )
         if radius is None:
-            return _absent("L_f", "the gradient of a quadratic is unbounded; a radius would make it finite")
+            return Constant.absent("L_f", "the gradient of a quadratic is unbounded; a radius would make it finite")
         largest = max(_largest_gradient(Q, q, float(radius)) for Q, q in zip(self.Q, self.q, strict=True))
         return Constant("L_f", largest, Certificate.UPPER_BOUND, f"on the ball ||(x, y)|| <= {radius:g} alone")
 
@@ -378,31 +380,27 @@ class Bilevel(Problem):
         if all(largest_norm(each - mean) <= _ZERO * largest_norm(each) for each, mean in ((self.A, A), (self.B, B))):
             spread = float(w @ np.sum((self.b - _mean(w, self.b)) ** 2, axis=1))
             why = "common A_i and B_i"
-            return _exact("beta_gh", 1.0, why), _exact("sigma_gh", math.sqrt(spread), f"spread of the b_i; {why}")
+            return Constant.exact("beta_gh", 1.0, why), Constant.exact(
+                "sigma_gh", math.sqrt(spread), f"spread of the b_i; {why}"
+            )
         Y, y0 = self.y_map(w)
         if largest_norm(self.B - self.A @ Y) > self._rounding() * float(self._spectra.max()) * _norm(Y):
             why = "the clients' solutions of the lower level depend on x with different slopes A_i^-1 B_i"
-            return _absent("beta_gh", why), _absent("sigma_gh", why)
+            return Constant.absent("beta_gh", why), Constant.absent("sigma_gh", why)
         D, e = np.linalg.solve(A, self.A - A).transpose(0, 2, 1), self.A @ y0 - self.b
         N, s = np.einsum("i,iab,iac->bc", w, D, D), np.einsum("i,iab,ia->b", w, D, e)
         norm, k = _norm(N), float(w @ np.sum(e**2, axis=1))
         if _norm(s) <= _ZERO * math.sqrt(norm * k):
-            beta = _exact("beta_gh", math.sqrt(1 + norm), "root of ||sum_i w_i E_i'E_i||, E_i = A_i A^-1, A the mean")
-            return beta, _exact("sigma_gh", math.sqrt(k), "spread at the solution of the lower level")
+            beta = Constant.exact(
+                "beta_gh", math.sqrt(1 + norm), "root of ||sum_i w_i E_i'E_i||, E_i = A_i A^-1, A the mean"
+            )
+            return beta, Constant.exact("sigma_gh", math.sqrt(k), "spread at the solution of the lower level")
         why = f"beyond {math.sqrt(1 + norm):.6g}, the root of ||sum_i w_i E_i'E_i||, at which no sigma_gh exists"
         excess = k + float(s @ np.linalg.solve(2 * norm * np.eye(self.d_y) - N, s))
         return (
             Constant("beta_gh", math.sqrt(1 + 2 * norm), Certificate.UPPER_BOUND, why),
-            _exact("sigma_gh", math.sqrt(excess), "smallest for this beta_gh"),
+            Constant.exact("sigma_gh", math.sqrt(excess), "smallest for this beta_gh"),
         )
-
-
-def _exact(name: str, value: float, reason: str) -> Constant:
-    return Constant(name, value, Certificate.EXACT, reason)
-
-
-def _absent(name: str, reason: str) -> Constant:
-    return Constant(name, math.inf, Certificate.ABSENT, reason)
 
 
 def _mean(weights: Array, of_clients: Array) -> Array:

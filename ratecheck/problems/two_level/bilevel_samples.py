@@ -142,8 +142,7 @@ class BilevelSamples(Bilevel):
             "sigma_gg": np.linalg.norm(hessians, axis=(1, 2)),
         }
         sigmas = [
-            Constant(name, float(each.max()), Certificate.EXACT, "largest of the clients' samples")
-            for name, each in sizes.items()
+            Constant.exact(name, float(each.max()), "largest of the clients' samples") for name, each in sizes.items()
         ]
         return Constants(*{**found, **{each.name: each for each in (*sigmas, *self._of_samples(found, off))}}.values())
 
@@ -157,11 +156,11 @@ class BilevelSamples(Bilevel):
         convexity = Constant("mu_g_samples", mu, Certificate.LOWER_BOUND if off.any() else Certificate.EXACT, why)
         if mu <= 0:
             none = f"a sample's lower level may have the curvature {mu:.6g}"
-            convexity = Constant("mu_g_samples", np.inf, Certificate.ABSENT, none)
+            convexity = Constant.absent("mu_g_samples", none)
         slope = found["L_f"]
         if slope.certificate is not Certificate.ABSENT:
             steepest = max(float(np.linalg.norm(self.q + s * self.noise_f, axis=1).max()) for s in (1.0, -1.0))
-            slope = Constant("L_f", steepest, Certificate.EXACT, "largest gradient of a sample: every f_i is linear")
+            slope = Constant.exact("L_f", steepest, "largest gradient of a sample: every f_i is linear")
         return (
             convexity,
             Constant("L_1_samples", float(max(upper, (lower + off).max())), kind, why),
