@@ -23,7 +23,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.forms import Forms
-from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
+from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread, symmetric
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 from ratecheck.problems.sentence import functions, quadratic
@@ -388,14 +388,11 @@ def _matrices(A: Array, B: Array, C: Array) -> Array:
 
 def _semidefinite(name: str, blocks: Array) -> Array:
     """The blocks, made symmetric; `InputError` where one is not, or has a negative eigenvalue."""
+    blocks = symmetric(name, blocks)
     for i, block in enumerate(blocks):
-        size = float(np.abs(block).max())
-        if (off := float(np.abs(block - block.T).max())) > 1e-9 * size:
-            raise InputError(f"{name}[{i}] differs from its transpose by {off:.3g}; it has to be symmetric")
-        least = float(np.linalg.eigvalsh((block + block.T) / 2)[0])
-        if least < -_ZERO * size:
+        if (least := float(np.linalg.eigvalsh(block)[0])) < -_ZERO * float(np.abs(block).max()):
             raise InputError(
                 f'{name}[{i}] has the eigenvalue {least:.6g}, which breaks "{least:.3g} >= 0": needed a positive '
                 "semidefinite matrix, so that f_i is convex in x and concave in y"
             )
-    return np.asarray((blocks + blocks.transpose(0, 2, 1)) / 2)
+    return blocks

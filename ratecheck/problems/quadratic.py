@@ -14,7 +14,7 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import (
@@ -27,6 +27,7 @@ from ratecheck.problems.matrices import (
     rounded_mean,
     spd,
     spread,
+    symmetric,
     unit,
 )
 from ratecheck.problems.npz import npz_arrays
@@ -370,19 +371,7 @@ def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     H, g = floats("H", H), floats("g", g)
     if g.ndim != 2 or H.shape != (*g.shape, g.shape[1]) or g.size == 0:
         raise InputError(f"shapes {H.shape} of H and {g.shape} of g do not fit: they have to be (n, d, d) and (n, d)")
-    for name, array in (("H", H), ("g", g)):
-        wrong = np.argwhere(~(np.abs(array) <= _LARGEST_START))
-        if wrong.size:
-            position = tuple(int(k) for k in wrong[0])
-            raise InputError(
-                f"{name}{list(position)} is {array[position]:g}: every entry has to be a finite number, "
-                f"at most {_LARGEST_START:g} in size"
-            )
-    asymmetry = np.abs(H - H.transpose(0, 2, 1)).max(axis=(1, 2))
-    worst = int(np.argmax(asymmetry))
-    if asymmetry[worst] > 1e-9 * max(1e-300, np.abs(H[worst]).max()):
-        raise InputError(f"H[{worst}] differs from its transpose by {asymmetry[worst]:.3g}; a Hessian is symmetric")
-    return (H + H.transpose(0, 2, 1)) / 2, g.copy()
+    return symmetric("H", bounded("H", H, _LARGEST_START)), bounded("g", g, _LARGEST_START)
 
 
 def _check_parameters(**parameters: float) -> None:

@@ -19,7 +19,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
+from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, symmetric, unit
 from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
 from ratecheck.problems.sentence import arguments, quadratic, together
 
@@ -69,10 +69,10 @@ class Bilevel(Problem):
         self.n, self.d_y, self.d_x = B_.shape
         n, joint = self.n, self.d_x + self.d_y
         self.d = joint + self.d_y
-        self.A = _symmetric("A", bounded("A", A, LARGEST, (n, self.d_y, self.d_y)))
+        self.A = symmetric("A", bounded("A", A, LARGEST, (n, self.d_y, self.d_y)))
         self.B = bounded("B", B_, LARGEST, B_.shape)
         self.b = bounded("b", b, LARGEST, (n, self.d_y))
-        self.Q = _symmetric("Q", bounded("Q", Q, LARGEST, (n, joint, joint)))
+        self.Q = symmetric("Q", bounded("Q", Q, LARGEST, (n, joint, joint)))
         self.q = bounded("q", q, LARGEST, (n, joint))
         self._spectra: Array = np.asarray(np.linalg.eigvalsh(self.A), dtype=np.float64)
         _check_definite(self._spectra)
@@ -417,16 +417,6 @@ def _solved(matrix: Array, slope: Array, offset: Array) -> tuple[Array, Array]:
 def _norm(array: Array) -> float:
     """Euclidean norm of a vector, spectral norm of a matrix."""
     return float(np.linalg.norm(array, 2))
-
-
-def _symmetric(name: str, matrices: Array) -> Array:
-    """The matrices without what rounding may have left of asymmetry."""
-    flipped = matrices.transpose(0, 2, 1)
-    asymmetry = np.abs(matrices - flipped).max(axis=(1, 2))
-    for i, (off, size) in enumerate(zip(asymmetry, np.abs(matrices).max(axis=(1, 2)), strict=True)):
-        if off > 1e-9 * size:
-            raise InputError(f"{name}[{i}] differs from its transpose by {off:.3g}; a Hessian is symmetric")
-    return np.asarray((matrices + flipped) / 2)
 
 
 def _check_definite(spectra: Array) -> None:
