@@ -109,7 +109,7 @@ def _named(assumptions: set[Assumption]) -> str:
 
 
 def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
-    """What the assumptions require of the case that the vocabulary has no symbol for, by the names in messages."""
+    """Requirements of the assumptions that the vocabulary has no symbol for, by the names in messages."""
     facts = statement.vocabulary.facts
     found = {}
     for assumption in statement.assumptions:
