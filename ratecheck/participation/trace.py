@@ -98,7 +98,7 @@ class Trace(Participation):
 
     @cached_property
     def size(self) -> int | None:  # type: ignore[override]  # counted when requested
-        """How many clients take part in each round; None where that varies."""
+        """The number of clients in each round; None where that varies."""
         sizes = self.matrix.sum(axis=1)
         return int(sizes[0]) if (sizes == sizes[0]).all() else None
 

@@ -17,7 +17,7 @@ _UNPROVED = (CANNOT_TELL, NO_PROOF, UNKNOWN)
 
 
 class Certificate(enum.Enum):
-    """How a constant is known. The values are what a verdict prints."""
+    """The certificate of a constant: how it is known. The values are what a verdict prints."""
 
     EXACT = "exact"
     UPPER_BOUND = "upper bound"

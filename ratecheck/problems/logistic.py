@@ -206,7 +206,7 @@ class Logistic(SingleLevel):
 
     @cached_property
     def largest_gradients(self) -> dict[str, float]:
-        """What ``G_u = |grad_u f|^2`` and ``G_v = (1/n) sum_i |grad_v f_i|^2`` exceed at no point.
+        """Bounds of ``G_u = |grad_u f|^2`` and ``G_v = (1/n) sum_i |grad_v f_i|^2`` at every point.
 
         The loss's gradient is ``-(1/N) sum_l s_l c_l (a_l, b_l)`` with slopes s_l in [0, 1], so that each coordinate
         lies between the mean of the negative and that of the positive parts, and the whole is no longer than the mean

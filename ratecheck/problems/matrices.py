@@ -137,7 +137,7 @@ def condition_number(matrix: Array, cut: float) -> float:
 
 
 def solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
-    """How far a solution may be from the exact one of least norm, and in the matrix's own norm; units of rounding.
+    """Bounds of a solution's distance to the exact one of least norm, and in the matrix's own norm; units of rounding.
 
     The error is the pseudo-inverse of what is left over, which is as large as its own rounding at least.
     """

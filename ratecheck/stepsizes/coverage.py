@@ -1,4 +1,4 @@
-"""Whether the settings of a paper's experiments meet the conditions of its theorems, and for which unknown constants.
+"""Coverage of a paper's experiments by the conditions of its theorems, and for which unknown constants.
 
 The printed numbers are put into every condition, exactly. A condition without an unknown number is true or false. One
 with a single unknown number x holds on a union of intervals of x, whose ends are the positive roots of the numerators

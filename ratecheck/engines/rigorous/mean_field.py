@@ -280,7 +280,7 @@ class MeanFieldRun(ExactRun):
         return self.problem.curve
 
     def ends(self, x: Fraction) -> dict[Fraction, Fraction]:
-        """Where one client's local steps end, with probabilities, by the rational coefficients."""
+        """The law of the end of one client's local steps, by the rational coefficients."""
         return self._walked(x)[0]
 
     def _walked(self, x: Fraction) -> tuple[dict[Fraction, Fraction], Fraction]:

@@ -479,7 +479,7 @@ def possible_sets(law: RoundLaw) -> list[Weighted]:
 
 
 def vectors(problem: Quadratic, m: int, *, martingale: bool) -> dict[str, Fraction]:
-    """What `ratecheck.engines.moments.lemmas.vectors` computes, in rationals."""
+    """The quantities of `ratecheck.engines.moments.lemmas.vectors` in rationals."""
     n, X = problem.n, -rationals(problem.g)
     gram = X.dot(X.T)
     trace, total = sum(gram.diagonal(), Fraction(0)), gram.sum()

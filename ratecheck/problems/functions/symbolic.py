@@ -89,7 +89,7 @@ class Symbolic(SingleLevel):
 
     @cached_property
     def bounds(self) -> Bounds:
-        """What is proved of them."""
+        """The proved bounds of them."""
         return Bounds(self.parts, self.variables)
 
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
@@ -300,7 +300,7 @@ class Symbolic(SingleLevel):
 
     @property
     def doubts(self) -> dict[str, float]:
-        """What gaps and distances may be off, beside what a run rounds."""
+        """Errors of gaps and distances, beside what a run rounds."""
         minimum = self.bounds.minimum
         if minimum.point is None:
             return {}

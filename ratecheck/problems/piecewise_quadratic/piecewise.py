@@ -171,7 +171,7 @@ class Piecewise(SingleLevel):
         return points if len(points) == self.d else None
 
     def exact(self, start: list[Fraction]) -> dict[str, Callable[[], Fraction | None]]:
-        """How each constant is computed in rationals, by name; of `ROOTS` the square, None where it does not exist."""
+        """The computation of each constant in rationals, by name; of `ROOTS` the square, None where there is none."""
         return {
             **dict.fromkeys(("L", "L_u"), lambda: max(map(abs, self._bent))),
             **dict.fromkeys(("L_v", "L_uv", "L_vu"), lambda: Fraction(0)),

@@ -111,7 +111,7 @@ class BilevelSamples(Bilevel):
         return self.n * sum(self.sampled)
 
     def moved(self, points: Array, signs: Array) -> Array:
-        """What samples add to the directions at ``points`` (n, d, outcomes).
+        """The noise of samples in the directions at ``points`` (n, d, outcomes).
 
         ``signs`` (n, 3, outcomes) are those of x, y and v, each 1 or -1.
         """
