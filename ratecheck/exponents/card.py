@@ -137,7 +137,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Check:
-    """The answer of `verify` on the hardest instance at the value ``at`` of the parameter, with its left side and error."""
+    """The answer of `verify` on the hardest instance, where the parameter is ``at``; its left side and rounding."""
 
     at: float
     outcome: Outcome
