@@ -83,7 +83,7 @@ def vectors(problem: SingleLevel, m: int, *, martingale: bool) -> Expectation:
     values = moments_of_vectors(X, m, one, two, martingale=martingale)
     # What they are made of before anything cancels.
     square = float(np.sum(np.linalg.norm(X, axis=1))) ** 2
-    trace = float(np.sum(X**2))
+    trace = float(np.trace(X @ X.T))
     sizes = {"sampled2": (one * trace + two * square) / m**2, "xbar2": square / n**2, "spread": trace + square / n}
     sizes["sum2"], sizes["squares"] = n * float(values["squares"]), float(values["squares"])
     records = {name: np.array([float(value)]) for name, value in values.items()}
@@ -104,7 +104,7 @@ def moments_of_vectors(X: Any, m: int, one: Any, two: Any, *, martingale: bool) 
     gram, n = X.dot(X.T), len(X)
     trace, total = np.trace(gram), gram.sum()
     found = {
-        "sampled2": ((one - two) * trace + two * total) / m**2,
+        "sampled2": (one - two) * trace / m**2 + two * total / m**2,
         "xbar2": total / n**2,
         "spread": trace - total / n,
         "sum2": total,
@@ -125,7 +125,7 @@ def _martingale(X: Any) -> tuple[Any, Any]:
     signs = np.array(list(itertools.product((-1, 1), repeat=len(X))))
     weights = (signs * (1 + np.cumsum(signs, axis=1) - signs)).astype(X.dtype)
     sums = weights.dot(X)
-    return (sums**2).sum() / len(signs), ((weights**2).sum(axis=0) / len(signs)).dot((X**2).sum(axis=1))
+    return np.mean(np.sum(sums**2, axis=1)), np.mean(weights**2, axis=0).dot(np.sum(X**2, axis=1))
 
 
 Record = dict[str, Number]
