@@ -20,7 +20,7 @@ def zeros_and_ones(name: str, given: ArrayLike) -> Matrix:
     """The matrix (rounds, n) of what is given; raises `InputError` for another shape and for other entries."""
     array = floats(name, given)
     if array.ndim != 2 or 0 in array.shape:
-        raise InputError(f"{name} has the shape {array.shape}: it has to be rounds x clients, both at least 1")
+        raise InputError(f"{name} has the shape {array.shape}: it has to be T x n (rounds x clients)")
     if not np.isin(array, (0, 1)).all():
         t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
         raise InputError(f"{name}: participation of client {i} in round {t} is {array[t, i]:g}, not 0 or 1")
