@@ -266,19 +266,26 @@ class StepProduct:
     def fill(self, values: dict[str, float]) -> None:
         """Add the third step size where two are known; raises `InputError` where three disagree."""
         product, local, outer = self.product.name, self.local.name, self.outer.name
-        if local in values and outer in values:
-            found = values[local] * values[outer]
-            wanted = values.setdefault(product, found)
-            if abs(wanted - found) > 1e-9 * max(wanted, found):
-                left, right = apart(found, wanted)
-                raise InputError(
-                    f'{local}={values[local]:g} breaks "{local}*{outer} == {product}": {left} == {right} '
-                    f"is false. Admissible {local}: {wanted / values[outer]:.10g}."
-                )
-        elif product in values and outer in values:
-            values[local] = values[product] / values[outer]
-        elif product in values and local in values:
-            values[outer] = values[product] / values[local]
+        if not self.names <= values.keys():
+            fill_product(values, product, local, outer)
+            return
+        found, wanted = values[local] * values[outer], values[product]
+        if abs(wanted - found) > 1e-9 * max(wanted, found):
+            left, right = apart(found, wanted)
+            raise InputError(
+                f'{local}={values[local]:g} breaks "{local}*{outer} == {product}": {left} == {right} '
+                f"is false. Admissible {local}: {wanted / values[outer]:.10g}."
+            )
+
+
+def fill_product(values: dict[Any, Any], product: Any, local: Any, outer: Any) -> None:
+    """Add the third of product = local * outer where two are known; what is known stays."""
+    if local in values and outer in values:
+        values.setdefault(product, values[local] * values[outer])
+    elif product in values and outer in values:
+        values[local] = values[product] / values[outer]
+    elif product in values and local in values:
+        values[outer] = values[product] / values[local]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,3 +97,17 @@ def floats(name: str, values: Any) -> NDArray[np.float64]:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name}: needed an array of numbers") from None
+
+
+def bounded(name: str, values: Any, largest: float, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
+    """``values`` as an array of its own, of that shape, whose entries are finite and at most ``largest`` in size.
+
+    Raises an `InputError` that names the array, and the first entry that is not.
+    """
+    array = floats(name, values).copy()
+    if shape is not None and array.shape != shape:
+        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
+    if (wrong := np.argwhere(~(np.abs(array) <= largest))).size:
+        at = tuple(int(k) for k in wrong[0])
+        raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {largest:g}")
+    return array

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.repeated import repeated
 
 # Entries are whole numbers, or exact numbers before they are rounded.
 Entries = NDArray[np.object_]
@@ -125,18 +126,13 @@ class Ball:
         return Enclosure(Fraction(middle - self.radius, unit), Fraction(middle + self.radius, unit))
 
     def power(self, noise: Ball, times: int) -> tuple[Ball, Ball]:
-        """A^times and the sum over k < times of A^k noise A^k', by squaring."""
-        total, covariance = Ball.identity(len(self.middle), self.bits), Ball(0 * noise.middle, 0, self.bits)
-        square, spread = self, noise
-        while True:
-            if times & 1:
-                covariance = square @ covariance @ square.T + spread
-                total = square @ total
-            times >>= 1
-            if not times:
-                return total, covariance
-            spread = square @ spread @ square.T + spread
-            square = square @ square
+        """A^times and the sum over k < times of A^k noise A^k', by squaring, for times >= 1."""
+
+        def then(first: tuple[Ball, Ball], second: tuple[Ball, Ball]) -> tuple[Ball, Ball]:
+            (A, N), (B, M) = first, second
+            return B @ A, B @ N @ B.T + M
+
+        return repeated((self, noise), times, then)
 
 
 def stacked(*parts: Ball) -> Ball:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ import numpy as np
 import sympy as sp
 
 from bounds.formula import Visitor
+from ratecheck.algebra.repeated import repeated
 from ratecheck.aliases import Array
 
 # Units in the last place by which a function may be off.
@@ -142,8 +144,9 @@ class Boxes:
         if exponent.p == 1:
             return self
         if exponent.p % 2 == 0:
-            return _steps(abs(self), exponent.p)
-        return Boxes(_steps(Boxes.of(self.low), exponent.p).low, _steps(Boxes.of(self.high), exponent.p).high)
+            return repeated(abs(self), exponent.p, operator.mul)
+        low, high = (repeated(Boxes.of(end), exponent.p, operator.mul) for end in (self.low, self.high))
+        return Boxes(low.low, high.high)
 
     def __abs__(self) -> Boxes:
         low, high = np.abs(self.low), np.abs(self.high)
@@ -188,19 +191,6 @@ class Boxes:
     def meet(self, other: Boxes) -> Boxes:
         """The intersection of two arrays of intervals."""
         return Boxes(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
-
-
-def _steps(box: Boxes, exponent: int) -> Boxes:
-    """x^p by repeated products."""
-    found, square = None, box
-    while exponent:
-        if exponent & 1:
-            found = square if found is None else found * square
-        exponent >>= 1
-        if exponent:
-            square = square * square
-    assert found is not None
-    return found
 
 
 def _down(x: Any) -> Any:

@@ -130,7 +130,7 @@ def _steepest(case: CertifiedCase) -> Constant | None:
     found = _of_samples("L_f")(case)
     assert found is not None
     if case.samples and case.noise.get("sigma_f"):
-        return Constant("L_f", math.inf, Certificate.ABSENT, "a gradient with Gaussian noise is unbounded")
+        return Constant.absent("L_f", "a gradient with Gaussian noise is unbounded")
     return found
 
 
@@ -154,9 +154,9 @@ def _delay(name: str, position: int) -> Callable[[CertifiedCase], Constant | Non
         if case.participation is None or case.T is None:
             return None
         if case.participation.rate == 1.0:
-            return Constant(name, 0.0, Certificate.EXACT, "everybody takes part in every round")
+            return Constant.exact(name, 0.0, "everybody takes part in every round")
         if case.participation.deterministic:
-            return Constant(name, delays.counted(case.participation, case.T)[position], Certificate.EXACT, COUNTED)
+            return Constant.exact(name, delays.counted(case.participation, case.T)[position], COUNTED)
         return _expected_delay(name, case, position)
 
     return find
@@ -181,7 +181,7 @@ def _expected_delay(name: str, case: CertifiedCase, position: int) -> Constant |
         return None
     value, error = found
     if error <= _ROUNDING * value:
-        return Constant(name, value, Certificate.EXACT, "expectation over the participation")
+        return Constant.exact(name, value, "expectation over the participation")
     why = f"mean of {_DRAWS} draws plus {_ERRORS} standard errors"
     return Constant(name, value + error, Certificate.UPPER_BOUND, why)
 
@@ -194,7 +194,7 @@ _DRAWS, _ERRORS, _ROUNDING = 4000, 5, 1e-10
 def _least_probability(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
     if pattern is not None and pattern.delta is not None:
-        return Constant("delta", pattern.delta, Certificate.EXACT, "smallest probability of a client in a round")
+        return Constant.exact("delta", pattern.delta, "smallest probability of a client in a round")
     return None
 
 
@@ -217,7 +217,7 @@ def _skew(case: CertifiedCase) -> Constant | None:
     if pattern.selection_skew is None:
         return None
     least, why = pattern.selection_skew
-    return Constant("selection_skew", least, Certificate.EXACT, why)
+    return Constant.exact("selection_skew", least, why)
 
 
 def _mixing_rate(case: CertifiedCase) -> Constant | None:
@@ -235,7 +235,7 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
     if case.participation is None or (found := case.participation.mixing_change) is None:
         return None
     if math.isinf(found):
-        return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
+        return Constant.absent("mixing_change", "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
     return Constant("mixing_change", found * (1 + _ROUNDING), Certificate.UPPER_BOUND, why)
 
@@ -245,7 +245,7 @@ def _mixing_share(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
     if pattern is None or pattern.mixing is None:
         return None
-    return Constant("mixing_share", pattern.mixes, Certificate.EXACT, "the probability that a round mixes")
+    return Constant.exact("mixing_share", pattern.mixes, "the probability that a round mixes")
 
 
 def _weights(case: CertifiedCase) -> Array:
@@ -315,7 +315,7 @@ def _convexity(case: CertifiedCase) -> Constant | None:
     if least is None:
         return None
     if least < 0:
-        return Constant("convexity", math.inf, Certificate.ABSENT, f"a client has the curvature {least:.6g}")
+        return Constant.absent("convexity", f"a client has the curvature {least:.6g}")
     return Constant("convexity", least, Certificate.LOWER_BOUND, "least eigenvalue of the Hessians")
 
 
@@ -340,14 +340,14 @@ def _dissimilarity_pair(name: str) -> Fact:
         if known is not None and known.certificate is not Certificate.ABSENT:
             if name == "dissimilarity_G":
                 return _renamed(name, known, known.value, f"b, with B = 1: {known.reason}")
-            return Constant(name, 1.0, Certificate.EXACT, "b bounds the dissimilarity")
+            return Constant.exact(name, 1.0, "b bounds the dissimilarity")
         if case.gradients is None:
             return case.problem.of_gradients(name)
         if case.problem.single.d_v:
             return None
         pair = case.gradients.pair
         if isinstance(pair, str):
-            return Constant(name, math.inf, Certificate.ABSENT, pair)
+            return Constant.absent(name, pair)
         value = pair[name == "dissimilarity_B"]
         return Constant(name, value, Certificate.UPPER_BOUND, "a form that is shown to be nonnegative everywhere")
 
@@ -356,7 +356,7 @@ def _dissimilarity_pair(name: str) -> Fact:
 
 def _stated(name: str) -> Fact:
     value, why = STATED[name]
-    return lambda case: Constant(name, float(value(case.problem)), Certificate.EXACT, why)
+    return lambda case: Constant.exact(name, float(value(case.problem)), why)
 
 
 def _visited(name: str) -> Fact:
@@ -365,7 +365,7 @@ def _visited(name: str) -> Fact:
     def found(case: CertifiedCase) -> Constant | None:
         del case
         why = f"{CANNOT_TELL} before a run, and it is measured on quadratics in runs without randomness alone"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
+        return Constant.absent(name, why)
 
     return found
 

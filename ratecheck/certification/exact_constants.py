@@ -1,4 +1,4 @@
-"""Constants of a quadratic problem and of a participation, proved in rationals.
+"""Constants of a problem and of a participation, proved in rationals.
 
 The counterpart of `ratecheck.certification.certified_constants`: a constant is the exact number, an enclosure of it
 where it is irrational, or, for the largest eigenvalues, a rational that exact elimination shows to be as weak as the
@@ -35,9 +35,11 @@ from ratecheck.certification.minimum_facts import spectrum
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Certificate, MinMax, Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import largest_norm
+from ratecheck.problems.minmax import cocoercive as is_cocoercive
+from ratecheck.problems.piecewise_quadratic.piecewise import ROOTS
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
@@ -45,10 +47,10 @@ _MOST_DRAWS = 4096
 _FIRST, _MOVES = Fraction(1, 2**50), 48
 
 # Constants by what they are about: the run, affine operators, functions.
-OF_RUN = frozenset({
+_OF_RUN = frozenset({
     "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
 })  # fmt: skip
-OF_OPERATORS = frozenset({"distance2_0", "B_0", "mean_B_0"})
+_OF_OPERATORS = frozenset({"distance2_0", "B_0", "mean_B_0"})
 _OF_FUNCTIONS = frozenset({
     "F_0", "minimiser_heterogeneity", "b", "joint_minimum", "lagrangian_gap", "gradient_bound", "dissimilarity_G",
     "dissimilarity_B", "inner_error",
@@ -71,7 +73,7 @@ class Proved:
     start: Mapping[str, Any]
 
     # What is known beside the constants that a test decides.
-    _known: ClassVar[frozenset[str]] = OF_RUN | OF_OPERATORS | _OF_FUNCTIONS
+    _known: ClassVar[frozenset[str]] = _OF_RUN | _OF_OPERATORS | _OF_FUNCTIONS
 
     def fact(self, name: str) -> Number | None:
         """The constant of that name; None where nothing is known about it here.
@@ -307,6 +309,73 @@ class Proved:
         drawn = [(q, delays.per_round(rows)) for q, rows in participations(self.trace, self.T + 1 - position)]
         found = (q * (Fraction(int(tau.sum()), self.T) if position else int(tau.max())) for q, tau in drawn)
         return sum(found, Fraction(0))
+
+
+@dataclass(frozen=True)
+class ProvedOperator(Proved):
+    """Certified constants of a min-max problem, see `Proved`; with ``cocoercive`` L is that of cocoercivity."""
+
+    problem: MinMax  # type: ignore[assignment]  # in place of a quadratic
+    cocoercive: bool = False
+
+    _known: ClassVar[frozenset[str]] = _OF_RUN | _OF_OPERATORS
+
+    @cached_property
+    def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
+        """Constants that a test decides: what floating point says, and the test."""
+        constants = self.problem.constants()
+        found: dict[str, tuple[float, Callable[[Fraction], bool]]] = {}
+        if not self.cocoercive:
+            found["L"] = constants["L"].value, self._bounds_norms([self.problem.operator()[0]])
+        elif (near := self.problem.nearly_cocoercive) is not None:
+            found["L"] = near, self._bounds_cocoercivity
+        if constants["strong_convexity"].certificate is not Certificate.ABSENT:
+            found["strong_convexity"] = self.problem.least_eigenvalue[0], self._bounds_curvature
+        return found
+
+    def _bounds_cocoercivity(self, value: Fraction) -> bool:
+        return value > 0 and all(is_cocoercive(M, value) for M in self._forms.H)
+
+
+@dataclass(frozen=True)
+class ProvedPiecewise(Proved):
+    """Certified constants of piecewise quadratic functions; see `Proved`."""
+
+    problem: Piecewise | PiecewiseSamples  # type: ignore[assignment]  # in place of a quadratic
+
+    # What concerns neither the functions nor inner problems.
+    _known: ClassVar[frozenset[str]] = _OF_RUN
+
+    def fact(self, name: str) -> Number | None:
+        """See `Proved.fact`."""
+        find = self.problem.exact(self._start[0].tolist()).get(name)
+        if find is None:
+            return super().fact(name)
+        found = find()
+        if found is None:
+            raise UndecidedError(f"{name} does not exist, in exact arithmetic")
+        if name == "F_0" and found <= 0:
+            raise UndecidedError("the start is a minimiser")
+        return Enclosure.of(found).sqrt().plain if name in ROOTS else found
+
+    @cached_property
+    def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
+        """None: every constant is computed."""
+        return {}
+
+
+def proved(problem: Problem, *, cocoercive: bool, **case: Any) -> Proved:
+    """The proved constants of a problem in a ``case``, the other fields of `Proved`.
+
+    ``cocoercive``: L of an operator that is no gradient is the constant of cocoercivity.
+    """
+    if (saddle := problem.saddle) is not None:
+        return ProvedOperator(problem=saddle, cocoercive=cocoercive, **case)
+    if (piecewise := problem.equal_clients or problem.pieces) is not None:
+        return ProvedPiecewise(problem=piecewise, **case)
+    quadratic = problem.quadratic
+    assert quadratic is not None
+    return Proved(problem=quadratic, **case)
 
 
 def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArray[np.bool_]]]:

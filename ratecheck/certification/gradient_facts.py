@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite, solve
 from ratecheck.aliases import Array
-from ratecheck.problems import Certificate, Constant
+from ratecheck.problems import Constant
 from ratecheck.problems.constants import CANNOT_TELL
 from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import is_diagonal
@@ -43,9 +43,9 @@ class GradientFacts:
         """G with ||grad f_i|| <= G everywhere, which linear functions have alone."""
         if self.forms.H.any():
             why = "gradients of a curved quadratic have no bound; visited_gradients bounds those of a run"
-            return Constant("gradient_bound", math.inf, Certificate.ABSENT, why)
+            return Constant.absent("gradient_bound", why)
         largest = float(np.linalg.norm(self.forms.g, axis=1).max()) * (1 + 8 * _EPS)
-        return Constant("gradient_bound", largest, Certificate.EXACT, "linear functions")
+        return Constant.exact("gradient_bound", largest, "linear functions")
 
     # --- A common minimiser ---
 
@@ -54,21 +54,21 @@ class GradientFacts:
         """0 where one point minimises every f_i, decided in rationals."""
         name = "interpolation"
         if float(np.linalg.eigvalsh(self.forms.H)[:, 0].min()) < -_APART * float(np.abs(self.forms.H).max(initial=0.0)):
-            return Constant(name, math.inf, Certificate.ABSENT, "a client is not convex: it has no minimiser")
+            return Constant.absent(name, "a client is not convex: it has no minimiser")
         x = np.linalg.lstsq(self.forms.H.reshape(-1, self.forms.H.shape[2]), self.forms.g.ravel(), rcond=None)[0]
         left = np.linalg.norm(self.forms.H @ x - self.forms.g, axis=1)
         size = float(np.abs(self.forms.H).max(initial=0.0) * np.linalg.norm(x) + np.abs(self.forms.g).max(initial=0.0))
         if (worst := float(left.max())) > _APART * size:
             why = f"at the point where they are smallest together a client has a gradient of {worst:.3g}"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
+            return Constant.absent(name, why)
         shared = self._shared_minimiser()
         if shared is None:
             why = f"{CANNOT_TELL} whether all clients have a minimiser in common, and there are too many for rationals"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
+            return Constant.absent(name, why)
         if not shared:
             why = "the clients' minimisers agree up to rounding only: numbers such as 0, 1 or 1/2 make them one point"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
-        return Constant(name, 0.0, Certificate.EXACT, "one point where every client's gradient is 0, in rationals")
+            return Constant.absent(name, why)
+        return Constant.exact(name, 0.0, "one point where every client's gradient is 0, in rationals")
 
     def _shared_minimiser(self) -> bool | None:
         """Whether a point solves H_i x = g_i for all i, and no H_i is indefinite; None where that costs too much."""

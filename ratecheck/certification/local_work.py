@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ratecheck.aliases import Array
-from ratecheck.problems import Certificate, Constant
+from ratecheck.problems import Constant
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Work:
         if name not in FACTS:
             return None
         compute, why = FACTS[name]
-        return Constant(name, float(compute(self)), Certificate.EXACT, why)
+        return Constant.exact(name, float(compute(self)), why)
 
 
 def _scale(work: Work) -> float:

@@ -57,15 +57,15 @@ class MinimumFacts:
         """||u^0 - u*||^2 + (1/n) sum_i ||v_i^0 - v_i*||^2 to the minimiser of least norm, as ``distance2`` has it."""
         name = "distance2_0"
         if self._minimiser is None:
-            return Constant(name, math.inf, Certificate.ABSENT, self.problem.no_minimum)
+            return Constant.absent(name, self.problem.no_minimum)
         away = (start - point for start, point in zip(self.start, self._minimiser, strict=True))
         distance = math.sqrt(float(self.problem.forms.distance2(*away)))
         # What is an accusation by less than that is none.
         bound = (distance + self._off) ** 2
         if self._off <= _CALLED_EXACT * distance:
-            return Constant(name, bound, Certificate.EXACT, "distance to the minimiser by linear algebra")
+            return Constant.exact(name, bound, "distance to the minimiser by linear algebra")
         if not math.isfinite(self._off):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
+            return Constant.absent(name, f"{CANNOT_TELL} where the minimiser is")
         why = "distance to the minimiser, with what the solution of the linear system may be off"
         return Constant(name, bound, Certificate.UPPER_BOUND, why)
 
@@ -81,7 +81,7 @@ class MinimumFacts:
         if abs(values[0]) > 0 and abs(values[0]) <= off[0]:
             largest = float(np.abs(values).max())
             why = f"{CANNOT_TELL} the eigenvalue {values[0]:.3g} of the Hessian of f from 0 beside {largest:.3g}"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
+        return Constant.absent(name, why)
 
     @property
     def clients_strong_convexity(self) -> Constant | None:
@@ -101,7 +101,7 @@ class MinimumFacts:
         why = f"a client's Hessian has the eigenvalue {least:.6g}"
         if abs(least) <= off > 0:
             why = f"{CANNOT_TELL} the eigenvalue {least:.3g} of a client's Hessian from 0"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
+        return Constant.absent(name, why)
 
     @property
     def polyak_lojasiewicz(self) -> Constant | None:
@@ -113,17 +113,17 @@ class MinimumFacts:
             return None
         name, (values, off) = "polyak_lojasiewicz", self._spectrum
         if (values < -off).any() or self._minimiser is None:
-            return Constant(name, math.inf, Certificate.ABSENT, self.problem.no_minimum)
+            return Constant.absent(name, self.problem.no_minimum)
         kept = np.flatnonzero(values > off)
         if not kept.size:
-            return Constant(name, math.inf, Certificate.ABSENT, "f has no curvature")
+            return Constant.absent(name, "f has no curvature")
         k = int(kept[0])
         found = self._below(name, float(values[k]), float(off[k]), "least positive eigenvalue of the Hessian of f")
         # What is stored as 0 in a diagonal matrix is 0.
         sure = not values[:k].any() and not off[:k].any()
         if found.value <= 0 or not (sure or self._no_smaller(found.value)):
             why = f"{CANNOT_TELL} the least positive curvature of f from 0"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
+            return Constant.absent(name, why)
         return found
 
     @property
@@ -135,7 +135,7 @@ class MinimumFacts:
         if curved.certificate is Certificate.ABSENT:
             unsure = curved.reason.startswith(CANNOT_TELL)
             why = f"{CANNOT_TELL} whether f has one minimiser" if unsure else "f has no minimiser, or several"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
+            return Constant.absent(name, why)
         assert self._minimiser is not None
         point, forms = self._minimiser[0], self.problem.forms
         gradients = forms.H @ point - forms.g
@@ -146,7 +146,7 @@ class MinimumFacts:
         norms = np.linalg.norm(gradients, axis=1) + errors
         value = math.sqrt(float(forms.each @ norms**2) / self.problem.n) * (1 + 8 * _EPS)
         if not math.isfinite(value):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
+            return Constant.absent(name, f"{CANNOT_TELL} where the minimiser is")
         exact = float(errors.max()) <= _CALLED_EXACT * value
         kind = Certificate.EXACT if exact else Certificate.UPPER_BOUND
         return Constant(name, value, kind, "gradients at the minimiser, by linear algebra")
@@ -160,7 +160,7 @@ class MinimumFacts:
         # Where f is a multiple of ||x||^2 it may exceed L all the same.
         least = min(value - off, self.smooth)
         if off <= _CALLED_EXACT * value:
-            return Constant(name, least, Certificate.EXACT, what)
+            return Constant.exact(name, least, what)
         return Constant(name, least, Certificate.LOWER_BOUND, f"{what}, rounded down by what it may be off")
 
     def _no_smaller(self, least: float) -> bool:

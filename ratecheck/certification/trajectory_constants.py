@@ -71,7 +71,7 @@ def _along(name: str, value: float | None) -> Constant:
     """A constant of the points of a run; absent where it was not recorded or is no number."""
     if value is None or not math.isfinite(value):
         why = "not measured along the run" if value is None else "not finite along the run"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
+        return Constant.absent(name, why)
     return Constant(name, value, Certificate.TRAJECTORY, "measured at its iterates")
 
 
@@ -95,7 +95,7 @@ def _gap(trail: Trajectory) -> Constant:
     if continued is None or not math.isfinite(continued.gap):
         problem = trail.setup.problem.objective
         why = UNBOUNDED if problem is None else problem.no_minimum
-        return Constant("F_0", math.inf, Certificate.ABSENT, why)
+        return Constant.absent("F_0", why)
     return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, BEYOND)
 
 
@@ -180,7 +180,7 @@ def _largest_visited(name: str, size: Callable[[Quadratic, Array], Array]) -> Ca
             for visit in visits(trail.setup):
                 largest = max(largest, float(size(problem, visit.points[..., 0]).max()))
         except InputError as error:
-            return Constant(name, math.inf, Certificate.ABSENT, str(error))
+            return Constant.absent(name, str(error))
         return _along(name, largest)
 
     return find

@@ -6,7 +6,6 @@ What each assumption requires is said in `ratecheck.certification.assumptions`.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -110,7 +109,7 @@ def _named(assumptions: set[Assumption]) -> str:
 
 
 def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
-    """What the assumptions require of the case that the vocabulary has no symbol for, by the names in messages."""
+    """Requirements of the assumptions that the vocabulary has no symbol for, by the names in messages."""
     facts = statement.vocabulary.facts
     found = {}
     for assumption in statement.assumptions:
@@ -122,8 +121,7 @@ def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tupl
             wanted[name] = fact_of(case)
         known = ((name, case.fact(fact)) for name, fact in wanted.items())
         found[assumption] = tuple(
-            Constant(name, math.inf, Certificate.ABSENT, UNKNOWN) if each is None else replace(each, name=name)
-            for name, each in known
+            Constant.absent(name, UNKNOWN) if each is None else replace(each, name=name) for name, each in known
         )
     return {assumption: constants for assumption, constants in found.items() if constants}
 

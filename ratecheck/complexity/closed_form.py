@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import sympy as sp
 
-from bounds.statement import Statement
+from bounds.statement import Statement, fill_product
 
 
 def closed_bound(statement: Statement, held: Iterable[str] = (), claim: str | None = None) -> sp.Expr:
@@ -33,10 +33,4 @@ def closed(statement: Statement, expr: sp.Expr, held: Iterable[str] = ()) -> sp.
 
 def _fill_products(statement: Statement, steps: dict[sp.Symbol, sp.Expr]) -> None:
     for rule in statement.step_products:
-        product, local, outer = rule.product, rule.local, rule.outer
-        if local in steps and outer in steps:
-            steps.setdefault(product, steps[local] * steps[outer])
-        elif product in steps and outer in steps:
-            steps[local] = steps[product] / steps[outer]
-        elif product in steps and local in steps:
-            steps[outer] = steps[product] / steps[local]
+        fill_product(steps, rule.product, rule.local, rule.outer)

@@ -1,4 +1,4 @@
-"""What every engine needs before it can run: checked arguments, the starting point, noise per coordinate."""
+"""A run, ready for an engine: checked arguments, the starting point, noise per coordinate."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Setup:
     def parameters(
         self, i: int | None = None, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
     ) -> dict[str, float]:
-        """What the algorithm's functions receive as ``p`` for client i, or for the server.
+        """The numbers that the algorithm's functions receive as ``p`` for client i, or for the server.
 
         Raises `InputError` where they differ from round to round and no round is named. A method whose server uses
         the local steps of one client raises it where they differ from client to client.

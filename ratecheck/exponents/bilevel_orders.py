@@ -121,7 +121,7 @@ def exponent(
 
 
 def parameters(statement: Statement) -> tuple[str, ...]:
-    """What the order is about: n alone stands for the clients where all take part."""
+    """The parameters of an order: n alone stands for the clients where all take part."""
     named = {s.name for s in statement.claims[0].bound.free_symbols}
     skipped = {"P"} if _full(statement) else set()
     return tuple(each for each in PARAMETERS if each in named and each not in skipped)

@@ -137,7 +137,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Check:
-    """What `verify` says of the hardest instance at the value ``at`` of the parameter; its left side and rounding."""
+    """The answer of `verify` on the hardest instance, where the parameter is ``at``; its left side and rounding."""
 
     at: float
     outcome: Outcome
@@ -332,7 +332,7 @@ def _of_order(row: TermRow, found: OrderExponent) -> RateCell:
 
 
 def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]:
-    """What can vary: sizes of the run, delays, constants, the method's numbers, step sizes that are not prescribed."""
+    """The columns: sizes of the run, delays, constants, the method's numbers, step sizes that are not prescribed."""
     bound = bound or Bound(statement)
     vocabulary = statement.vocabulary
     sizes = {*vocabulary.run.values()}

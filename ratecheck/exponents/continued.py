@@ -138,7 +138,7 @@ def _of_minimiser(problem: Quadratic, start: Mapping[str, Any]) -> dict[str, Con
     away = np.asarray(start.get("x0", np.zeros(problem.d)), dtype=float) - point
     apart = np.mean(np.sum((problem.H @ point - problem.g) ** 2, axis=1))
     found = {"distance2_0": float(away @ away), "minimiser_heterogeneity": math.sqrt(float(apart))}
-    return {name: Constant(name, x, Certificate.EXACT, "in floats") for name, x in found.items()}
+    return {name: Constant.exact(name, x, "in floats") for name, x in found.items()}
 
 
 def _start(name: str, x: Any, rows: NDArray[np.intp]) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.exponents.finding import CellFinding
+from ratecheck.statistics.exponent_fit import slope
 
 # Exponents that differ by no more than this agree.
 AGREE = 0.03
@@ -83,10 +84,10 @@ def compare(
     y, off = np.log(lefts), errors / lefts
     gains = np.diff(y - term)
     width, slack = np.diff(x), off[1:] + off[:-1]
-    predicted = _slope(x, term)
+    predicted = slope(x, term)
     low, high = float(np.min((gains - slack) / width)), float(np.max((gains + slack) / width))
     return OrderExponent(
-        parameter, predicted, _slope(x, y), predicted + low, predicted + high, np.exp(x), lefts, errors, where
+        parameter, predicted, slope(x, y), predicted + low, predicted + high, np.exp(x), lefts, errors, where
     )
 
 
@@ -94,8 +95,3 @@ def not_reached(parameter: str, reason: str) -> OrderExponent:
     """No range of this parameter, for this reason."""
     nan, none = float("nan"), np.zeros(0)
     return OrderExponent(parameter, nan, nan, nan, nan, none, none, none, reason)
-
-
-def _slope(x: Array, y: Array) -> float:
-    centred = x - x.mean()
-    return float(centred @ y / (centred @ centred))

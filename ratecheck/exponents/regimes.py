@@ -1,4 +1,4 @@
-"""Where one term of a bound decides it: settings at which it is nearly all of the right side while a parameter varies.
+"""Regimes of a bound: settings at which one term is nearly all of the right side while a parameter varies.
 
 Every term of a right side has exponents of its own, and they show where the other terms are small. A `Regime` is such
 a place: one parameter runs over one and a half decades or more, everything else is held, every condition of the
@@ -170,7 +170,7 @@ class Bound:
         return found
 
     def trivial(self, row: TermRow, values: Mapping[str, Array]) -> Array | None:
-        """What smoothness alone gives, of the block that the row's noise is in; None where nothing is known."""
+        """The bound that smoothness alone gives, of the block that the row's noise is in; None where none is known."""
         if self._trivial is None:
             return None
         facts, weights = self.statement.vocabulary.facts, self.statement.claims[0].metric.weights

@@ -23,7 +23,7 @@ SAMPLES = 32
 
 
 class Oracle(NamedTuple):
-    """What a client answers at a point x (d,).
+    """A client's answer at a point x (d,).
 
     ``kind`` AFFINE: M_i x - c_i, with M (n, d, d) and c (n, d). LOGISTIC: the gradient of a logistic client with rows
     c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
@@ -118,7 +118,7 @@ def piecewise_values(A, c, x, out, lanes):
 
 @kernel
 def exact_gradient(source, i, x, out, lanes):
-    """What client i answers without noise, over all samples."""
+    """Client i's answer without noise, over all samples."""
     if source.kind == AFFINE:
         affine(source.M[i], source.c[i], x, out, lanes)
     elif source.kind == PIECEWISE:

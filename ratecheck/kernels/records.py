@@ -15,7 +15,7 @@ VALUES = 2
 
 
 class Records(NamedTuple):
-    """What is recorded, as arrays.
+    """The quantities to record, as arrays.
 
     Record q gains the squares of rows row_starts[q] ... row_starts[q+1]-1 of ``rows`` (R, d) @ point - ``offset``
     (R,), the point being the server's. ``group`` and ``slot`` (blocks,) say where the recorded point is, in server (0)

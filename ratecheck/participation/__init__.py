@@ -1,4 +1,4 @@
-"""Who takes part in which round: patterns, given traces, and the delays that they cause."""
+"""Participation of clients in rounds: patterns, given traces, and the delays that they cause."""
 
 from ratecheck.participation import delays
 from ratecheck.participation.bernoulli import Bernoulli

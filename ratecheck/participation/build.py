@@ -23,7 +23,7 @@ KINDS: Registry[type[Participation]] = Registry(lambda: by_kind("ratecheck.parti
 
 
 def forms() -> dict[str, Written]:
-    """What can be written, by name, those that need a number of participants first."""
+    """The patterns that can be written, by name, those that need a number of participants first."""
     found = [replace(each, build=each.build or kind) for kind in KINDS.values() for each in kind.written]
     found.sort(key=lambda each: each.per_round is not PerRound.GIVEN)
     return {each.name: each for each in found}

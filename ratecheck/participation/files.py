@@ -1,17 +1,42 @@
-"""Participation matrices in files."""
+"""Participation matrices: given, in files, and as text."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ratecheck.caching import bytes_of, opened
 from ratecheck.errors import InputError
-from ratecheck.inputs import described
+from ratecheck.inputs import described, floats
 from ratecheck.participation.model.pattern import Matrix
+
+
+def zeros_and_ones(name: str, given: ArrayLike) -> Matrix:
+    """The matrix (rounds, n) of what is given; raises `InputError` for another shape and for other entries."""
+    array = floats(name, given)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"{name} has the shape {array.shape}: it has to be T x n (rounds x clients)")
+    if not np.isin(array, (0, 1)).all():
+        t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
+        raise InputError(f"{name}: participation of client {i} in round {t} is {array[t, i]:g}, not 0 or 1")
+    return array.astype(np.bool_)
+
+
+def as_text(rows: Matrix) -> list[str]:
+    """A string of zeros and ones per round."""
+    return ["".join("01"[taken] for taken in row) for row in rows.tolist()]
+
+
+def of_text(rows: Sequence[str]) -> list[list[int]]:
+    """The inverse of `as_text`; raises `InputError` for other letters."""
+    if wrong := [row for row in rows if set(row) - {"0", "1"}]:
+        raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
+    return [[int(taken) for taken in row] for row in rows]
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Matrix:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, whole
-from ratecheck.participation.model.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
+from ratecheck.inputs import whole
+from ratecheck.participation.files import as_text, of_text, zeros_and_ones
+from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Written
 from ratecheck.participation.model.repetition import Repetition
 
 # Entries (rounds x clients) of a schedule that is made from numbers.
@@ -35,9 +36,9 @@ class Periodic(Participation):
     )
 
     def __init__(self, schedule: ArrayLike, first: ArrayLike | None = None) -> None:
-        self.schedule = _rows("schedule", schedule)
+        self.schedule = zeros_and_ones("schedule", schedule)
         self.n = self.schedule.shape[1]
-        self.first = self.schedule[:0] if first is None or np.size(first) == 0 else _rows("first", first)
+        self.first = self.schedule[:0] if first is None or np.size(first) == 0 else zeros_and_ones("first", first)
         if self.first.shape[1] != self.n:
             raise InputError(f"first has {self.first.shape[1]} clients, but the schedule has {self.n}")
         sizes = np.concatenate([self.first, self.schedule]).sum(axis=1)
@@ -79,17 +80,13 @@ class Periodic(Participation):
 
     def fields(self) -> dict[str, Any]:
         """See `Participation.fields`: a string of zeros and ones per round."""
-        first = {"first": _text(self.first)} if len(self.first) else {}
-        return {"schedule": _text(self.schedule), **first}
+        first = {"first": as_text(self.first)} if len(self.first) else {}
+        return {"schedule": as_text(self.schedule), **first}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
-        parts = [data["schedule"], data.get("first", [])]
-        if wrong := [row for rows in parts for row in rows if set(row) - {"0", "1"}]:
-            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
-        schedule, first = ([[int(taken) for taken in row] for row in rows] for rows in parts)
-        return cls(schedule, first or None)
+        return cls(of_text(data["schedule"]), of_text(data.get("first", [])) or None)
 
     @property
     def repeats(self) -> Repetition:
@@ -111,17 +108,3 @@ class Periodic(Participation):
 
     def check_rounds(self, T: int) -> None:
         """Any number of rounds will do."""
-
-
-def _rows(name: str, given: ArrayLike) -> Matrix:
-    array = floats(name, given)
-    if array.ndim != 2 or 0 in array.shape:
-        raise InputError(f"{name} has the shape {array.shape}: it has to be rounds x clients, both at least 1")
-    if not np.isin(array, (0, 1)).all():
-        t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
-        raise InputError(f"{name}: participation of client {i} in round {t} is {array[t, i]:g}, not 0 or 1")
-    return array.astype(np.bool_)
-
-
-def _text(rows: Matrix) -> list[str]:
-    return ["".join("01"[taken] for taken in row) for row in rows.tolist()]

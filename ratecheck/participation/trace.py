@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike
 
 from bounds.printing.notation import Notation
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats
 from ratecheck.participation.bernoulli import Bernoulli, Probability
 from ratecheck.participation.biased import Biased
 from ratecheck.participation.cyclic import Cyclic
-from ratecheck.participation.files import read_matrix
+from ratecheck.participation.files import as_text, of_text, read_matrix, zeros_and_ones
 from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
 from ratecheck.participation.model.pattern import Keys, Masks, Matrix, Participation
@@ -94,35 +93,23 @@ class Trace(Participation):
         return Trace(read_matrix(path))
 
     def __init__(self, matrix: ArrayLike) -> None:
-        array = floats("participation matrix", matrix)
-        if array.ndim != 2 or 0 in array.shape:
-            raise InputError(
-                f"a participation matrix of shape {array.shape} does not do: it has to be T x n, both at least 1"
-            )
-        if not np.isin(array, (0, 1)).all():
-            t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
-            raise InputError(
-                f"participation of client {i} in round {t} is {array[t, i]:g}: it has to be true or false (0 or 1)"
-            )
-        self.matrix: Matrix = array.astype(np.bool_)
+        self.matrix: Matrix = zeros_and_ones("participation matrix", matrix)
         self.n = self.matrix.shape[1]
 
     @cached_property
     def size(self) -> int | None:  # type: ignore[override]  # counted when requested
-        """How many clients take part in each round; None where that varies."""
+        """The number of clients in each round; None where that varies."""
         sizes = self.matrix.sum(axis=1)
         return int(sizes[0]) if (sizes == sizes[0]).all() else None
 
     def fields(self) -> dict[str, Any]:
         """See `Participation.fields`: a string of zeros and ones per round."""
-        return {"rows": ["".join("01"[taken] for taken in row) for row in self.matrix.tolist()]}
+        return {"rows": as_text(self.matrix)}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
-        if wrong := [row for row in data["rows"] if set(row) - {"0", "1"}]:
-            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
-        return cls([[int(taken) for taken in row] for row in data["rows"]])
+        return cls(of_text(data["rows"]))
 
     def without_client(self, i: int) -> Trace:
         """See `Participation.without_client`; raises `InputError` where a round would be empty."""

@@ -48,7 +48,7 @@ def _source(name: str) -> _Source | None:
 
 
 def forms() -> list[str]:
-    """What can be written, such as ``quadratic`` or ``libsvm:PATH``."""
+    """The forms in which problems are written, such as ``quadratic`` or ``libsvm:PATH``."""
     return [form.form for kind in KINDS.values() for form in kind.written]
 
 
@@ -78,7 +78,7 @@ def parameters(name: str) -> tuple[str, ...]:
 
 
 def features(name: str, options: Options) -> int:
-    """How many variables a client has in the problem of that name, shared and personal together."""
+    """The number of variables of a client in the problem of that name, shared and personal together."""
     source = _source(name)
     if source is None or source.form.size is None:
         return build(name, options).d
@@ -99,7 +99,7 @@ def fields(problem: Problem) -> dict[str, Any]:
 def read(data: Mapping[str, Any]) -> Problem:
     """The inverse of `fields`; raises `InputError` for what is no problem."""
     kind = data["kind"]
-    readable = [name for name, each in KINDS.items() if "read" in vars(each)]
+    readable = [name for name, each in KINDS.items() if "read" in vars(each) or "stored" in vars(each)]
     if kind not in readable:
         raise InputError(f"an instance on a {kind!r} problem is not known: {' or '.join(reversed(readable))}")
     return KINDS[kind].read(data)

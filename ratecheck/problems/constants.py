@@ -17,7 +17,7 @@ _UNPROVED = (CANNOT_TELL, NO_PROOF, UNKNOWN)
 
 
 class Certificate(enum.Enum):
-    """How a constant is known. The values are what a verdict prints."""
+    """The certificate of a constant: how it is known. The values are what a verdict prints."""
 
     EXACT = "exact"
     UPPER_BOUND = "upper bound"
@@ -40,6 +40,16 @@ class Constant:
     value: float
     certificate: Certificate
     reason: str
+
+    @staticmethod
+    def exact(name: str, value: float, reason: str) -> Constant:
+        """A constant that is known."""
+        return Constant(name, value, Certificate.EXACT, reason)
+
+    @staticmethod
+    def absent(name: str, reason: str) -> Constant:
+        """A constant that does not exist, or is not known to."""
+        return Constant(name, math.inf, Certificate.ABSENT, reason)
 
     @property
     def standing(self) -> str:

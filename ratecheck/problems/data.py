@@ -21,6 +21,8 @@ class ProblemData(ABC):
     n: int
     # The problem's name in messages and files.
     kind: ClassVar[str]
+    # The arguments of the class that are its data, attributes of the same names; none where `fields` says otherwise.
+    stored: ClassVar[tuple[str, ...]] = ()
     # Arrays that are symmetric matrices, one per client.
     symmetric: ClassVar[frozenset[str]] = frozenset()
     # Powers of x that entries of an array multiply in f, where the problem may be put in other units: 2 of a Hessian.
@@ -30,12 +32,16 @@ class ProblemData(ABC):
 
     def fields(self) -> dict[str, Any]:
         """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""
-        raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
+        if not self.stored:
+            raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
+        return {name: getattr(self, name).tolist() for name in self.stored}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `fields`; raises `InputError` for what is no such problem."""
-        raise InputError(f"an instance on a {cls.kind!r} problem has no file")
+        if not cls.stored:
+            raise InputError(f"an instance on a {cls.kind!r} problem has no file")
+        return cls(**{name: data[name] for name in cls.stored})
 
     def arrays(self) -> dict[str, Array]:
         """The numbers of `fields` that may be simpler, by name; none where the problem has no such form."""

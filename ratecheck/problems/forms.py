@@ -39,7 +39,7 @@ class Forms:
 
     @cached_property
     def each(self) -> NDArray[np.int64]:
-        """How many clients have each function, (k,)."""
+        """The number of clients with each function, (k,)."""
         return np.ones(len(self.g), dtype=np.int64) if self.counts is None else self.counts
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.one_dimensional import ternary_each
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole
+from ratecheck.inputs import bounded, check_size, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.datasets import DataTable, breast_cancer, dealt, digits, libsvm, synthetic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
@@ -59,11 +59,11 @@ class Logistic(SingleLevel):
     def __init__(
         self, features: ArrayLike, labels: ArrayLike, *, shared: int, rho: float = 0.01, batch: int | None = None
     ) -> None:
-        rows = _numbers("features", features)
+        rows = bounded("features", features, LARGEST)
         if rows.ndim != 3 or 0 in rows.shape:
             raise InputError(f"features: shape {rows.shape}; needed (n, N, d), each at least 1")
         self.n, self.N, self.d = rows.shape
-        signs = _numbers("labels", labels, (self.n, self.N))
+        signs = bounded("labels", labels, LARGEST, (self.n, self.N))
         if (wrong := np.argwhere(np.abs(signs) != 1.0)).size:
             client, sample = wrong[0]
             raise InputError(f"labels[{client}, {sample}] is {signs[client, sample]:g}; needed -1 or +1")
@@ -189,12 +189,12 @@ class Logistic(SingleLevel):
         place. Constants of an absent block (d_u = 0 or d_v = 0) are 0.
         Raises :class:`InputError` where a start or a noise level does not fit or is not finite.
         """
-        u = _numbers("u0", np.zeros(self.d_u) if u0 is None else u0, (self.d_u,))
-        v = _numbers("v0", np.zeros((self.n, self.d_v)) if v0 is None else v0, (self.n, self.d_v))
+        u = bounded("u0", np.zeros(self.d_u) if u0 is None else u0, LARGEST, (self.d_u,))
+        v = bounded("v0", np.zeros((self.n, self.d_v)) if v0 is None else v0, LARGEST, (self.n, self.d_v))
         noise_u, noise_v = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         floor, why = self._infimum_floor
         gap = max(0.0, self.value(u, v) - floor)
-        start = _exact("B_0", float(np.square(self.gradients(u, v)[0]).sum()), "gradients at the start")
+        start = Constant.exact("B_0", float(np.square(self.gradients(u, v)[0]).sum()), "gradients at the start")
         return Constants(
             *self._smoothness(),
             Constant("F_0", gap, Certificate.UPPER_BOUND, f"f(x0) - lower bound: {why}"),
@@ -206,7 +206,7 @@ class Logistic(SingleLevel):
 
     @cached_property
     def largest_gradients(self) -> dict[str, float]:
-        """What ``G_u = |grad_u f|^2`` and ``G_v = (1/n) sum_i |grad_v f_i|^2`` exceed at no point.
+        """Bounds of ``G_u = |grad_u f|^2`` and ``G_v = (1/n) sum_i |grad_v f_i|^2`` at every point.
 
         The loss's gradient is ``-(1/N) sum_l s_l c_l (a_l, b_l)`` with slopes s_l in [0, 1], so that each coordinate
         lies between the mean of the negative and that of the positive parts, and the whole is no longer than the mean
@@ -249,9 +249,11 @@ class Logistic(SingleLevel):
         shared, personal = self.A[:, :, : self.d_u] / scale, self.A[:, :, self.d_u :] / scale
         unit = scale * scale / (4 * self.N)
         blocks = [
-            _exact(name, 0.0, "the block is absent")
+            Constant.exact(name, 0.0, "the block is absent")
             if rows.shape[2] == 0
-            else _exact(name, unit * float((_norms(rows) ** 2).max()) + 2 * self.rho, "largest Hessian: at the origin")
+            else Constant.exact(
+                name, unit * float((_norms(rows) ** 2).max()) + 2 * self.rho, "largest Hessian: at the origin"
+            )
             for name, rows in (("L_u", shared), ("L_v", personal))
         ]
         least, most = _coupling(shared, personal)
@@ -260,13 +262,13 @@ class Logistic(SingleLevel):
         why = "largest Hessian: at the origin" if attained else f"weights in [0, 1/4]; at the origin {unit * least:.6g}"
         why = "a block is absent" if 0 in (self.d_u, self.d_v) else why
         # The coupling is at most sqrt(L_u L_v), client by client, so that L is that of a diagonal block.
-        overall = _exact("L", max(c.value for c in blocks), "max(L_u, L_v), which bounds L_uv and L_vu")
+        overall = Constant.exact("L", max(c.value for c in blocks), "max(L_u, L_v), which bounds L_uv and L_vu")
         return *blocks, *(Constant(name, unit * most, kind, why) for name in ("L_uv", "L_vu")), overall
 
     def _dissimilarity(self) -> Constant:
         """``b``: the regulariser's gradient is common to the clients and cancels; that of the loss is left."""
         if self.d_u == 0 or self.n == 1:
-            return _exact("b", 0.0, "no shared variables" if self.d_u == 0 else "one client")
+            return Constant.exact("b", 0.0, "no shared variables" if self.d_u == 0 else "one client")
         scale = float(np.abs(self.A[:, :, : self.d_u]).max()) or 1.0
         rows = self.A[:, :, : self.d_u] / scale
         box, ball = _box_spread(rows), _ball_spread(rows)
@@ -275,9 +277,9 @@ class Logistic(SingleLevel):
 
     def _noise(self, name: str, rows: Array, additive: float) -> Constant:
         if rows.shape[2] == 0:
-            return _exact(name, 0.0, "the block is absent")
+            return Constant.exact(name, 0.0, "the block is absent")
         if self.batch is None:
-            return _exact(name, additive, "additive noise, full gradients")
+            return Constant.exact(name, additive, "additive noise, full gradients")
         scale = float(np.abs(rows).max()) or 1.0
         sampling = scale * _sample_spread(rows / scale) / math.sqrt(self.batch)
         why = f"additive noise {additive:g} and batches of {self.batch}, any slopes in [0, 1]"
@@ -297,22 +299,6 @@ class Logistic(SingleLevel):
         }
         best = max(floors)
         return best, floors[best]
-
-
-def _exact(name: str, value: float, reason: str) -> Constant:
-    return Constant(name, value, Certificate.EXACT, reason)
-
-
-def _numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> Array:
-    """``values`` as finite float64 of the given shape, none beyond ``LARGEST``."""
-    array = floats(name, values)
-    if shape is not None and array.shape != shape:
-        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    if (bad := np.argwhere(~(np.abs(array) <= LARGEST))).size:
-        where = ", ".join(map(str, bad[0]))
-        value = array[tuple(bad[0])]
-        raise InputError(f"{name}[{where}] is {value:g}; needed finite values of size at most {LARGEST:g}")
-    return array
 
 
 def _penalty(x: Array) -> Array:

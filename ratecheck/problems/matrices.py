@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
+from ratecheck.errors import InputError
 
 # Relative size below which a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
@@ -36,6 +37,16 @@ def spread(g: Array, size: float) -> Array:
     deviation = g - g.mean(axis=0)
     norm = math.sqrt(float(np.mean(np.sum(deviation**2, axis=1))))
     return deviation * (size / norm) if norm > 0 else deviation
+
+
+def symmetric(name: str, matrices: Array) -> Array:
+    """Hessians without what rounding may have left of asymmetry; raises `InputError` where one has more."""
+    flipped = matrices.transpose(0, 2, 1)
+    asymmetry = np.abs(matrices - flipped).max(axis=(1, 2))
+    for i, (off, size) in enumerate(zip(asymmetry, np.abs(matrices).max(axis=(1, 2)), strict=True)):
+        if off > 1e-9 * size:
+            raise InputError(f"{name}[{i}] differs from its transpose by {off:.3g}; a Hessian is symmetric")
+    return np.asarray((matrices + flipped) / 2)
 
 
 def rounded_mean(values: Array, counts: NDArray[np.int64] | None = None) -> Array:
@@ -126,7 +137,7 @@ def condition_number(matrix: Array, cut: float) -> float:
 
 
 def solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
-    """How far a solution may be from the exact one of least norm, and in the matrix's own norm; units of rounding.
+    """Bounds of a solution's distance to the exact one of least norm, and in the matrix's own norm; units of rounding.
 
     The error is the pseudo-inverse of what is left over, which is as large as its own rounding at least.
     """

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +20,10 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.forms import Forms
-from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread
+from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread, symmetric
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 from ratecheck.problems.sentence import functions, quadratic
@@ -76,6 +76,7 @@ class MinMax(SingleLevel):
     kind: ClassVar[str] = "minmax"
     affine: ClassVar[bool] = True
     potential: ClassVar[bool] = False
+    stored: ClassVar[tuple[str, ...]] = _ARRAYS
     symmetric: ClassVar[frozenset[str]] = frozenset({"A", "C"})
     degrees: ClassVar[Mapping[str, int]] = {"A": 2, "B": 2, "C": 2, "a": 1, "c": 1}
     written: ClassVar[tuple[WrittenProblem, ...]] = (
@@ -88,11 +89,11 @@ class MinMax(SingleLevel):
         if B_.ndim != 3 or 0 in B_.shape:
             raise InputError(f"B: shape {B_.shape}; needed (n, d_x, d_y), each at least 1")
         self.n, self.d_x, self.d_y = B_.shape
-        self.B = _numbers("B", B_, B_.shape)
-        self.A = _semidefinite("A", _numbers("A", A, (self.n, self.d_x, self.d_x)))
-        self.C = _semidefinite("C", _numbers("C", C, (self.n, self.d_y, self.d_y)))
-        self.a = _numbers("a", a, (self.n, self.d_x))
-        self.c = _numbers("c", c, (self.n, self.d_y))
+        self.B = bounded("B", B_, _LARGEST, B_.shape)
+        self.A = _semidefinite("A", bounded("A", A, _LARGEST, (self.n, self.d_x, self.d_x)))
+        self.C = _semidefinite("C", bounded("C", C, _LARGEST, (self.n, self.d_y, self.d_y)))
+        self.a = bounded("a", a, _LARGEST, (self.n, self.d_x))
+        self.c = bounded("c", c, _LARGEST, (self.n, self.d_y))
         self.d = self.d_u = self.d_x + self.d_y
         self.d_v = 0
 
@@ -190,15 +191,6 @@ class MinMax(SingleLevel):
         A, B, C, a, c = (getattr(self, name).mean(axis=0) for name in _ARRAYS)
         return float(x @ A @ x / 2 + x @ B @ y - y @ C @ y / 2 - a @ x + c @ y)
 
-    def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
-        return {name: getattr(self, name).tolist() for name in _ARRAYS}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
-        return cls(*(data[name] for name in _ARRAYS))
-
     def without_variable(self, c: int) -> MinMax:
         """See `ProblemData.without_variable`: c counts those of x first, and of x and of y one is left."""
         over_x = c < self.d_x
@@ -288,17 +280,16 @@ class MinMax(SingleLevel):
         z = np.zeros(self.d) if u0 is None else floats("u0", u0)
         if z.shape != (self.d,):
             raise InputError(f"u0 has the shape {z.shape}, the problem needs {(self.d,)}: x and y one after the other")
-        exact = Certificate.EXACT
         B_0 = float(np.sum(self.gradients(z, np.zeros((self.n, 0)))[0] ** 2))
         return Constants(
-            Constant("L", self._lipschitz, exact, "largest norm of an operator M_i"),
+            Constant.exact("L", self._lipschitz, "largest norm of an operator M_i"),
             self._cocoercivity,
             self._monotonicity,
             self._strong_monotonicity,
             self._distance2(z),
-            Constant("B_0", B_0, exact, "operators at the start"),
-            Constant("sigma_u", nonnegative("sigma_u", sigma_u), exact, "additive Gaussian noise"),
-            Constant("sigma_v", 0.0 * nonnegative("sigma_v", sigma_v), exact, "no personal variables"),
+            Constant.exact("B_0", B_0, "operators at the start"),
+            Constant.exact("sigma_u", nonnegative("sigma_u", sigma_u), "additive Gaussian noise"),
+            Constant.exact("sigma_v", 0.0 * nonnegative("sigma_v", sigma_v), "no personal variables"),
         )
 
     @cached_property
@@ -324,7 +315,7 @@ class MinMax(SingleLevel):
         least, off = self.least_eigenvalue
         name, what = "strong_convexity", "least eigenvalue of the symmetric part of the mean operator"
         if least <= off:
-            return Constant(name, math.inf, Certificate.ABSENT, f"the {what} is {max(least, 0.0):.6g}")
+            return Constant.absent(name, f"the {what} is {max(least, 0.0):.6g}")
         # Where the operator is a multiple of the identity it may exceed L all the same.
         value = min(least - off, self._lipschitz)
         kind = Certificate.EXACT if off <= _CALLED_EXACT * least else Certificate.LOWER_BOUND
@@ -352,7 +343,7 @@ class MinMax(SingleLevel):
         name, largest = "cocoercivity", self.nearly_cocoercive
         if largest is None:
             why = "an operator turns a direction along which it is not strongly monotone"
-            return Constant(name, math.inf, Certificate.ABSENT, why)
+            return Constant.absent(name, why)
         why = "largest eigenvalue of M_i'M_i relative to the symmetric part of M_i"
         if self.d > _RATIONAL:
             return Constant(name, largest * (1 + _MARGIN), Certificate.UPPER_BOUND, f"{why}, and a margin")
@@ -360,18 +351,18 @@ class MinMax(SingleLevel):
             if all(cocoercive(each, Fraction(value)) for each in rationals(self._operator[0])):
                 return Constant(name, value, kind, why if kind is Certificate.EXACT else f"{why}, and a margin")
         why = f"{CANNOT_TELL} whether every operator is {largest:.6g}-cocoercive"
-        return Constant(name, math.inf, Certificate.ABSENT, why)
+        return Constant.absent(name, why)
 
     def _distance2(self, z: Array) -> Constant:
         name, found = "distance2_0", self.zero
         if found is None:
-            return Constant(name, math.inf, Certificate.ABSENT, NO_ZERO)
+            return Constant.absent(name, NO_ZERO)
         point, off, _ = found
         distance = float(np.linalg.norm(z - point))
         if not math.isfinite(off) or not math.isfinite(distance):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the zero of F is")
+            return Constant.absent(name, f"{CANNOT_TELL} where the zero of F is")
         if off <= _CALLED_EXACT * distance:
-            return Constant(name, (distance + off) ** 2, Certificate.EXACT, "distance to the zero by linear algebra")
+            return Constant.exact(name, (distance + off) ** 2, "distance to the zero by linear algebra")
         why = "distance to the zero, with what the solution of the linear system may be off"
         return Constant(name, (distance + off) ** 2, Certificate.UPPER_BOUND, why)
 
@@ -395,27 +386,13 @@ def _matrices(A: Array, B: Array, C: Array) -> Array:
     return np.concatenate([upper, lower], axis=1)
 
 
-def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = floats(name, given)
-    if array.shape != shape:
-        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    wrong = np.argwhere(~(np.abs(array) <= _LARGEST))
-    if wrong.size:
-        at = tuple(int(k) for k in wrong[0])
-        raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}")
-    return array.copy()
-
-
 def _semidefinite(name: str, blocks: Array) -> Array:
     """The blocks, made symmetric; `InputError` where one is not, or has a negative eigenvalue."""
+    blocks = symmetric(name, blocks)
     for i, block in enumerate(blocks):
-        size = float(np.abs(block).max())
-        if (off := float(np.abs(block - block.T).max())) > 1e-9 * size:
-            raise InputError(f"{name}[{i}] differs from its transpose by {off:.3g}; it has to be symmetric")
-        least = float(np.linalg.eigvalsh((block + block.T) / 2)[0])
-        if least < -_ZERO * size:
+        if (least := float(np.linalg.eigvalsh(block)[0])) < -_ZERO * float(np.abs(block).max()):
             raise InputError(
                 f'{name}[{i}] has the eigenvalue {least:.6g}, which breaks "{least:.3g} >= 0": needed a positive '
                 "semidefinite matrix, so that f_i is convex in x and concave in y"
             )
-    return np.asarray((blocks + blocks.transpose(0, 2, 1)) / 2)
+    return blocks

@@ -162,8 +162,8 @@ class Moreau:
             weighted = Quadratic(envelope.H * scale[:, None, None], envelope.g * scale[:, None], self.d)
             lowest = weighted.infimum() + float(weights @ self.offsets())
             if math.isinf(lowest):
-                return Constant("joint_minimum", math.inf, Certificate.ABSENT, "the joint objective is unbounded below")
-            return Constant("joint_minimum", lowest, Certificate.EXACT, "minimum by linear algebra")
+                return Constant.absent("joint_minimum", "the joint objective is unbounded below")
+            return Constant.exact("joint_minimum", lowest, "minimum by linear algebra")
         if not np.allclose(weights, weights[0]):
             return None
         found = self.constants()["F_0"]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bounds.printing.notation import Notation, is_short
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, nonnegative, whole, within
 from ratecheck.problems.constants import NO_PROOF, Certificate, Constant, Constants
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import CalledOracle, SingleLevel, WrittenProblem
@@ -66,14 +66,14 @@ class PhaseRetrieval(SingleLevel):
     )
 
     def __init__(self, A: ArrayLike, b: ArrayLike, s: ArrayLike | None = None, signal: ArrayLike | None = None) -> None:
-        self.A = _numbers("A", A)
+        self.A = bounded("A", A, _LARGEST)
         if self.A.ndim != 3 or self.A.size == 0:
             raise InputError(f"A has the shape {self.A.shape}, needed is (n, N, d) with at least one of each")
         self.n, self.N, self.d = self.A.shape
         self.d_u, self.d_v = self.d, 0
-        self.b = _numbers("b", b, (self.n, self.N))
-        self.s = np.zeros((self.n, self.N)) if s is None else _numbers("s", s, (self.n, self.N))
-        self.signal = None if signal is None else _numbers("signal", signal, (self.d,))
+        self.b = bounded("b", b, _LARGEST, (self.n, self.N))
+        self.s = np.zeros((self.n, self.N)) if s is None else bounded("s", s, _LARGEST, (self.n, self.N))
+        self.signal = None if signal is None else bounded("signal", signal, _LARGEST, (self.d,))
         if self.signal is not None and (wrong := self._contradicts(self.signal)):
             raise InputError(f"signal: {wrong}; needed is exactly (a_ij'x + s_ij)^2 = b_ij^2")
 
@@ -147,15 +147,13 @@ class PhaseRetrieval(SingleLevel):
 
         With a signal those of the minimum, too: it is the minimiser to which distances are measured, one of several.
         """
-        point = np.zeros(self.d) if u0 is None else _numbers("u0", u0, (self.d,))
+        point = np.zeros(self.d) if u0 is None else bounded("u0", u0, _LARGEST, (self.d,))
         sigma_u, _ = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         value, squares = self._at_most(point)
         flat = not self.A.any()
         degree = "f_i is a polynomial of degree 4, whose second derivatives have no bound"
         smooth = [
-            Constant(name, 0.0, Certificate.EXACT, "every f_i is constant")
-            if flat
-            else Constant(name, math.inf, Certificate.ABSENT, degree)
+            Constant.exact(name, 0.0, "every f_i is constant") if flat else Constant.absent(name, degree)
             for name in ("L_u", "L")
         ]
         gap = (Certificate.UPPER_BOUND, "f is never negative")
@@ -168,8 +166,8 @@ class PhaseRetrieval(SingleLevel):
             self._dissimilarity(),
             self._convexity(),
             *self._of_minimiser(point),
-            *(Constant(name, 0.0, Certificate.EXACT, "no personal variables") for name in _OF_PERSONAL),
-            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+            *(Constant.exact(name, 0.0, "no personal variables") for name in _OF_PERSONAL),
+            Constant.exact("sigma_u", sigma_u, "additive Gaussian noise"),
         )
 
     def smoothness_on_ball(self, radius: float, centre: ArrayLike | None = None) -> Constant:
@@ -180,7 +178,7 @@ class PhaseRetrieval(SingleLevel):
         outside, so that it is no L of a statement. Raises `InputError` for a negative radius or another shape.
         """
         radius = nonnegative("radius", radius)
-        point = np.zeros(self.d) if centre is None else _numbers("centre", centre, (self.d,))
+        point = np.zeros(self.d) if centre is None else bounded("centre", centre, _LARGEST, (self.d,))
         largest = 0.0
         for i, A in enumerate(self.A):
             away = (np.abs(A @ point + self.s[i]) + radius * np.linalg.norm(A, axis=1)) + self._rounding(i, point)
@@ -198,10 +196,10 @@ class PhaseRetrieval(SingleLevel):
         """See `Problem.of_gradients`."""
         if name == "gradient_bound":
             if not self.A.any():
-                return Constant(name, 0.0, Certificate.EXACT, "every f_i is constant")
-            return Constant(name, math.inf, Certificate.ABSENT, "gradients are polynomials of degree 3")
+                return Constant.exact(name, 0.0, "every f_i is constant")
+            return Constant.absent(name, "gradients are polynomials of degree 3")
         if name == "interpolation" and self.signal is not None:
-            return Constant(name, 0.0, Certificate.EXACT, "every f_i is 0 at the signal, and never negative")
+            return Constant.exact(name, 0.0, "every f_i is 0 at the signal, and never negative")
         return None
 
     @property
@@ -283,13 +281,13 @@ class PhaseRetrieval(SingleLevel):
         """0 of equal clients; along a coordinate with other fourth powers the gradients grow apart like x^3."""
         equal = all((array == array[0]).all() for array in (self.A, self.b, self.s))
         if equal or not self.A.any():
-            return Constant("b", 0.0, Certificate.EXACT, "all clients have the same function up to a constant")
+            return Constant.exact("b", 0.0, "all clients have the same function up to a constant")
         for c in range(self.d):
             powers = {sum(Fraction(a) ** 4 for a in row) for row in self.A[:, :, c].tolist()}
             if len(powers) > 1:
                 why = f"gradients of clients grow apart like x^3 along coordinate {c}"
-                return Constant("b", math.inf, Certificate.ABSENT, why)
-        return Constant("b", math.inf, Certificate.ABSENT, f"{NO_PROOF} of a bound of the gradients' dissimilarity")
+                return Constant.absent("b", why)
+        return Constant.absent("b", f"{NO_PROOF} of a bound of the gradients' dissimilarity")
 
     def _convexity(self) -> Constant:
         """The least curvature of a client where that is 0; else a point at which one is bent down."""
@@ -302,17 +300,17 @@ class PhaseRetrieval(SingleLevel):
             if value < -_BENT * (self._norm(i, 3 * (A @ x + self.s[i]) ** 2) + self._norm(i, self.b[i] ** 2)):
                 why = f"client {i} has the curvature {value:.3g} at {np.array2string(x, precision=3, threshold=6)}"
                 break
-        return Constant("convexity", math.inf, Certificate.ABSENT, why)
+        return Constant.absent("convexity", why)
 
     def _of_minimiser(self, start: Array) -> list[Constant]:
         if self.signal is None:
             why = f"{NO_PROOF} of where f is minimal"
             names = ("distance2_0", "minimiser_heterogeneity")
-            return [Constant(name, math.inf, Certificate.ABSENT, why) for name in names]
+            return [Constant.absent(name, why) for name in names]
         away = float(np.sum((start - self.signal) ** 2)) * (1 + 4 * (self.d + 2) * _EPS)
         return [
             Constant("distance2_0", away, Certificate.UPPER_BOUND, "distance to the signal"),
-            Constant("minimiser_heterogeneity", 0.0, Certificate.EXACT, "every f_i is minimal at the signal"),
+            Constant.exact("minimiser_heterogeneity", 0.0, "every f_i is minimal at the signal"),
         ]
 
     # --- As data, and in words ---
@@ -377,16 +375,3 @@ def _rounded(numbers: Array) -> Array:
 def _direction(numbers: Array) -> Array:
     """A vector of length about 1, on the grid."""
     return _rounded(numbers / float(np.linalg.norm(numbers)))
-
-
-def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
-    array = floats(name, given).copy()
-    if shape is not None and array.shape != shape:
-        raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
-    wrong = np.argwhere(~(np.abs(array) <= _LARGEST))
-    if wrong.size:
-        place = tuple(int(k) for k in wrong[0])
-        raise InputError(
-            f"{name}{list(place)} is {array[place]:g}: needed is a finite number, at most {_LARGEST:g} in size"
-        )
-    return array

@@ -13,7 +13,7 @@ from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, whole
-from ratecheck.problems.constants import Certificate, Constant, Constants
+from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import rounded_mean
 from ratecheck.problems.problem import SingleLevel
@@ -225,7 +225,7 @@ class Population(SingleLevel):
         B_0 = float(self.counts @ np.sum(self.gradients(u, v)[0] ** 2, axis=1))
         own = {
             "F_0": self._gap(u, v),
-            "B_0": Constant("B_0", B_0, Certificate.EXACT, "gradients at the start"),
+            "B_0": Constant.exact("B_0", B_0, "gradients at the start"),
             "b": certified_dissimilarity(self.forms),
         }
         return Constants(*(own.get(name, constant) for name, constant in constants.items()))

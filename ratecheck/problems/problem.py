@@ -56,7 +56,7 @@ class Known(enum.Enum):
 
 @dataclass(frozen=True)
 class WrittenProblem:
-    """How ``--problem`` writes a problem: ``name``, or with a file as ``name:PATH`` or ``PATH.suffix``.
+    """The form of a problem in ``--problem``: ``name``, or with a file ``name:PATH`` or ``PATH.suffix``.
 
     ``maker`` is the class method that makes the problem, "" for the class itself; its parameters are those that the
     command line may set. ``load`` turns the path that is written, "" where there is none, into its first argument;
@@ -72,7 +72,7 @@ class WrittenProblem:
 
     @property
     def form(self) -> str:
-        """What messages show, such as ``libsvm:PATH``."""
+        """The form in messages, such as ``libsvm:PATH``."""
         return f"{self.name}PATH" if self.name.endswith(":") else f"PATH{self.name}" if self.suffix else self.name
 
     @property
@@ -189,7 +189,7 @@ class Problem(ProblemData):
 
     @property
     def knows(self) -> frozenset[Known]:
-        """What is known of the problem, by which engines may follow its runs."""
+        """The facts about the problem by which engines may follow its runs."""
         found = {
             Known.AFFINE: self.affine,
             Known.PIECES: self.pieces is not None,
@@ -240,7 +240,7 @@ class Problem(ProblemData):
 
     @property
     def several(self) -> str:
-        """What of it there are several of, so that distances could be measured to another one; empty where one."""
+        """The reason for which distances could be measured to another minimiser; empty where there is one."""
         if self.objective is None:
             return ""
         joint = self.objective.joint()[0]
@@ -261,12 +261,12 @@ class Problem(ProblemData):
 
     @property
     def doubts(self) -> Mapping[str, float]:
-        """What recorded quantities may be off, by name, beside what a run rounds."""
+        """Errors of recorded quantities, by name, beside what a run rounds."""
         return {}
 
     @property
     def multiplicities(self) -> NDArray[np.int64] | None:
-        """How many clients each row of `operator` and `starts` stands for; None where each stands for one."""
+        """The number of clients for each row of `operator` and `starts`; None where each stands for one."""
         return None
 
     @property
@@ -275,7 +275,7 @@ class Problem(ProblemData):
         return self.n
 
     def by_row(self, name: str, values: Any) -> Any:
-        """What was given for each client, one entry per row; raises `InputError` where clients of a row differ."""
+        """Values given by client as one entry per row; raises `InputError` where clients of a row differ."""
         return values
 
     @property
@@ -304,7 +304,7 @@ class Problem(ProblemData):
         return {}
 
     def of_gradients(self, name: str) -> Constant | None:
-        """What bounds gradients at every point, where that is no linear algebra; None where no such thing is known.
+        """A bound of gradients at every point, where that is no linear algebra; None where none is known.
 
         Names: gradient_bound, the largest ||grad f_i||; dissimilarity_G and dissimilarity_B, a pair (G, B) with
         (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2; interpolation, 0 where one point minimises every f_i.

@@ -14,7 +14,7 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
 from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import (
@@ -27,6 +27,7 @@ from ratecheck.problems.matrices import (
     rounded_mean,
     spd,
     spread,
+    symmetric,
     unit,
 )
 from ratecheck.problems.npz import npz_arrays
@@ -292,11 +293,7 @@ class Quadratic(SingleLevel):
         return (float(lowest * (1 + lost)) if lost < 1 else -math.inf), lost <= _CALLED_EXACT
 
     def constants(
-        self,
-        u0: Array | None = None,
-        v0: Array | None = None,
-        sigma_u: float = 0.0,
-        sigma_v: float = 0.0,
+        self, u0: Array | None = None, v0: Array | None = None, sigma_u: float = 0.0, sigma_v: float = 0.0
     ) -> Constants:
         """Certified constants at the start (u0, v0), zeros by default, with additive noise of total size sigma.
 
@@ -308,18 +305,17 @@ class Quadratic(SingleLevel):
         H_uu, H_uv, H_vv = self.blocks()
         L_u, L_uv, L_v = (largest_norm(block) for block in (H_uu, H_uv, H_vv))
         B_0 = float(np.sum(self.gradients(u, v)[0] ** 2))
-        exact = Certificate.EXACT
         return Constants(
-            Constant("L_u", L_u, exact, "largest norm of H_uu,i"),
-            Constant("L_v", L_v, exact, "largest norm of H_vv,i"),
-            Constant("L_uv", L_uv, exact, "largest norm of H_uv,i"),
-            Constant("L_vu", L_uv, exact, "largest norm of H_uv,i"),
-            Constant("L", max(L_u, L_v, L_uv), exact, "largest of L_u, L_v, L_uv, L_vu"),
+            Constant.exact("L_u", L_u, "largest norm of H_uu,i"),
+            Constant.exact("L_v", L_v, "largest norm of H_vv,i"),
+            Constant.exact("L_uv", L_uv, "largest norm of H_uv,i"),
+            Constant.exact("L_vu", L_uv, "largest norm of H_uv,i"),
+            Constant.exact("L", max(L_u, L_v, L_uv), "largest of L_u, L_v, L_uv, L_vu"),
             self._gap(u, v),
-            Constant("B_0", B_0, exact, "gradients at the start"),
+            Constant.exact("B_0", B_0, "gradients at the start"),
             self._dissimilarity(),
-            Constant("sigma_u", sigma_u if self.d_u else 0.0, exact, "additive Gaussian noise"),
-            Constant("sigma_v", sigma_v if self.d_v else 0.0, exact, "additive Gaussian noise"),
+            Constant.exact("sigma_u", sigma_u if self.d_u else 0.0, "additive Gaussian noise"),
+            Constant.exact("sigma_v", sigma_v if self.d_v else 0.0, "additive Gaussian noise"),
         )
 
     def _point(self, u0: Array | None, v0: Array | None) -> tuple[Array, Array]:
@@ -339,9 +335,9 @@ class Quadratic(SingleLevel):
         """F_0 = value - share * inf f."""
         gap = value - share * self.infimum()
         if not math.isfinite(gap):
-            return Constant("F_0", math.inf, Certificate.ABSENT, self.no_minimum)
+            return Constant.absent("F_0", self.no_minimum)
         if is_diagonal(self.H) or self._infimum_by_elimination()[1]:
-            return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
+            return Constant.exact("F_0", max(gap, 0.0), "minimum by linear algebra")
         why = "minimum by linear algebra, rounded down by what it may be off"
         return Constant("F_0", max(gap, 0.0), Certificate.UPPER_BOUND, why)
 
@@ -362,41 +358,24 @@ def certified_dissimilarity(forms: Forms) -> Constant:
     scale = _ZERO * max(largest_norm(H_uu), largest_norm(H_uv), 1e-300)
     found = forms.dissimilarity2(lambda matrices: largest_norm(matrices) <= scale)
     if isinstance(found, str):
-        return Constant("b", math.inf, Certificate.ABSENT, found)
+        return Constant.absent("b", found)
     b, g_u = math.sqrt(float(found)), forms.g[:, : forms.d_u]
     size = float(np.linalg.norm(np.abs(g_u).max(axis=0))) if g_u.size else 0.0
     if 0.0 < b < size / 10:
         # Small differences of large numbers carry the rounding of these, which is covered from above.
         b += (len(g_u) + (2 if forms.counts is None else 4)) * _EPS * size
-    return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
+    return Constant.exact("b", b, "spread of the linear terms; common H_uu, no coupling")
 
 
 def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     H, g = floats("H", H), floats("g", g)
     if g.ndim != 2 or H.shape != (*g.shape, g.shape[1]) or g.size == 0:
         raise InputError(f"shapes {H.shape} of H and {g.shape} of g do not fit: they have to be (n, d, d) and (n, d)")
-    for name, array in (("H", H), ("g", g)):
-        wrong = np.argwhere(~(np.abs(array) <= _LARGEST_START))
-        if wrong.size:
-            position = tuple(int(k) for k in wrong[0])
-            raise InputError(
-                f"{name}{list(position)} is {array[position]:g}: every entry has to be a finite number, "
-                f"at most {_LARGEST_START:g} in size"
-            )
-    asymmetry = np.abs(H - H.transpose(0, 2, 1)).max(axis=(1, 2))
-    worst = int(np.argmax(asymmetry))
-    if asymmetry[worst] > 1e-9 * max(1e-300, np.abs(H[worst]).max()):
-        raise InputError(f"H[{worst}] differs from its transpose by {asymmetry[worst]:.3g}; a Hessian is symmetric")
-    return (H + H.transpose(0, 2, 1)) / 2, g.copy()
+    return symmetric("H", bounded("H", H, _LARGEST_START)), bounded("g", g, _LARGEST_START)
 
 
 def _check_parameters(**parameters: float) -> None:
-    limits = {
-        "coupling": (0, 1),
-        "condition": (1, math.inf),
-        "heterogeneity": (0, math.inf),
-        "curvature": (0, 1),
-    }
+    limits = {"coupling": (0, 1), "condition": (1, math.inf), "heterogeneity": (0, math.inf), "curvature": (0, 1)}
     for name, value in parameters.items():
         within(name, value, *limits[name])
 

@@ -1,4 +1,4 @@
-"""Whether a formula is smooth on the whole space: no pole, no jump, no kink, nothing that is not real.
+"""Smoothness of a formula on the whole space: no pole, no jump, no kink, nothing that is not real.
 
 A simplified form of a formula equals it only where it is defined, so that bounds by simplified forms are about
 functions that are shown to be smooth first. That is shown from the inside out: every denominator is never 0, and what
@@ -71,7 +71,7 @@ def _positive(expr: sp.Expr, variables: Sequence[sp.Symbol]) -> bool:
 
 
 def unknown(f: sp.Expr) -> str:
-    """What is said of a function that there is no rule for."""
+    """The message about a function that there is no rule for."""
     known = f"sums, products, powers whose roots have orders made of 2 and 3, and {', '.join(KNOWN)}"
     return f"{brief(f)} is not understood: known are {known}"
 

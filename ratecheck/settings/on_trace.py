@@ -105,13 +105,13 @@ def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> d
                 f"{DRAWN} under {case.participation.kind} participation, and {beyond}; its expectation is a symbol of "
                 f"its own, with fact='mean_{fact}'"
             )
-            constant = Constant(name, math.inf, Certificate.ABSENT, why)
+            constant = Constant.absent(name, why)
         if constant is not None:
             constants[name] = _claimed(setting, case, fact, replace(constant, name=name))
         elif name in {*statement.parameters, *assumed}:
             # What the statement only derives others from may stay open.
             why = "this problem and participation do not certify it"
-            constants[name] = Constant(name, math.inf, Certificate.ABSENT, why)
+            constants[name] = Constant.absent(name, why)
     _check_start(statement, constants)
     return constants
 

@@ -68,12 +68,13 @@ def fit(values: Array, measured: Array, samples: Array | None = None, rounding: 
     if samples is not None:
         half += float(radius(weights @ (samples / measured[:, None]), level / 2))
     middle = (len(x) + 1) // 2
-    ends = [_slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
+    ends = [slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
     log_scale = float(y.mean()) - exponent * float(x.mean())
     constant = bool(np.ptp(measured) <= _ALIKE * np.max(measured) + 2 * (0.0 if rounding is None else np.max(rounding)))
     return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]), log_scale, constant)
 
 
-def _slope(x: Array, y: Array) -> float:
+def slope(x: Array, y: Array) -> float:
+    """The slope of least squares."""
     centred = x - x.mean()
     return float(centred @ y / (centred @ centred))

@@ -1,4 +1,4 @@
-"""What restricts step sizes: conditions at given constants, products between step sizes, and values that are fixed.
+"""Constraints on step sizes: conditions at given constants, products between step sizes, and values that are fixed.
 
 Each rule narrows intervals: it cuts from every step size in it what no values of the others in their intervals can make
 admissible. This is exact for one rule because a condition is monotone in each step size.

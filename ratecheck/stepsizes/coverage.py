@@ -1,4 +1,4 @@
-"""Whether the settings of a paper's experiments meet the conditions of its theorems, and for which unknown constants.
+"""Coverage of a paper's experiments by the conditions of its theorems, and for which unknown constants.
 
 The printed numbers are put into every condition, exactly. A condition without an unknown number is true or false. One
 with a single unknown number x holds on a union of intervals of x, whose ends are the positive roots of the numerators
@@ -21,7 +21,7 @@ import sympy as sp
 from bounds.ledger.experiment import Experiment
 from bounds.numbers import exact
 from bounds.roots import shown
-from bounds.statement import Condition, Statement, names_in
+from bounds.statement import Condition, Statement, fill_product, names_in
 from bounds.symbols import Domain, Role
 from ratecheck.algebra.positivity.smt import SOLVER, written
 from ratecheck.plain import picked
@@ -234,13 +234,7 @@ def _completed(statement: Statement, values: Exact) -> str:
         if fixed.is_number and values.setdefault(name, fixed) != fixed:
             return f"it takes {name} = {expr}, and the setting has {name} = {values[name]}, {expr} = {fixed}"
     for each in statement.step_products:
-        product, local, outer = each.product.name, each.local.name, each.outer.name
-        if local in values and outer in values:
-            values.setdefault(product, values[local] * values[outer])
-        elif product in values and outer in values:
-            values[local] = values[product] / values[outer]
-        elif product in values and local in values:
-            values[outer] = values[product] / values[local]
+        fill_product(values, each.product.name, each.local.name, each.outer.name)
     return ""
 
 

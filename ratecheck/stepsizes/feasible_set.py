@@ -1,4 +1,4 @@
-"""What restricts the step sizes of a statement once the constants are known."""
+"""The feasible set of the step sizes of a statement once the constants are known."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Memory = dict[tuple[object, ...], dict[str, Any]]
 
 @dataclass(frozen=True)
 class FeasibleSet:
-    """What restricts the step sizes ``names`` of a statement at given constants, and constants left free like them.
+    """Constraints on the step sizes ``names`` of a statement at given constants, and on constants left free like them.
 
     ``rules`` are its conditions and products there, ``fixed`` the step sizes that the caller has fixed; ``broken``
     has the conditions without step sizes, which none of them can mend. ``kept`` is what was found about the region,

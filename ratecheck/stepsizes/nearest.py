@@ -1,4 +1,4 @@
-"""What is admissible next to what is not: the nearest step sizes, and for each constant alone the nearest value."""
+"""The admissible next to what is not: the nearest step sizes, and for each constant alone the nearest value."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Nearest:
-    """What would make an empty region non-empty, rounded inwards to six digits.
+    """Changes that would make an empty region non-empty, rounded inwards to six digits.
 
     ``steps`` are the admissible values of the fixed step sizes with the least sum of squared log ratios to those given
     (empty where none are). ``constants`` are changes of one constant, all others as given: with the step

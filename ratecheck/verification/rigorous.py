@@ -22,8 +22,7 @@ from bounds.symbols import ROUND
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import semidefinite
 from ratecheck.certification.certified_constants import NOISE
-from ratecheck.certification.exact_constants import Proved, participations
-from ratecheck.certification.proved import proved
+from ratecheck.certification.exact_constants import Proved, participations, proved
 from ratecheck.certification.uncertified import unmet
 from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.moments import vectors

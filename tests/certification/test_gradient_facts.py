@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.certification.certified_constants import CertifiedCase
-from ratecheck.certification.exact_constants import Proved
-from ratecheck.certification.exact_piecewise import ProvedPiecewise
+from ratecheck.certification.exact_constants import Proved, ProvedPiecewise
 from ratecheck.problems import Certificate, Logistic, Piecewise, Population, Quadratic
 
 RUN = {"trace": None, "T": None, "noise": {}, "lambda_": None, "weights": (), "start": {}}

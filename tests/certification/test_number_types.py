@@ -8,9 +8,7 @@ import pytest
 import ratecheck as rc
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.certification.certified_constants import DELAYS, CertifiedCase
-from ratecheck.certification.exact_constants import Proved
-from ratecheck.certification.exact_operators import ProvedOperator
-from ratecheck.certification.exact_piecewise import ProvedPiecewise
+from ratecheck.certification.exact_constants import Proved, ProvedOperator, ProvedPiecewise
 from ratecheck.participation import Bernoulli, Cyclic, Trace, Uniform
 from ratecheck.problems import Certificate, MinMax, Piecewise, Quadratic
 

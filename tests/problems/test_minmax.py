@@ -9,7 +9,7 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.certification.certified_constants import CertifiedCase
-from ratecheck.certification.exact_operators import ProvedOperator
+from ratecheck.certification.exact_constants import ProvedOperator
 from ratecheck.errors import InputError
 from ratecheck.problems import Certificate, MinMax
 from ratecheck.problems import build as forms

@@ -248,10 +248,10 @@ def test_the_minimiser():
     ("arguments", "message"),
     [
         (([[1.0]], [1.0]), "A has the shape (1, 1), needed is (n, N, d) with at least one of each"),
-        (([[[1.0]]], [1.0]), "b has the shape (1,), the problem needs (1, 1)"),
-        (([[[1.0]]], [[1.0]], [[1.0, 2.0]]), "s has the shape (1, 2), the problem needs (1, 1)"),
-        (([[[np.nan]]], [[1.0]]), "A[0, 0, 0] is nan: needed is a finite number, at most 1e+20 in size"),
-        (([[[1.0]]], [[1e21]]), "b[0, 0] is 1e+21: needed is a finite number, at most 1e+20 in size"),
+        (([[[1.0]]], [1.0]), "b: shape (1,); needed (1, 1)"),
+        (([[[1.0]]], [[1.0]], [[1.0, 2.0]]), "s: shape (1, 2); needed (1, 1)"),
+        (([[[np.nan]]], [[1.0]]), "A[0, 0, 0] is nan; needed finite values of size at most 1e+20"),
+        (([[[1.0]]], [[1e21]]), "b[0, 0] is 1e+21; needed finite values of size at most 1e+20"),
         (
             ([[[1.0], [1.0]]], [[1.0, 2.0]], None, [1.0]),
             "signal: measurement 1, client 0: the square is off by -3; needed is exactly (a_ij'x + s_ij)^2 = b_ij^2",

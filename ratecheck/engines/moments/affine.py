@@ -36,7 +36,7 @@ class Layout:
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """Where each block begins, and the end."""
+        """The first place of each block, and the end."""
         lengths = [count * size for count, size in zip(self.counts.by_block, self.sizes, strict=True)]
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
 

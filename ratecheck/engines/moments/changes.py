@@ -1,4 +1,4 @@
-"""What a round changes: the method's records, its variables, and what single clients contribute.
+"""Changes in a round: of the method's records, of its variables, and the parts of single clients.
 
 Quantities by name, R being a record of the method and V a variable:
 
@@ -61,7 +61,7 @@ class Changes:
         return (*round_.square(-rows, rows), float(np.sum((np.abs(rows) @ round_.magnitude) ** 2)))
 
     def parts(self, record: str, round_: Transition) -> list[Difference]:
-        """What every client adds to a record before the round."""
+        """Every client's part of a record before the round."""
         return [_added(self._part(*product, round_) for product in products) for products in self._products(record)]
 
     def _part(self, factor: float, left: Array, right: Array, round_: Transition) -> Difference:

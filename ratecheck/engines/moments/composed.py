@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algebra.repeated import repeated
 from ratecheck.aliases import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -145,15 +146,7 @@ class AffineMap:
 
     def repeated(self, times: int) -> AffineMap:
         """The map ``times`` times, by squaring: O(log times) products."""
-        square, total = self, None
-        while True:
-            if times & 1:
-                total = square if total is None else square.after(total)
-            times >>= 1
-            if not times:
-                assert total is not None
-                return total
-            square = square.after(square)
+        return repeated(self, times, lambda first, second: second.after(first))
 
     def errors(self) -> tuple[Array, Array, Array]:
         """``error``, ``off`` and ``rough`` entry by entry: arrays (n, s, s), (n, s) and (n, s)."""

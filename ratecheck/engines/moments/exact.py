@@ -325,7 +325,7 @@ class Moments:
         return Moment(mean, covariance, off, np.diag(majorant(np.sqrt(2 * unit) * roots)), nothing, nothing)
 
     def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
-        """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, and its noise."""
+        """The increment of client i: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, its noise."""
         part = self.rounds_of.client_round(i, delay)
         own, known = self.rounds_of.sent(i)
         change = own @ part.client_rows + known @ part.message_rows
@@ -387,7 +387,7 @@ class Moments:
         return self.setup.trace.constant_law
 
     def round_map(self, t: int) -> RoundMap:
-        """How round t changes the moments; call in order of t. Maps are kept per participants and their delays."""
+        """The map of the moments in round t; call in order of t. Maps are kept per participants and their delays."""
         if self.fixed is None:
             law = self.setup.trace.law(t)
             assert law is not None
@@ -591,14 +591,14 @@ class Moments:
         return np.asarray(np.mean(parts, axis=0))
 
     def over_clients(self, i: int, left: Sides, right: Sides) -> list[tuple[float, Sides, Sides]]:
-        """What the products of client i's sides add to (1/n) sum_i <left_i z, right_i z>: (n, left, right).
+        """The summands of client i's sides in (1/n) sum_i <left_i z, right_i z>: (n, left, right).
 
         The first entry is what a product is divided by.
         """
         return [(self.n, left, right)]
 
     def gradient_rows(self, i: int) -> Array:
-        """What client i's measured oracle returns at the recorded point, as a matrix (d, size) on z."""
+        """The answer of client i's measured oracle at the recorded point, as a matrix (d, size) on z."""
         M, c = self.measured
         rows = M[i] @ self.point_rows(i)
         rows[:, -1] -= c[i]

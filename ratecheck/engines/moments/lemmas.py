@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -79,37 +80,52 @@ def vectors(problem: SingleLevel, m: int, *, martingale: bool) -> Expectation:
         raise InputError(f"the vectors are those of clients one by one, which a {problem.kind} has not: use its full()")
     X = np.concatenate(problem.gradients(np.zeros(problem.d_u), np.zeros((n, problem.d_v))), axis=1)
     one, two = Trace.uniform(n, m).inclusion
-    gram = X @ X.T
-    sampled = (one - two) * np.trace(gram) / m**2 + two * gram.sum() / m**2
-    values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
-    values["sum2"], values["squares"] = _martingale(X) if martingale else (gram.sum(), np.trace(gram))
+    values = moments_of_vectors(X, m, one, two, martingale=martingale)
     # What they are made of before anything cancels.
     square = float(np.sum(np.linalg.norm(X, axis=1))) ** 2
-    trace = float(np.trace(gram))
+    trace = float(np.trace(X @ X.T))
     sizes = {"sampled2": (one * trace + two * square) / m**2, "xbar2": square / n**2, "spread": trace + square / n}
     sizes["sum2"], sizes["squares"] = n * float(values["squares"]), float(values["squares"])
     records = {name: np.array([float(value)]) for name, value in values.items()}
-    unit = 8 * (n + X.shape[1] + 2 ** min(n, _SIGNS)) * EPS
+    unit = 8 * (n + X.shape[1] + 2 ** min(n, SIGNS)) * EPS
     errors = {name: np.array([unit * size]) for name, size in sizes.items()}
     return Expectation(records, errors, {}, one)
 
 
 # Signs of at most so many vectors are enumerated.
-_SIGNS = 10
+SIGNS = 10
 
 
-def _martingale(X: Array) -> tuple[float, float]:
+def moments_of_vectors(X: Any, m: int, one: Any, two: Any, *, martingale: bool) -> dict[str, Any]:
+    """The quantities of `vectors` for the rows of X, of floats or of rationals.
+
+    ``one`` is the probability of a vector to be among the m that are sampled, ``two`` that of a pair.
+    """
+    gram, n = X.dot(X.T), len(X)
+    trace, total = np.trace(gram), gram.sum()
+    found = {
+        "sampled2": (one - two) * trace / m**2 + two * total / m**2,
+        "xbar2": total / n**2,
+        "spread": trace - total / n,
+        "sum2": total,
+        "squares": trace,
+    }
+    if martingale:
+        found["sum2"], found["squares"] = _martingale(X)
+    return found
+
+
+def _martingale(X: Any) -> tuple[Any, Any]:
     """E||sum_i Y_i||^2 and sum_i E||Y_i||^2 for Y_i = s_i*(1 + s_1 + ... + s_{i-1})*X_i with fair signs s_i.
 
     Each Y_i has mean zero given the earlier ones, but depends on them. All sequences of signs are enumerated, for the
     first ten vectors.
     """
-    X = X[:_SIGNS]
-    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(X))))
-    before = np.cumsum(signs, axis=1) - signs
-    weights = signs * (1 + before)
-    sums = weights @ X
-    return float(np.mean(np.sum(sums**2, axis=1))), float(np.mean(weights**2, axis=0) @ np.sum(X**2, axis=1))
+    X = X[:SIGNS]
+    signs = np.array(list(itertools.product((-1, 1), repeat=len(X))))
+    weights = (signs * (1 + np.cumsum(signs, axis=1) - signs)).astype(X.dtype)
+    sums = weights.dot(X)
+    return np.mean(np.sum(sums**2, axis=1)), np.mean(weights**2, axis=0).dot(np.sum(X**2, axis=1))
 
 
 Record = dict[str, Number]

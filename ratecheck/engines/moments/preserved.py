@@ -1,4 +1,4 @@
-"""What no round changes: a server's variable less a multiple of the sum over the clients of one of theirs.
+"""Preserved combinations: a server's variable less a multiple of the sum over the clients of one of theirs.
 
 FedSUM's server holds y, the clients h_i, and a message is h_i' - h_i: y - sum_i h_i stays what it is. Rounded, it would
 drift, by a little in every round, and with it the point to which the run tends. It is read off the algorithm's

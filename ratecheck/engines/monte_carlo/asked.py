@@ -1,4 +1,4 @@
-"""What Monte Carlo evaluates of a problem, as its kernels take it: the oracle, and the quantities to record."""
+"""A problem as the kernels of Monte Carlo take it: the oracle, and the quantities to record."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _KEPT = 4
 
 
 class Kernel(Protocol):
-    """What is made of a setup, and of which a copy serves another run that differs in nothing that it is made of."""
+    """A kernel made of a setup, of which a copy serves another run that differs in nothing that it is made of."""
 
     def serving(self, setup: Setup | None) -> Self:
         """The kernel for a run of that setup; without one, to be kept."""

@@ -1,4 +1,4 @@
-"""What rounds use of an oracle: answers, their mean at the start, and records; compiled, or called in Python."""
+"""An oracle as rounds use it: answers, their mean at the start, and records; compiled, or called in Python."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class _StoppedError(Exception):
 
 
 class BlockKernel(Protocol):
-    """What runs a block of replicates: `StepKernel` here, `OwnRounds`, or the leap engine's."""
+    """A kernel that runs a block of replicates: `StepKernel` here, `OwnRounds`, or the leap engine's."""
 
     plan: RecordPlan
 

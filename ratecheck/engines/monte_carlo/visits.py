@@ -1,4 +1,4 @@
-"""Where oracles of clients are evaluated in a run: every point of every local step, with the noise of the answer."""
+"""The points at which a run evaluates oracles: every one of every local step, with the noise of the answer."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class MeanField:
         return found
 
     def ends(self, x: Array) -> Array:
-        """Where one client's local steps end, (points, 2^K)."""
+        """The ends of one client's local steps, (points, 2^K)."""
         step, a, c = self.round, self.round.a, self.round.c
         u = (step.begin * x)[:, None]
         for _ in range(self.setup.K):

@@ -86,7 +86,7 @@ class ExactRun(ABC):
         raise UndecidedError("gradients that are not linear give no quadratic forms")
 
     def participants(self, names: Sequence[str]) -> Iterator[dict[str, Entries]]:
-        """What a client that takes part does, as quadratic forms in (server, client, 1), client by client.
+        """The effect of a client that takes part, as quadratic forms in (server, client, 1), client by client.
 
         Names are those of `ratecheck.engines.moments.quantities`. Raises `UndecidedError` for what is not rational.
         """

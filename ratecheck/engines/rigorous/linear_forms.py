@@ -23,7 +23,7 @@ from ratecheck.algorithms.model.asking import MethodError, exactly
 def exact_parameters(
     method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]], *, rows: int | None = None
 ) -> tuple[Mapping[str, Number], ...]:
-    """What an algorithm's functions receive as ``p``, client by client, without m and delay.
+    """The numbers that an algorithm's functions receive as ``p``, client by client, without m and delay.
 
     Of the first ``rows`` clients alone, where that is given. Raises `UndecidedError` where they differ by round, or are
     not all that there is to one.
@@ -116,7 +116,7 @@ class LinearForms:
         return [inverse(matrix) for matrix in shifted]
 
     def answer(self, oracle: str, i: int, point: Entries) -> Entries:
-        """What the oracle returns at a point given by forms whose last column is the constant."""
+        """The oracle's answer at a point given by forms whose last column is the constant."""
         linear = self.g[i]
         if oracle == "gradient":
             answer, shift = self.H[i].dot(point), -linear
@@ -128,7 +128,7 @@ class LinearForms:
         return answer
 
     def parameters(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
-        """What the functions of a client receive in one round."""
+        """The numbers that the functions of a client receive in one round."""
         return in_round(self.given[i], participants, delay)
 
     def begun(self, p: Mapping[str, Any]) -> Entries:
@@ -152,7 +152,7 @@ class LinearForms:
         return after[:, kept], after[:, self.local : -1]
 
     def recorded_point(self, server: Variables, client: Variables, width: int) -> Entries:
-        """Where quantities are recorded."""
+        """The point at which quantities are recorded."""
         parts = []
         for (group, slot), block in zip(LinearMaps(self.algorithm).point(), self.algorithm.blocks, strict=True):
             names = self.algorithm.server if group == "server" else self.algorithm.client

@@ -119,24 +119,23 @@ class Round:
         """A function of every coefficient."""
         return Round(of(self.begin), of(self.a), of(self.c), of(self.alpha), of(self.beta))
 
-    def spread(self, curvatures: Sequence[Any]) -> tuple[Any, Any]:
+    def stretch(self, curvatures: Sequence[Any]) -> tuple[Any, Any]:
         """The least and the largest derivative of a step."""
-        slopes = [self.a + self.c * h for h in curvatures]
-        return min(slopes), max(slopes)
+        slopes = [_ends(self.a + self.c * h) for h in curvatures]
+        return min(low for low, _ in slopes), max(high for _, high in slopes)
 
     def lipschitz(self, curvatures: Sequence[Any], K: int) -> Any:
-        """Lambda: of m by its derivative, a mean of products of those of K steps."""
-        low, high = self.spread(curvatures)
+        """Lambda, or more: of m by its derivative, a mean of products of those of K steps."""
+        low, high = self.stretch(curvatures)
         scale = self.beta * self.begin
         if low >= 0:
-            return max(abs(self.alpha + scale * low**K), abs(self.alpha + scale * high**K))
-        return abs(self.alpha) + abs(scale) * max(-low, high) ** K
+            return max(_size(self.alpha + scale * end**K) for end in (low, high))
+        return _size(self.alpha) + _size(scale) * max(-low, high) ** K
 
     def variance(self, curvatures: Sequence[Any], K: int, sigma: Any) -> Any:
         """A bound v on the variance of beta times a client's end."""
-        low, high = self.spread(curvatures)
-        factor = max(-low, high) ** 2
-        return (self.beta * self.c * sigma) ** 2 * sum(factor**j for j in range(K))
+        factor = max(map(abs, self.stretch(curvatures))) ** 2
+        return (_size(self.beta * self.c) * sigma) ** 2 * sum(factor**j for j in range(K))
 
 
 @dataclass(frozen=True)
@@ -268,28 +267,12 @@ class MeanFieldRun(ExactRun):
     @cached_property
     def lipschitz(self) -> Fraction:
         """Lambda, or more."""
-        low, high = self._slopes
-        scale, alpha = self.enclosed.beta * self.enclosed.begin, self.enclosed.alpha
-        if low >= 0:
-            return _size(alpha + scale * Enclosure(low**self.K, high**self.K))
-        return _size(alpha) + _size(scale) * self._stretch**self.K
-
-    @cached_property
-    def _slopes(self) -> tuple[Fraction, Fraction]:
-        """The least and the largest derivative a + c f'' of a step."""
-        slopes = [self.enclosed.a + self.enclosed.c * h for h in self.curve.curvatures]
-        return min(each.low for each in slopes), max(each.high for each in slopes)
-
-    @property
-    def _stretch(self) -> Fraction:
-        """The number l."""
-        return max(map(abs, self._slopes))
+        return Fraction(self.enclosed.lipschitz(self.curve.curvatures, self.K))
 
     @cached_property
     def variance(self) -> Fraction:
         """A bound v on the variance of beta times a client's end."""
-        scale = _size(self.enclosed.beta * self.enclosed.c) * self.sigma
-        return scale**2 * sum((self._stretch ** (2 * j) for j in range(self.K)), Fraction(0))
+        return Fraction(self.enclosed.variance(self.curve.curvatures, self.K, self.sigma))
 
     @property
     def curve(self) -> ScalarFunction:
@@ -297,13 +280,13 @@ class MeanFieldRun(ExactRun):
         return self.problem.curve
 
     def ends(self, x: Fraction) -> dict[Fraction, Fraction]:
-        """Where one client's local steps end, with probabilities, by the rational coefficients."""
+        """The law of the end of one client's local steps, by the rational coefficients."""
         return self._walked(x)[0]
 
     def _walked(self, x: Fraction) -> tuple[dict[Fraction, Fraction], Fraction]:
         """The law of x_K for x_0 = begin x, x_{k+1} = a x_k + c (f'(x_k) +- sigma), and the largest error of an end."""
         a, c, off = self.round.a, self.round.c, self.off.begin * abs(x)
-        law = {self.round.begin * x: Fraction(1)}
+        law, steepest = {self.round.begin * x: Fraction(1)}, max(map(abs, self.enclosed.stretch(self.curve.curvatures)))
         for _ in range(self.K):
             after: dict[Fraction, Fraction] = {}
             size = steep = Fraction(0)
@@ -315,7 +298,7 @@ class MeanFieldRun(ExactRun):
                     end = kept + sign * c * self.sigma
                     after[end] = after.get(end, Fraction(0)) + p / 2
             law = after
-            off = self._stretch * off + self.off.a * size + self.off.c * (steep + self.sigma)
+            off = steepest * off + self.off.a * size + self.off.c * (steep + self.sigma)
         return law, off
 
     def mean(self, x: Fraction) -> tuple[Fraction, Fraction]:
@@ -367,9 +350,14 @@ def _at(group: Group, value: int) -> Variables:
     return found
 
 
-def _size(number: Enclosure) -> Fraction:
-    """The largest absolute value in an enclosure."""
-    return max(abs(number.low), abs(number.high))
+def _ends(number: Any) -> tuple[Any, Any]:
+    """The ends of an enclosure; a number is both."""
+    return (number.low, number.high) if isinstance(number, Enclosure) else (number, number)
+
+
+def _size(number: Any) -> Any:
+    """The largest absolute value."""
+    return max(map(abs, _ends(number)))
 
 
 def _added(some: Mapping[Fraction, Fraction], others: Mapping[Fraction, Fraction]) -> dict[Fraction, Fraction]:

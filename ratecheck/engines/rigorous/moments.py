@@ -28,6 +28,7 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, rationals, zero_of
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import TermOver, V
+from ratecheck.engines.moments.lemmas import SIGNS, moments_of_vectors
 from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
 from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
@@ -37,8 +38,6 @@ from ratecheck.problems import Problem, Quadratic, SingleLevel
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
 _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
-# Vectors whose signs are enumerated.
-_SIGNS = 10
 # Numbers of a state on which quadratic forms are compared in rationals.
 _LARGEST_FORM = 70
 # Up to so many rounds are followed one by one even where they could be squared.
@@ -479,29 +478,13 @@ def possible_sets(law: RoundLaw) -> list[Weighted]:
 
 
 def vectors(problem: Quadratic, m: int, *, martingale: bool) -> dict[str, Fraction]:
-    """What `ratecheck.engines.moments.lemmas.vectors` computes, in rationals."""
+    """The quantities of `ratecheck.engines.moments.lemmas.vectors` in rationals."""
     n, X = problem.n, -rationals(problem.g)
-    gram = X.dot(X.T)
-    trace, total = sum(gram.diagonal(), Fraction(0)), gram.sum()
     one, two = Fraction(m, n), Fraction(m * (m - 1), max(n * (n - 1), 1))
-    found = {
-        "sampled2": ((one - two) * trace + two * total) / m**2,
-        "xbar2": total / Fraction(n) ** 2,
-        "spread": trace - total / Fraction(n),
-    }
-    if not martingale:
-        return {**found, "sum2": total, "squares": trace}
-    if n > _SIGNS:
-        return found
-    signs = np.array(list(itertools.product((-1, 1), repeat=n)), dtype=int)
-    weights = (signs * (1 + np.cumsum(signs, axis=1) - signs)).astype(object)
-    sums = weights.dot(X)
-    count = Fraction(len(signs))
-    return {
-        **found,
-        "sum2": (sums * sums).sum() / count,
-        "squares": ((weights * weights).sum(axis=0) * (X * X).sum(axis=1)).sum() / count,
-    }
+    found = moments_of_vectors(X, m, one, two, martingale=martingale and n <= SIGNS)
+    if martingale and n > SIGNS:
+        del found["sum2"], found["squares"]
+    return {name: Fraction(value) for name, value in found.items()}
 
 
 def _by_doubling(law: MomentMap, Q: Ball, moment: Ball, T: int) -> Enclosure:

@@ -1,4 +1,4 @@
-"""What a round changes, and what its local steps do, as quadratic forms in the state z before it.
+"""Changes of a round, and quantities of its local steps, as quadratic forms in the state z before it.
 
 A round is z' = A z + F z + noise with F of mean zero, so that a change of z'Qz, a squared move ||P(z' - z)||^2 and an
 inner product <G z, P(z' - z)> have expectations that are quadratic forms of z. Names and definitions are those of

@@ -12,6 +12,7 @@ mean, so that a gradient that vanishes there is not the difference of large numb
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,12 @@ class Average:
     errors: dict[str, float]
     weights: dict[str, float]
     T: int
+
+    @staticmethod
+    def of(setup: Setup, names: Sequence[str], values: Array, errors: Array) -> Average:
+        """The averages of these quantities in a run."""
+        records, rounding = (dict(zip(names, map(float, numbers), strict=True)) for numbers in (values, errors))
+        return Average(records, rounding, setup.metric, setup.T)
 
     @property
     def metric(self) -> float:
@@ -110,9 +117,7 @@ def average(setup: Setup) -> Average:
             )
         recorder = Recorder(moments)
         values, errors = _Centred(moments).averages(recorder)
-    weights = setup.metric
-    records, rounding = (dict(zip(recorder.names, map(float, numbers), strict=True)) for numbers in (values, errors))
-    return Average(records, rounding, weights, setup.T)
+    return Average.of(setup, recorder.names, values, errors)
 
 
 class _Centred:

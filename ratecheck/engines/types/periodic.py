@@ -75,10 +75,7 @@ def average(setup: Setup) -> Average:
     with single_threaded(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         run = _PeriodicRun(setup)
         values, errors = run.averages()
-    weights = setup.metric
-    names = run.recorder.names
-    records, rounding = (dict(zip(names, map(float, numbers), strict=True)) for numbers in (values, errors))
-    return Average(records, rounding, weights, setup.T)
+    return Average.of(setup, run.recorder.names, values, errors)
 
 
 def _check(setup: Setup) -> None:

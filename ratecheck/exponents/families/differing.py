@@ -69,7 +69,7 @@ class DifferingClients(HardCurve):
 
     @property
     def typical(self) -> bool:
-        """Where all clients are curved alike."""
+        """True where all clients are curved alike."""
         return not any(self.flat)
 
     @property

@@ -1,4 +1,4 @@
-"""What stands in for delays that are drawn, where the step sizes are those of the participation that is.
+"""Stand-ins for delays that are drawn, where the step sizes are those of the participation that is.
 
 The left side is then a mean over participations, each with step sizes of its own. Hard instances take
 
@@ -87,7 +87,7 @@ class Drawn:
 
     @property
     def variants(self) -> tuple[tuple[str, Drawn], ...]:
-        """What the law leaves open where clients differ, in words: who takes part more often than they have to."""
+        """The cases that the law leaves open where clients differ, in words: who takes part more often than needed."""
         if self.law is not Assumption.INDEPENDENT_PARTICIPATION:
             return (("", self),)
         return ("", self), (", one half always there", replace(self, half_always=True))
@@ -120,7 +120,7 @@ def law_of(statement: Statement) -> Assumption | None:
 
 
 def stand_in(statement: Statement) -> str:
-    """What the participation is in hard instances of a statement that averages over it, in a line; else nothing."""
+    """The participation in hard instances of a statement that averages over it, in a line; else nothing."""
     if Assumption.DRAWN_STEP_SIZES not in statement.assumptions:
         return ""
     law = law_of(statement)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ratecheck.algorithms import Method
 from ratecheck.aliases import Array
-from ratecheck.exponents.modes.modes import Long, Modes, long, modes, repeated
+from ratecheck.exponents.modes.modes import Long, Modes, long, modes, repeated_steps, sum_over_rounds
 from ratecheck.exponents.modes.scheduled import ScheduledRun, Stretch, UnderWay
 
 # What the rounds of a run on a line may differ by, as a share.
@@ -85,13 +85,7 @@ def _state(run: UnderWay, start: float, rounds: int) -> Long:
     """(server, 1, client) before a round, (modes, variables)."""
     # The second moments of what is not random are products of it; the one in the middle is 1.
     found = run.start(start)[:, :, run.ds]
-    power = run.once(((0, 1.0),)).A
-    while rounds:
-        if rounds & 1:
-            found = (power @ found[..., None])[..., 0]
-        rounds >>= 1
-        if rounds:
-            power = power @ power
+    _, found = sum_over_rounds(np.zeros_like(found), run.once(((0, 1.0),)).A, found, rounds)
     return found + found @ run.sums.T
 
 
@@ -105,6 +99,6 @@ def _evaluated_at(run: UnderWay, state: Long, steps: int) -> float:
     change = np.zeros((1, maps.dl + 1, maps.dl + 1), dtype=np.longdouble)
     change[0, : maps.dl, : maps.dl] = own - np.eye(maps.dl)
     change[0, : maps.dl, maps.dl :] = pull
-    changes, _ = repeated(change, np.zeros_like(change), steps)
+    changes, _ = repeated_steps(change, np.zeros_like(change), steps)
     here = np.append(at, np.longdouble(1))
     return float((here + changes[0] @ here)[0])

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ratecheck.algebra.linear_algebra import identity
+from ratecheck.algebra.repeated import repeated
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, check_alike
 from ratecheck.errors import InputError
@@ -76,7 +78,7 @@ class _Rationals:
         maps = self.maps
         server, client = (self.ds, maps.server.slots), (self.dc, maps.client.slots)
         begin_s, begin_c = self.table("begin", self.dl, (server, client))
-        found = zeros(self.dc + self.dm, self.ds + 1 + self.dc)
+        found = np.full((self.dc + self.dm, self.ds + 1 + self.dc), Fraction(0), dtype=object)
         for used, first in ((self.dc, 0), (self.dm, maps.client.slots)):
             by_s, by_c, by_l = self.table("finish", used, (server, client, (self.dl, maps.local.slots)), first)
             rows = slice(self.dc, None) if first else slice(0, self.dc)
@@ -119,8 +121,8 @@ class ClientMaps:
 
             (l_{k+1}, 1) = (I + D) (l_k, 1) + noise,    D = [[A - I + H b e_1', -g b], [0, 0]],    S = sigma^2 b b'.
 
-        With D_K and S_K of `repeated`, and L the coefficients of ``finish`` on l, E y = L D_K (B y, 1), less the last
-        row, and cov e = L S_K L'; E is (modes, dc + dm, ds + 1 + dc) and cov e (modes, dc + dm, dc + dm).
+        With D_K and S_K of `repeated_steps`, and L the coefficients of ``finish`` on l, E y = L D_K (B y, 1), less the
+        last row, and cov e = L S_K L'; E is (modes, dc + dm, ds + 1 + dc) and cov e (modes, dc + dm, dc + dm).
         """
         maps, dl = self.maps, self.dl
         server, client = (self.ds, maps.server.slots), (self.dc, maps.client.slots)
@@ -136,7 +138,7 @@ class ClientMaps:
         change[:, :dl, dl:] = -g[:, None, None] * pull
         shock = np.zeros((self.count, dl + 1, dl + 1), dtype=np.longdouble)
         shock[:, :dl, :dl] = self.noise * (pull @ pull.T)
-        changes, shocks = repeated(change, shock, int(self.p["K"]))
+        changes, shocks = repeated_steps(change, shock, int(self.p["K"]))
         width = self.ds + 1 + self.dc
         begin = np.zeros((dl + 1, width), dtype=np.longdouble)
         begin[:dl, : self.ds], begin[:dl, self.ds + 1 :], begin[dl, self.ds] = begin_s, begin_c, 1
@@ -220,22 +222,18 @@ def sum_over_rounds(form: Long, power: Long, moments: Long, T: int) -> tuple[Lon
     return total, moments
 
 
-def repeated(change: Long, shock: Long, K: int) -> tuple[Long, Long]:
+def repeated_steps(change: Long, shock: Long, K: int) -> tuple[Long, Long]:
     """K steps x -> (I + D) x + noise of covariance S as one step of the same form, with D_K and S_K.
 
     D_{j+k} = D_j + D_k + D_k D_j and S_{j+k} = (I + D_k) S_j (I + D_k)' + S_k, so that K steps take O(log K) products;
     ``change`` is D and ``shock`` S, (modes, size, size).
     """
-    done, noise = np.zeros_like(change), np.zeros_like(shock)
-    while K:
-        if K & 1:
-            noise = carried(change, noise) + shock
-            done = done + change + change @ done
-        K >>= 1
-        if K:
-            shock = carried(change, shock) + shock
-            change = 2 * change + change @ change
-    return done, noise
+
+    def then(first: tuple[Long, Long], second: tuple[Long, Long]) -> tuple[Long, Long]:
+        (D, S), (E, R) = first, second
+        return D + E + E @ D, carried(E, S) + R
+
+    return repeated((change, shock), K, then) if K else (np.zeros_like(change), np.zeros_like(shock))
 
 
 def carried(change: Long, covariance: Long) -> Long:
@@ -248,15 +246,3 @@ def long(table: Any) -> Long:
     """Rationals as long floating-point numbers."""
     parts = [np.longdouble(x.numerator) / np.longdouble(x.denominator) for x in np.ravel(table)]
     return np.array(parts, dtype=np.longdouble).reshape(np.shape(table))
-
-
-def zeros(*shape: int) -> Any:
-    """An array of zeros in rationals."""
-    return np.full(shape, Fraction(0), dtype=object)
-
-
-def identity(size: int) -> Any:
-    """The identity matrix in rationals."""
-    found = zeros(size, size)
-    found[range(size), range(size)] = Fraction(1)
-    return found

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algebra.repeated import repeated
 from ratecheck.algorithms import Method
 from ratecheck.exponents.modes.modes import Long, Modes, client_maps
 from ratecheck.exponents.modes.types import TypeMoments
@@ -75,15 +76,7 @@ class _Stage:
 
     def times(self, count: int) -> _Stage:
         """The rounds ``count`` times, at least once, by repeated doubling: O(log count) products."""
-        found, doubled = None, self
-        while True:
-            if count & 1:
-                found = doubled if found is None else found.then(doubled)
-            count >>= 1
-            if not count:
-                assert found is not None
-                return found
-            doubled = doubled.then(doubled)
+        return repeated(self, count, _Stage.then)
 
 
 class UnderWay(TypeMoments):

@@ -33,9 +33,10 @@ from typing import Any
 
 import numpy as np
 
+from ratecheck.algebra.linear_algebra import identity
 from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.engines.moments.preserved import Preserved, of_numbers
-from ratecheck.exponents.modes.modes import ClientMaps, Long, identity, long
+from ratecheck.exponents.modes.modes import ClientMaps, Long, long
 
 
 @dataclass(frozen=True)

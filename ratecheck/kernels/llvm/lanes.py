@@ -220,7 +220,7 @@ class LaneTable:
 
 
 def total(start, first, last, add):
-    """What add(total, index) makes of the start (`Lanes`) over first <= index < last."""
+    """The result of add(total, index) from the start (`Lanes`) over first <= index < last."""
     builder = start.builder
     slot = cgutils.alloca_once(builder, start.value.type)
     builder.store(start.value, slot)

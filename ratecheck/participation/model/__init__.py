@@ -1,1 +1,1 @@
-"""What a participation pattern is: its law of a round, its delays, its repetition."""
+"""A participation pattern: its law of a round, its delays, its repetition."""

@@ -37,11 +37,11 @@ class RoundLaw(ABC):
         clients: Callable[[Clients], Result],
         sets: Callable[[Sets], Result],
     ) -> Result:
-        """What the function for this form returns."""
+        """The value of the function for this form."""
 
     @abstractmethod
     def count(self) -> float:
-        """How many sets are possible."""
+        """The number of possible sets."""
 
     @abstractmethod
     def support(self) -> list[Weighted]:

@@ -32,7 +32,7 @@ Simpler = Callable[[Any], "Participation"]
 
 
 class PerRound(Enum):
-    """How many clients take part in a round of a pattern as it is written."""
+    """The number of clients in a round of a pattern as it is written."""
 
     GIVEN = "as many as the caller says"
     OWN = "a number that the pattern sets itself, such as all"
@@ -41,7 +41,7 @@ class PerRound(Enum):
 
 @dataclass(frozen=True)
 class Written:
-    """How ``--participation`` writes a pattern: ``name``, or ``name:NUMBER,...`` with numbers as in ``example``.
+    """The form of a pattern in ``--participation``: ``name``, or ``name:NUMBER,...`` with numbers as in ``example``.
 
     ``build``, by default the pattern's class, receives n, the number of participants where `PerRound.GIVEN`, and the
     numbers, all or, where they are ``optional``, none. ``form`` is what help shows, such as ``bernoulli:P``.
@@ -56,7 +56,7 @@ class Written:
 
     @property
     def numbers(self) -> int:
-        """How many numbers follow the name."""
+        """The count of numbers that follow the name."""
         return self.example.count(",") + 1 if ":" in self.example else 0
 
 
@@ -98,7 +98,7 @@ class Participation(ABC):
 
     @property
     def says(self) -> str:
-        """What a verdict says of the pattern, in words; empty for most."""
+        """The words of a verdict about the pattern; empty for most."""
         return ""
 
     @property
@@ -168,12 +168,12 @@ class Participation(ABC):
         yield from ()
 
     def sentence(self, notation: Notation) -> str:
-        """Who takes part, as a part of a sentence; nothing where all clients always do."""
+        """The participants as a part of a sentence; nothing where all clients always take part."""
         return f"{self.kind} participation" if self.n > 1 else ""
 
     @property
     def repeats(self) -> Repetition | None:
-        """How a pattern that is the same in every replicate goes on for ever; None where it is random or ends."""
+        """The repetition of a pattern that is the same in every replicate; None where it is random or ends."""
         return None
 
     def fixed(self, T: int) -> Matrix | None:

@@ -89,7 +89,7 @@ class Symbolic(SingleLevel):
 
     @cached_property
     def bounds(self) -> Bounds:
-        """What is proved of them."""
+        """The proved bounds of them."""
         return Bounds(self.parts, self.variables)
 
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
@@ -141,8 +141,8 @@ class Symbolic(SingleLevel):
             self._dissimilarity(),
             *self._convexities(),
             *self._of_minimiser(point),
-            *(Constant(name, 0.0, Certificate.EXACT, "no personal variables") for name in _OF_PERSONAL),
-            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+            *(Constant.exact(name, 0.0, "no personal variables") for name in _OF_PERSONAL),
+            Constant.exact("sigma_u", sigma_u, "additive Gaussian noise"),
         )
 
     def _smoothness(self) -> Constant:
@@ -170,7 +170,7 @@ class Symbolic(SingleLevel):
         if said is None and math.isfinite(proved):
             return Constant(name, proved, kind, reason)
         if said is None:
-            return Constant(name, math.inf, Certificate.ABSENT, absent)
+            return Constant.absent(name, absent)
         # What follows from the proof needs no witness.
         follows = math.isfinite(proved) and (said <= proved if kind is Certificate.LOWER_BOUND else said >= proved)
         if follows:
@@ -188,7 +188,7 @@ class Symbolic(SingleLevel):
             return Constant("F_0", max(first - said, 0.0), kind, f"infimum={said:g}: {_SAID}")
         if not math.isfinite(lowest):
             why = f"{NO_PROOF} of a lower bound of f"
-            return Constant("F_0", math.inf, Certificate.ABSENT, why)
+            return Constant.absent("F_0", why)
         gap = max(first - lowest, 0.0) * (1 + 4 * _EPS)
         return Constant("F_0", gap, Certificate.UPPER_BOUND, f"lower bound of f: {_SPACE}")
 
@@ -205,7 +205,7 @@ class Symbolic(SingleLevel):
         else:
             where = self._bent_down()
             why = f"{NO_PROOF} that every client is convex" if where is None else where
-            convex = Constant("convexity", math.inf, Certificate.ABSENT, why)
+            convex = Constant.absent("convexity", why)
         # Where f is a multiple of ||x||^2 it may exceed L by rounding.
         mu = min(self.bounds.of_mean[0], self._smoothness().value)
         why = f"{NO_PROOF} that f is strongly convex"
@@ -219,7 +219,7 @@ class Symbolic(SingleLevel):
         if least > 0:
             return [*found, Constant(name, least, Certificate.LOWER_BOUND, f"Hessians, by {_SPACE}")]
         why = f"{NO_PROOF} that every client is strongly convex"
-        return [*found, Constant(name, math.inf, Certificate.ABSENT, why)]
+        return [*found, Constant.absent(name, why)]
 
     def _bent_down(self) -> str | None:
         """A point at which a client's Hessian has a negative eigenvalue, in words; None where none was found.
@@ -251,7 +251,7 @@ class Symbolic(SingleLevel):
         minimum = self.bounds.minimum
         names = ("distance2_0", "minimiser_heterogeneity")
         if minimum.point is None or not math.isfinite(minimum.away):
-            return [Constant(name, math.inf, Certificate.ABSENT, f"{NO_PROOF} of where f is minimal") for name in names]
+            return [Constant.absent(name, f"{NO_PROOF} of where f is minimal") for name in names]
         away = (float(np.linalg.norm(start - minimum.point)) * (1 + 8 * _EPS) + minimum.away) ** 2
         largest = max(max(-low, high) for low, high in self.bounds.of_clients)
         lengths = [self.bounds.length(part, minimum.point) + largest * minimum.away for part in self.parts]
@@ -260,10 +260,7 @@ class Symbolic(SingleLevel):
             Constant("distance2_0", away * (1 + 8 * _EPS), Certificate.UPPER_BOUND, f"the minimiser is in {reason}")
         ]
         if not math.isfinite(largest):
-            return [
-                *found,
-                Constant(names[1], math.inf, Certificate.ABSENT, f"{NO_PROOF} of a bound of the second derivatives"),
-            ]
+            return [*found, Constant.absent(names[1], f"{NO_PROOF} of a bound of the second derivatives")]
         root = math.sqrt(math.fsum(length**2 for length in lengths) / self.n) * (1 + 8 * _EPS)
         return [*found, Constant(names[1], root, Certificate.UPPER_BOUND, f"gradients in {reason}")]
 
@@ -273,7 +270,7 @@ class Symbolic(SingleLevel):
             return None
         found = self.bounds.steepest
         if not math.isfinite(found):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{NO_PROOF} of a bound of the gradients")
+            return Constant.absent(name, f"{NO_PROOF} of a bound of the gradients")
         return Constant(name, found, Certificate.UPPER_BOUND, f"gradients, by {_SPACE}")
 
     @property
@@ -303,7 +300,7 @@ class Symbolic(SingleLevel):
 
     @property
     def doubts(self) -> dict[str, float]:
-        """What gaps and distances may be off, beside what a run rounds."""
+        """Errors of gaps and distances, beside what a run rounds."""
         minimum = self.bounds.minimum
         if minimum.point is None:
             return {}

@@ -1,4 +1,4 @@
-"""What is proved of functions that are given as formulas: curvature, the infimum, the minimiser, gradients apart.
+"""Proved bounds of functions given as formulas: of curvature, the infimum, the minimiser, gradients apart.
 
 Everything is interval arithmetic on the whole space, or exact. Where it ends without a bound nothing is said.
 """

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,8 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.outward import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, real, whole
-from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, real, whole
+from ratecheck.problems.constants import CANNOT_TELL, Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.matrices import spread
@@ -73,6 +73,7 @@ class Piecewise(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise"
+    stored: ClassVar[tuple[str, ...]] = ("kinks", "curvatures", "slopes")
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise", "synthetic"),
         WrittenProblem("piecewise:", "from_file", _arrays, own_clients=True),
@@ -89,12 +90,9 @@ class Piecewise(SingleLevel):
         for name, array, shape in (("kinks", self.kinks, (n, d, pieces - 1)), ("slopes", self.slopes, (n, d))):
             if array.shape != shape:
                 raise InputError(f"{name}: shape {array.shape}; needed {shape}, to fit curvatures {(n, d, pieces)}")
-        for name, array in (("kinks", self.kinks), ("curvatures", self.curvatures), ("slopes", self.slopes)):
-            if (wrong := np.argwhere(~(np.abs(array) <= _LARGEST))).size:
-                at = tuple(int(k) for k in wrong[0])
-                raise InputError(
-                    f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}"
-                )
+        self.kinks, self.curvatures, self.slopes = (
+            bounded(name, getattr(self, name), _LARGEST) for name in self.stored
+        )
         if (wrong := np.argwhere(np.diff(self.kinks, axis=2) < 0)).size:
             i, c, j = (int(k) for k in wrong[0])
             here, after = self.kinks[i, c, j], self.kinks[i, c, j + 1]
@@ -173,7 +171,7 @@ class Piecewise(SingleLevel):
         return points if len(points) == self.d else None
 
     def exact(self, start: list[Fraction]) -> dict[str, Callable[[], Fraction | None]]:
-        """How each constant is computed in rationals, by name; of `ROOTS` the square, None where it does not exist."""
+        """The computation of each constant in rationals, by name; of `ROOTS` the square, None where there is none."""
         return {
             **dict.fromkeys(("L", "L_u"), lambda: max(map(abs, self._bent))),
             **dict.fromkeys(("L_v", "L_uv", "L_vu"), lambda: Fraction(0)),
@@ -293,19 +291,19 @@ class Piecewise(SingleLevel):
         )
         return Constants(
             *(self._constant(name, start, reason, absent) for name, reason, absent in found),
-            Constant("sigma_v", 0.0, Certificate.EXACT, nothing),
-            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+            Constant.exact("sigma_v", 0.0, nothing),
+            Constant.exact("sigma_u", sigma_u, "additive Gaussian noise"),
         )
 
     def _constant(self, name: str, start: list[Fraction], reason: str, absent: str) -> Constant:
         exact = self.exact(start)[name]()
         if exact is None:
-            return Constant(name, math.inf, Certificate.ABSENT, absent)
+            return Constant.absent(name, absent)
         down = name in ("strong_convexity", "polyak_lojasiewicz")
         value = root_above(exact) if name in ROOTS else _rounded(exact, down=down)
         if math.isinf(value):
-            return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL}: it is beyond the largest of floats")
-        return Constant(name, value, Certificate.EXACT, reason)
+            return Constant.absent(name, f"{CANNOT_TELL}: it is beyond the largest of floats")
+        return Constant.exact(name, value, reason)
 
     def of_gradients(self, name: str) -> Constant | None:
         """See `Problem.of_gradients`."""
@@ -393,15 +391,6 @@ class Piecewise(SingleLevel):
         """See `Problem.sentence`."""
         names = notation.names("x", self.d)
         return functions("f", names, [_separable(curves, names, notation) for curves in self.curves], notation)
-
-    def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
-        return {"kinks": self.kinks.tolist(), "curvatures": self.curvatures.tolist(), "slopes": self.slopes.tolist()}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
-        return cls(data["kinks"], data["curvatures"], data["slopes"])
 
 
 def _without_kink(problem: ProblemData, j: int) -> ProblemData:

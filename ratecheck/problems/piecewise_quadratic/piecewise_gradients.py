@@ -1,4 +1,4 @@
-"""What bounds the clients' gradients of functions with piecewise constant curvature at every point, in rationals.
+"""Bounds of the clients' gradients at every point, for piecewise constant curvature, in rationals.
 
 ``curves[i][c]`` is the function of coordinate c of client i, ``means[c]`` that of f, the mean over the clients.
 """

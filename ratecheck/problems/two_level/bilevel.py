@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,9 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
+from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, symmetric, unit
 from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
 from ratecheck.problems.sentence import arguments, quadratic, together
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
     from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
-ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
 
 # Relative size below which a difference counts as the zero that it is in exact arithmetic.
@@ -56,6 +55,7 @@ class Bilevel(Problem):
 
     kind: ClassVar[str] = "bilevel"
     affine: ClassVar[bool] = True
+    stored: ClassVar[tuple[str, ...]] = ("A", "B", "b", "Q", "q", "p")
     symmetric: ClassVar[frozenset[str]] = frozenset({"A", "Q"})
     written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("bilevel", "synthetic"),)
     noises: ClassVar[tuple[str, ...]] = ("sigma_f", "sigma_g")
@@ -69,11 +69,11 @@ class Bilevel(Problem):
         self.n, self.d_y, self.d_x = B_.shape
         n, joint = self.n, self.d_x + self.d_y
         self.d = joint + self.d_y
-        self.A = _symmetric("A", _numbers("A", A, (n, self.d_y, self.d_y)))
-        self.B = _numbers("B", B_, B_.shape).copy()
-        self.b = _numbers("b", b, (n, self.d_y)).copy()
-        self.Q = _symmetric("Q", _numbers("Q", Q, (n, joint, joint)))
-        self.q = _numbers("q", q, (n, joint)).copy()
+        self.A = symmetric("A", bounded("A", A, LARGEST, (n, self.d_y, self.d_y)))
+        self.B = bounded("B", B_, LARGEST, B_.shape)
+        self.b = bounded("b", b, LARGEST, (n, self.d_y))
+        self.Q = symmetric("Q", bounded("Q", Q, LARGEST, (n, joint, joint)))
+        self.q = bounded("q", q, LARGEST, (n, joint))
         self._spectra: Array = np.asarray(np.linalg.eigvalsh(self.A), dtype=np.float64)
         _check_definite(self._spectra)
         self.p = _checked_weights("p", np.full(n, 1.0 / n) if p is None else p, n)
@@ -211,15 +211,6 @@ class Bilevel(Problem):
             raise InputError(f"a bilevel problem has no oracle {name!r}")
         return affine_oracle(*self.operator(), noise)
 
-    def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
-        return {name: getattr(self, name).tolist() for name in ARRAYS}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
-        return cls(**{name: data[name] for name in ARRAYS})
-
     def operator(self) -> tuple[Array, Array]:
         """``M`` (n, d, d) and ``c`` (n, d): ``M_i z - c_i`` is client i's direction at ``z = (x, y, v)``.
 
@@ -261,23 +252,23 @@ class Bilevel(Problem):
     def y_star(self, x: ArrayLike, weights: ArrayLike | None = None) -> Array:
         """``y*(x)``, shape (d_y,), for x of shape (d_x,)."""
         Y, y0 = self.y_map(weights)
-        return Y @ _numbers("x", x, (self.d_x,)) + y0
+        return Y @ bounded("x", x, LARGEST, (self.d_x,)) + y0
 
     def v_star(self, x: ArrayLike, weights: ArrayLike | None = None) -> Array:
         """``v*(x)``, shape (d_y,), for x of shape (d_x,)."""
         V, v0 = self.v_map(weights)
-        return V @ _numbers("x", x, (self.d_x,)) + v0
+        return V @ bounded("x", x, LARGEST, (self.d_x,)) + v0
 
     def hypergradient(self, x: ArrayLike, weights: ArrayLike | None = None) -> Array:
         """``grad Phi(x)``, shape (d_x,), for x of shape (d_x,). Source: ``simfbo``, Section 2.1."""
         P, r = self.hypergradient_map(weights)
-        return P @ _numbers("x", x, (self.d_x,)) - r
+        return P @ bounded("x", x, LARGEST, (self.d_x,)) - r
 
     def value(self, x: ArrayLike, weights: ArrayLike | None = None) -> float:
         """``Phi(x) = F(x, y*(x))`` for x of shape (d_x,)."""
         w = self._weights(weights)
         J, shift = self._curve(w)
-        return self._upper(w, J @ _numbers("x", x, (self.d_x,)) + shift)
+        return self._upper(w, J @ bounded("x", x, LARGEST, (self.d_x,)) + shift)
 
     def infimum(self, weights: ArrayLike | None = None) -> float:
         """Inf Phi, or -inf where Phi is unbounded below."""
@@ -320,21 +311,21 @@ class Bilevel(Problem):
         """
         w = self._weights(weights)
         starts = (("x0", x0, self.d_x), ("y0", y0, self.d_y), ("v0", v0, self.d_y))
-        x, y, v = (_numbers(name, np.zeros(size) if at is None else at, (size,)) for name, at, size in starts)
+        x, y, v = (bounded(name, np.zeros(size) if at is None else at, LARGEST, (size,)) for name, at, size in starts)
         noises = (("sigma_f", sigma_f), ("sigma_g", sigma_g), ("sigma_gg", sigma_gg))
         hessians = (self.Q, lower_hessians(self.A, self.B))
         L_1 = max(float(np.abs(np.linalg.eigvalsh(of_clients)).max()) for of_clients in hessians)
         return Constants(
-            _exact("mu_g", float(self._spectra.min()), "smallest eigenvalue of the A_i"),
+            Constant.exact("mu_g", float(self._spectra.min()), "smallest eigenvalue of the A_i"),
             self._lipschitz(radius, math.hypot(_norm(x), _norm(y))),
-            _exact("L_1", L_1, "largest norm of the Hessians of f_i and g_i"),
-            _exact("L_2", 0.0, "f_i and g_i are quadratic"),
-            _exact("L_3", 0.0, "g_i is quadratic"),
-            *(_exact(name, nonnegative(name, sigma), "additive noise") for name, sigma in noises),
+            Constant.exact("L_1", L_1, "largest norm of the Hessians of f_i and g_i"),
+            Constant.exact("L_2", 0.0, "f_i and g_i are quadratic"),
+            Constant.exact("L_3", 0.0, "g_i is quadratic"),
+            *(Constant.exact(name, nonnegative(name, sigma), "additive noise") for name, sigma in noises),
             *self._dissimilarity(w),
             self._gap(x, w),
-            _exact("Delta_y", float(np.sum((y - self.y_star(x, w)) ** 2)), "linear algebra"),
-            _exact("Delta_v", float(np.sum((v - self.v_star(x, w)) ** 2)), "linear algebra"),
+            Constant.exact("Delta_y", float(np.sum((y - self.y_star(x, w)) ** 2)), "linear algebra"),
+            Constant.exact("Delta_v", float(np.sum((v - self.v_star(x, w)) ** 2)), "linear algebra"),
         )
 
     def _weights(self, weights: ArrayLike | None) -> Array:
@@ -356,17 +347,19 @@ class Bilevel(Problem):
     def _gap(self, x: Array, w: Array) -> Constant:
         gap = self.value(x, w) - self.infimum(w)
         if math.isinf(gap):
-            return _absent("Phi_gap", "Phi is unbounded below")
-        return _exact("Phi_gap", max(gap, 0.0), "minimum by linear algebra")
+            return Constant.absent("Phi_gap", "Phi is unbounded below")
+        return Constant.exact("Phi_gap", max(gap, 0.0), "minimum by linear algebra")
 
     def _lipschitz(self, radius: float | None, start: float) -> Constant:
         """``L_f``: the largest gradient of an f_i."""
         if radius is not None and nonnegative("radius", radius) < start:
             raise InputError(f'radius={radius:g} breaks "radius >= ||(x0, y0)||"; nearest that does: {start:.6g}')
         if not self.Q.any():
-            return _exact("L_f", float(np.linalg.norm(self.q, axis=1).max()), "largest ||q_i||: every f_i is linear")
+            return Constant.exact(
+                "L_f", float(np.linalg.norm(self.q, axis=1).max()), "largest ||q_i||: every f_i is linear"
+            )
         if radius is None:
-            return _absent("L_f", "the gradient of a quadratic is unbounded; a radius would make it finite")
+            return Constant.absent("L_f", "the gradient of a quadratic is unbounded; a radius would make it finite")
         largest = max(_largest_gradient(Q, q, float(radius)) for Q, q in zip(self.Q, self.q, strict=True))
         return Constant("L_f", largest, Certificate.UPPER_BOUND, f"on the ball ||(x, y)|| <= {radius:g} alone")
 
@@ -387,31 +380,27 @@ class Bilevel(Problem):
         if all(largest_norm(each - mean) <= _ZERO * largest_norm(each) for each, mean in ((self.A, A), (self.B, B))):
             spread = float(w @ np.sum((self.b - _mean(w, self.b)) ** 2, axis=1))
             why = "common A_i and B_i"
-            return _exact("beta_gh", 1.0, why), _exact("sigma_gh", math.sqrt(spread), f"spread of the b_i; {why}")
+            return Constant.exact("beta_gh", 1.0, why), Constant.exact(
+                "sigma_gh", math.sqrt(spread), f"spread of the b_i; {why}"
+            )
         Y, y0 = self.y_map(w)
         if largest_norm(self.B - self.A @ Y) > self._rounding() * float(self._spectra.max()) * _norm(Y):
             why = "the clients' solutions of the lower level depend on x with different slopes A_i^-1 B_i"
-            return _absent("beta_gh", why), _absent("sigma_gh", why)
+            return Constant.absent("beta_gh", why), Constant.absent("sigma_gh", why)
         D, e = np.linalg.solve(A, self.A - A).transpose(0, 2, 1), self.A @ y0 - self.b
         N, s = np.einsum("i,iab,iac->bc", w, D, D), np.einsum("i,iab,ia->b", w, D, e)
         norm, k = _norm(N), float(w @ np.sum(e**2, axis=1))
         if _norm(s) <= _ZERO * math.sqrt(norm * k):
-            beta = _exact("beta_gh", math.sqrt(1 + norm), "root of ||sum_i w_i E_i'E_i||, E_i = A_i A^-1, A the mean")
-            return beta, _exact("sigma_gh", math.sqrt(k), "spread at the solution of the lower level")
+            beta = Constant.exact(
+                "beta_gh", math.sqrt(1 + norm), "root of ||sum_i w_i E_i'E_i||, E_i = A_i A^-1, A the mean"
+            )
+            return beta, Constant.exact("sigma_gh", math.sqrt(k), "spread at the solution of the lower level")
         why = f"beyond {math.sqrt(1 + norm):.6g}, the root of ||sum_i w_i E_i'E_i||, at which no sigma_gh exists"
         excess = k + float(s @ np.linalg.solve(2 * norm * np.eye(self.d_y) - N, s))
         return (
             Constant("beta_gh", math.sqrt(1 + 2 * norm), Certificate.UPPER_BOUND, why),
-            _exact("sigma_gh", math.sqrt(excess), "smallest for this beta_gh"),
+            Constant.exact("sigma_gh", math.sqrt(excess), "smallest for this beta_gh"),
         )
-
-
-def _exact(name: str, value: float, reason: str) -> Constant:
-    return Constant(name, value, Certificate.EXACT, reason)
-
-
-def _absent(name: str, reason: str) -> Constant:
-    return Constant(name, math.inf, Certificate.ABSENT, reason)
 
 
 def _mean(weights: Array, of_clients: Array) -> Array:
@@ -430,29 +419,6 @@ def _norm(array: Array) -> float:
     return float(np.linalg.norm(array, 2))
 
 
-def _numbers(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """``values`` as finite floats of the given shape, none beyond `LARGEST`."""
-    array = floats(name, values)
-    if array.shape != shape:
-        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    if (bad := np.argwhere(~(np.abs(array) <= LARGEST))).size:
-        where = ", ".join(map(str, bad[0]))
-        raise InputError(
-            f"{name}[{where}] is {array[tuple(bad[0])]:g}; needed finite values of size at most {LARGEST:g}"
-        )
-    return array
-
-
-def _symmetric(name: str, matrices: Array) -> Array:
-    """The matrices without what rounding may have left of asymmetry."""
-    flipped = matrices.transpose(0, 2, 1)
-    asymmetry = np.abs(matrices - flipped).max(axis=(1, 2))
-    for i, (off, size) in enumerate(zip(asymmetry, np.abs(matrices).max(axis=(1, 2)), strict=True)):
-        if off > 1e-9 * size:
-            raise InputError(f"{name}[{i}] differs from its transpose by {off:.3g}; a Hessian is symmetric")
-    return np.asarray((matrices + flipped) / 2)
-
-
 def _check_definite(spectra: Array) -> None:
     for i, (low, high) in enumerate(zip(spectra[:, 0], spectra[:, -1], strict=True)):
         least = max(4 * len(spectra[i]) * _EPS * high, 1.0 / LARGEST)
@@ -465,7 +431,7 @@ def _check_definite(spectra: Array) -> None:
 
 def _checked_weights(name: str, values: ArrayLike, n: int) -> Array:
     """Positive weights whose sum is 1 up to the rounding of whoever wrote them down; rescaled to 1."""
-    weights = _numbers(name, values, (n,))
+    weights = bounded(name, values, LARGEST, (n,))
     if weights.min() <= 0.0:
         worst = int(np.argmin(weights))
         raise InputError(f'{name}[{worst}]={weights[worst]:g} breaks "{name} > 0"')

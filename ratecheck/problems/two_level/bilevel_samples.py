@@ -7,7 +7,7 @@ eq. (3) and Assumption 3. Two values are enough for any variance, and leave ever
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +15,14 @@ from numpy.typing import ArrayLike
 from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats
+from ratecheck.inputs import bounded
 from ratecheck.noise import NoiseLaw, Signs
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.problem import WrittenProblem
-from ratecheck.problems.two_level.bilevel import ARRAYS, LARGEST, Bilevel, lower_hessians
+from ratecheck.problems.two_level.bilevel import LARGEST, Bilevel, lower_hessians
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-
-_NOISES = ("noise_f", "noise_g", "noise_A", "noise_B")
 
 
 class BilevelSamples(Bilevel):
@@ -62,6 +60,7 @@ class BilevelSamples(Bilevel):
     noises: ClassVar[tuple[str, ...]] = ()
     # A local step draws one sample of each kind.
     batch = 1
+    stored: ClassVar[tuple[str, ...]] = (*Bilevel.stored, "noise_f", "noise_g", "noise_A", "noise_B")
 
     def __init__(
         self,
@@ -79,10 +78,12 @@ class BilevelSamples(Bilevel):
     ) -> None:
         super().__init__(A, B, b, Q, q, p)
         n, d_x, d_y = self.n, self.d_x, self.d_y
-        self.noise_f = _noise("noise_f", noise_f, (n, d_x + d_y))
-        self.noise_g = _noise("noise_g", noise_g, (n, d_y))
-        self.noise_A = _noise("noise_A", noise_A, (n, d_y, d_y))
-        self.noise_B = _noise("noise_B", noise_B, (n, d_y, d_x))
+        of_noise = (("noise_f", noise_f, (n, d_x + d_y)), ("noise_g", noise_g, (n, d_y)),
+                    ("noise_A", noise_A, (n, d_y, d_y)), ("noise_B", noise_B, (n, d_y, d_x)))  # fmt: skip
+        self.noise_f, self.noise_g, self.noise_A, self.noise_B = (
+            bounded(name, np.zeros(shape) if values is None else values, LARGEST, shape)
+            for name, values, shape in of_noise
+        )
         if not np.array_equal(self.noise_A, self.noise_A.transpose(0, 2, 1)):
             raise InputError("noise_A differs from its transpose; a Hessian is symmetric")
 
@@ -110,7 +111,7 @@ class BilevelSamples(Bilevel):
         return self.n * sum(self.sampled)
 
     def moved(self, points: Array, signs: Array) -> Array:
-        """What samples add to the directions at ``points`` (n, d, outcomes).
+        """The noise of samples in the directions at ``points`` (n, d, outcomes).
 
         ``signs`` (n, 3, outcomes) are those of x, y and v, each 1 or -1.
         """
@@ -141,8 +142,7 @@ class BilevelSamples(Bilevel):
             "sigma_gg": np.linalg.norm(hessians, axis=(1, 2)),
         }
         sigmas = [
-            Constant(name, float(each.max()), Certificate.EXACT, "largest of the clients' samples")
-            for name, each in sizes.items()
+            Constant.exact(name, float(each.max()), "largest of the clients' samples") for name, each in sizes.items()
         ]
         return Constants(*{**found, **{each.name: each for each in (*sigmas, *self._of_samples(found, off))}}.values())
 
@@ -156,11 +156,11 @@ class BilevelSamples(Bilevel):
         convexity = Constant("mu_g_samples", mu, Certificate.LOWER_BOUND if off.any() else Certificate.EXACT, why)
         if mu <= 0:
             none = f"a sample's lower level may have the curvature {mu:.6g}"
-            convexity = Constant("mu_g_samples", np.inf, Certificate.ABSENT, none)
+            convexity = Constant.absent("mu_g_samples", none)
         slope = found["L_f"]
         if slope.certificate is not Certificate.ABSENT:
             steepest = max(float(np.linalg.norm(self.q + s * self.noise_f, axis=1).max()) for s in (1.0, -1.0))
-            slope = Constant("L_f", steepest, Certificate.EXACT, "largest gradient of a sample: every f_i is linear")
+            slope = Constant.exact("L_f", steepest, "largest gradient of a sample: every f_i is linear")
         return (
             convexity,
             Constant("L_1_samples", float(max(upper, (lower + off).max())), kind, why),
@@ -193,15 +193,6 @@ class BilevelSamples(Bilevel):
                 found += [notation.words("sampled") + _off(own, notation)] if own else []
         return found
 
-    def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
-        return {name: getattr(self, name).tolist() for name in (*ARRAYS, *_NOISES)}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
-        return cls(**{name: data[name] for name in (*ARRAYS, *_NOISES)})
-
 
 def _off(sample: Mapping[str, Array], notation: Notation) -> str:
     """The derivatives of one sample with what each is off, the upper sign being that of all of them at once."""
@@ -214,12 +205,3 @@ def _off(sample: Mapping[str, Array], notation: Notation) -> str:
         values = [abs(x) if x == 0 else x for x in (-signed if other else signed).tolist()]
         found.append(f"{name} {sign} {notation.listed(values)}")
     return (r"\text{ and }" if notation.tex else " and ").join(found)
-
-
-def _noise(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    array = np.zeros(shape) if values is None else floats(name, values)
-    if array.shape != shape:
-        raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    if not (np.abs(array) <= LARGEST).all():
-        raise InputError(f"{name}: needed finite values of size at most {LARGEST:g}")
-    return array.copy()

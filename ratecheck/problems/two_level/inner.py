@@ -88,8 +88,8 @@ class QuadraticInner(InnerProblem):
         L_F, L = float(np.abs(curvature(self.h, self.lambda_)).max()), float(np.abs(self.h).max())
         return (
             smoothness(L_F, self.lambda_, Certificate.EXACT, "largest |lambda h/(h + lambda)|, h an eigenvalue of H_i"),
-            Constant("L", L, Certificate.EXACT, "largest norm of H_i"),
-            Constant("ell", self.ell, Certificate.EXACT, "smallest eigenvalue of the H_i"),
+            Constant.exact("L", L, "largest norm of H_i"),
+            Constant.exact("ell", self.ell, "smallest eigenvalue of the H_i"),
         )
 
 
