@@ -38,12 +38,17 @@ class Strong:
 
 
 Part: TypeAlias = str | Code | Math | Hyperlink | Strong
-Line: TypeAlias = tuple[Part, ...]
+Line: TypeAlias = Part | tuple[Part, ...]
+
+
+def parts(line: Line) -> tuple[Part, ...]:
+    """The parts of a line, which may be one alone."""
+    return line if isinstance(line, tuple) else (line,)
 
 
 def text(line: Line) -> str:
     """A line without marks and links; a formula is its LaTeX."""
-    return "".join(_text(part) for part in line)
+    return "".join(map(_text, parts(line)))
 
 
 def _text(part: Part) -> str:
@@ -112,7 +117,7 @@ class Fold:
     """What is shown when it is asked for."""
 
     title: str
-    nodes: tuple[Node, ...]
+    node: Node
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import bounds
 from bounds.ledger.refuted import refuted
 from bounds.ledger.step import StepKind
 from bounds.printing.markup import MarkupBlocks
-from bounds.printing.nodes import Code, Display, Listing, Math, Node, Paragraph, Part, text
+from bounds.printing.nodes import Code, Display, Listing, Math, Node, Paragraph, Part, parts, text
 from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.errata import Erratum
@@ -240,14 +240,14 @@ def _block(node: Node) -> dict[str, Any]:
         return {"display": node.latex}
     assert isinstance(node, Paragraph | Listing), "titles and symbols stand elsewhere"
     entries = (node.parts,) if isinstance(node, Paragraph) else node.items
-    return {"label": node.label, "entries": [[_inline(part) for part in entry] for entry in entries]}
+    return {"label": node.label, "entries": [[_inline(part) for part in parts(entry)] for entry in entries]}
 
 
 def _inline(part: Part) -> dict[str, str]:
     if isinstance(part, Math):
         # What stands in a line is set as large as a display, which is for whoever shows it.
         return {"latex": part.latex}
-    return {"key": part.text} if isinstance(part, Code) else {"words": text((part,))}
+    return {"key": part.text} if isinstance(part, Code) else {"words": text(part)}
 
 
 def _symbols(statement: Statement) -> list[dict[str, str]]:
