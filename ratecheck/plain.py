@@ -1,13 +1,19 @@
-"""Data as JSON has them, read off frozen dataclasses by the names of their fields."""
+"""Data as JSON has them, read off frozen dataclasses by the names of their fields, and back."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from enum import Enum
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Result = TypeVar("Result")
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
@@ -32,6 +38,23 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value
+
+
+def read(kind: type[Result], data: Any) -> Result:
+    """The inverse of `plain` for a dataclass, by the types of its fields; names that it lacks are passed over.
+
+    Raises ValueError for other data.
+    """
+    found: Result = _adapter(kind).validate_python(data)  # type: ignore[arg-type]  # a class is hashable
+    return found
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    # What is written alone needs no reader.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def picked(value: Any, /, *names: str, **renamed: str) -> dict[str, Any]:

@@ -117,19 +117,6 @@ class StepResult:
         typo = fault.kind is FaultKind.MISPRINT and self.mended
         return dataclasses.replace(self, fault=fault, verdict=StepVerdict.TYPO if typo else self.verdict)
 
-    def fields(self) -> dict[str, Any]:
-        """The result as data to keep, without the fault and the file, which the ledger has."""
-        fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
-        del fields["fault"], fields["file"]
-        return {**fields, "verdict": self.verdict.value, "scope": self.scope.value}
-
-    @classmethod
-    def read(cls, fields: dict[str, Any]) -> StepResult:
-        """The inverse of `fields`."""
-        lists = {name: tuple(fields[name]) for name in ("unused", "loose")}
-        known = {"verdict": StepVerdict(fields["verdict"]), "scope": Scope(fields["scope"])}
-        return cls(**{**fields, **lists, **known})
-
 
 SPECIAL = "CHECKED IN A SPECIAL CASE"
 _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=True)

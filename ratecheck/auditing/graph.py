@@ -28,7 +28,7 @@ from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied
-from ratecheck.plain import picked, plain
+from ratecheck.plain import picked, plain, read
 
 
 class Grade(Enum):
@@ -244,26 +244,8 @@ class ProofGraph:
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> ProofGraph:
         """The inverse of `fields`."""
-        nodes = [
-            Node(
-                **{name: each[name] for name in ("id", "label", "text", "is_fact", "tally", "why", "repairs")},
-                own=Grade(each["own"]),
-                steps=tuple(each["steps"]),
-                kinds={kind: tuple(steps) for kind, steps in each["kinds"].items()},
-            )
-            for each in fields["nodes"]
-        ]
-        links = tuple(
-            Link(
-                each["conclusion"],
-                tuple(each["premises"]),
-                Grade(each["grade"]),
-                each["how"],
-                each["missing"],
-                each["certificates"],
-            )
-            for each in fields["links"]
-        )
+        nodes = (read(Node, each) for each in fields["nodes"])
+        links = tuple(read(Link, each) for each in fields["links"])
         added = tuple((each["of"], each["what"]) for each in fields["added"])
         return cls(fields["root"], {node.id: node for node in nodes}, links, added)
 

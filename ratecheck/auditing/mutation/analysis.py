@@ -25,6 +25,7 @@ from ratecheck.auditing.mutation import code, mutants, structure
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind
 from ratecheck.auditing.mutation.probe import Probe, Probed
 from ratecheck.auditing.mutation.rewrites import Rewrite, rewrites
+from ratecheck.plain import picked, plain
 
 SECONDS = 90.0
 # How many claims of a step with something in another's place are tried: of a formula, of the form of a claim on
@@ -104,20 +105,6 @@ class Tested:
     def paper(self) -> str:
         """The prefix of the id, or the file of a user's own ledger."""
         return self.file or self.id.partition("/")[0]
-
-    def fields(self) -> dict[str, Any]:
-        """The result as data for a file."""
-        listed = [[m.change, m.by, m.fate.name, m.why, m.kind.name] for m in self.mutants]
-        return {"id": self.id, "on_instances": self.on_instances, "mutants": listed}
-
-    @classmethod
-    def read(cls, fields: dict[str, Any]) -> Tested:
-        """The inverse of `fields`."""
-        listed = (
-            ChangedStep(change, by, MutantStatus[fate], why, MutantKind[kind])
-            for change, by, fate, why, kind in fields["mutants"]
-        )
-        return cls(fields["id"], fields["on_instances"], tuple(listed))
 
 
 def test_step(step: Step) -> Tested:
@@ -314,11 +301,10 @@ class MutationSummary:
 
     def fields(self) -> dict[str, Any]:
         """The summary as JSON data."""
+        shares = picked(self, "steps", "all", "algebra", "instances", "kinds", "noticed")
         survivors = [{"id": i, "mutant": m, "reason": r} for i, m, r in self.survivors]
-        shares = {name: getattr(self, name).fields() for name in ("all", "algebra", "instances")}
-        kinds = {name: share.fields() for name, share in self.kinds.items()}
-        rest = {"kinds": kinds, "noticed": self.noticed, "survivors": survivors}
-        return {"paper": self.name, "steps": self.steps, **shares, **rest}
+        found: dict[str, Any] = plain({"paper": self.name, **shares, "survivors": survivors})
+        return found
 
 
 def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:
