@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import linprog
 
-from bounds.ledger.step import Gram, Scalar
+from bounds.ledger.step import Gram, Scalar, scalar_of
 from bounds.ledger.vectors import product_symbol
 from bounds.roots import shown
 from bounds.statement import Condition
@@ -77,14 +77,7 @@ def _both(claim: Gram, effort: Effort) -> Decision:
         return Decision(answer=Answer.TRUE, certified="certificate", evidence="both sides expand to the same")
     decisions = []
     for operator in ("<=", ">="):
-        one = Gram(
-            left=claim.left,
-            operator=operator,
-            right=claim.right,
-            hypotheses=claim.hypotheses,
-            conditions=claim.conditions,
-        )
-        decisions.append(decide(one, effort))
+        decisions.append(decide(replace(claim, operator=operator), effort))
         if not decisions[-1].true:
             return decisions[-1]
     return decisions[0]
@@ -152,14 +145,7 @@ class _GramForm:
 
     def written(self, dimension: int) -> Scalar:
         """The claim in coordinates."""
-        claim = self.claim
-        scalar = Scalar(
-            left=claim.left,
-            operator=claim.operator,
-            right=claim.right,
-            hypotheses=(*claim.hypotheses, *claim.conditions),
-        )
-        return self.coordinates.scalar(scalar, dimension)
+        return self.coordinates.scalar(scalar_of(self.claim), dimension)
 
     def prove(self) -> Decision | None:
         """Multipliers and squares, or a combination of squares of pairs."""

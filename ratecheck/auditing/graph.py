@@ -28,6 +28,7 @@ from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied
+from ratecheck.auditing.selection import closure
 from ratecheck.plain import picked, plain, read
 
 
@@ -278,6 +279,9 @@ def plan(root: str) -> Plan:
     for step in every:
         of.setdefault(step.of, []).append(step.id)
     known = claimed.implications(paper)
+    behind: dict[str, list[str]] = {}
+    for each in known:
+        behind.setdefault(each.conclusion, []).extend(each.premises)
     reasons = {key: dict.fromkeys(premises, why) for key, premises, why in claimed.audited(paper)}
     by_lines: set[str] = set()
     beside: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -290,7 +294,7 @@ def plan(root: str) -> Plan:
         mine = [each for each in known if each.conclusion == key]
         used = dict.fromkeys(premise for each in mine for premise in each.premises)
         # What an argument uses by way of another statement, or in a repaired form, it does not use once more.
-        covered = {key, *_behind(used, known)} if mine else {key}
+        covered = {key, *closure(used, behind)} if mine else {key}
         covered |= {bounds.get(each).repairs for each in covered}
         named = dict.fromkeys((*statement.follows_from, *reasons.get(key, {})))
         rest = [each for each in named if each not in covered]
@@ -350,17 +354,6 @@ def _beyond(statement: Statement) -> Iterator[tuple[str, str]]:
         more += [f"condition {each.name}" for each in statement.hypotheses if each.text not in known]
         if more:
             yield statement.key, f"in place of what {printed.key} prints: {', '.join(dict.fromkeys(more))}"
-
-
-def _behind(keys: Iterable[str], known: Sequence[Implication]) -> set[str]:
-    """The statements, and all that implications derive them from."""
-    found, todo = set(keys), list(keys)
-    while todo:
-        key = todo.pop()
-        new = {premise for each in known if each.conclusion == key for premise in each.premises} - found
-        found |= new
-        todo += new
-    return found
 
 
 def _end_to_end(every: Sequence[Any], ids: Sequence[str]) -> list[str]:

@@ -349,10 +349,9 @@ def sharpest_constant(
         return ImpliedConstant(place, printed, None if deciding else sharpest, None)
     smaller = {parameter: _rational(sharpest * (1 - SHARE))}
     obligation, system, monomial = deciding
-    refuted = Obligation(name=obligation.name, goal=_put(obligation.goal, smaller))
-    at = dataclasses.replace(
-        problem, hypotheses=tuple(_put(each, smaller) for each in problem.hypotheses), obligations=(refuted,)
-    )
+    refuted = Obligation(name=obligation.name, goal=obligation.goal.put(smaller))
+    hypotheses = tuple(each.put(smaller) for each in problem.hypotheses)
+    at = dataclasses.replace(problem, hypotheses=hypotheses, obligations=(refuted,))
     return ImpliedConstant(place, printed, sharpest, counterexample(at, refuted, system.put(smaller), monomial))
 
 
@@ -376,8 +375,3 @@ def _has(condition: Condition, symbol: sp.Symbol) -> bool:
 
 def _rational(value: sp.Expr) -> sp.Expr:
     return value if value.is_Rational or value == sp.oo else sp.Rational(str(sp.N(value, 15)))
-
-
-def _put(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> Condition:
-    left, right = (sp.sympify(side).xreplace(values) for side in (condition.left, condition.right))
-    return dataclasses.replace(condition, left=left, right=right)

@@ -170,11 +170,7 @@ def eliminated(claim: Scalar) -> Scalar:
             break
         used, put = found
         goal = goal.xreplace(put)
-        hypotheses = [
-            dataclasses.replace(h, left=h.left.xreplace(put), right=h.right.xreplace(put))
-            for h in hypotheses
-            if h is not used
-        ]
+        hypotheses = [h.put(put) for h in hypotheses if h is not used]
         hypotheses += [
             Condition(name=str(symbol), left=value, operator=">=", right=ZERO)
             for symbol, value in put.items()

@@ -24,6 +24,7 @@ import bounds
 from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Implication, chosen_claim
 from bounds.statement import Relation, Statement
+from ratecheck.algebra.simplest import simplest_between
 from ratecheck.auditing.export.certificates import certificate
 from ratecheck.auditing.export.claim_data import NotExpressibleError
 from ratecheck.auditing.implications import (
@@ -230,14 +231,6 @@ def rounded_up(least: sp.Expr) -> sp.Expr:
     if least == 0:
         return sp.Integer(0)
     low = least if least.is_Rational else sp.Rational(str(sp.N(least * (1 + SHARE / 1000), 30)))
-    found = _simplest(Fraction(int(low.p), int(low.q)), Fraction(int(low.p), int(low.q)) * (1 + Fraction(1, 1000)))
+    exact = Fraction(int(low.p), int(low.q))
+    found = simplest_between(exact, exact * (1 + Fraction(1, 1000)))
     return sp.Rational(found.numerator, found.denominator)
-
-
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of the least denominator in an interval of positive numbers, by continued fractions."""
-    whole = -(-low.numerator // low.denominator)
-    if whole <= high:
-        return Fraction(whole)
-    below = whole - 1
-    return below + 1 / _simplest(1 / (high - below), 1 / (low - below))

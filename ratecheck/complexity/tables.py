@@ -282,15 +282,10 @@ def _compare(
     hide_logarithms: bool = False,
     fixed: tuple[str, ...] = (),
 ) -> Ordering:
-    put_in = dict(case or {})
-    conditions = [_at(condition, put_in) for condition in table.conditions]
+    conditions = [condition.put(case or {}) for condition in table.conditions]
     return compare(
         left, right, table.vocabulary, conditions, fixed={*table.hidden, *fixed}, hide_logarithms=hide_logarithms
     )
-
-
-def _at(condition: Condition, put_in: dict[sp.Symbol, sp.Expr]) -> Condition:
-    return replace(condition, left=condition.left.xreplace(put_in), right=condition.right.xreplace(put_in))
 
 
 def _strict(ordering: Ordering) -> str:

@@ -61,5 +61,5 @@ def digest(keys: list[str], plan: object) -> str:
         for source in sorted(folder.rglob("*.py")):
             digest.update(str(source.relative_to(folder)).encode() + b"\0" + source.read_bytes() + b"\0")
     for key in filter(bounds.own.is_own, keys):
-        digest.update(Path(key[: key.index(bounds.own.SUFFIX) + len(bounds.own.SUFFIX)]).read_bytes())
+        digest.update(Path(bounds.own.split(key)[0]).read_bytes())
     return digest.hexdigest()[:24]

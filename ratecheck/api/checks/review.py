@@ -220,7 +220,7 @@ def _has_steps(statement: Statement, paper: str) -> bool:
 
 def _of_file(address: str, many: Mapping[str, Any]) -> _Scope:
     """A file of one's own, or one statement of it, with a ledger or without."""
-    path, name = (address, "") if address.endswith(bounds.own.SUFFIX) else (*address.rpartition(":")[::2],)
+    path, name = bounds.own.split(address)
     # Whatever is wrong with a statement is said by what reads it for every command.
     _ = bounds.get(address) if name else bounds.statements(path)
     own = OwnLedger.read(path)

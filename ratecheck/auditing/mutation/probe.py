@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Identity, Number, Scalar, below
+from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Number, Scalar, below, scalar_of
 from bounds.ledger.vectors import factors, product_symbol
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
@@ -247,7 +247,7 @@ class _Points:
     """Points within the hypotheses of an algebraic claim, vectors being numbers."""
 
     def __init__(self, check: Algebraic) -> None:
-        scalar = _scalar(check)
+        scalar = scalar_of(check)
         sides = [side for h in scalar.hypotheses for side in (h.left, h.right)]
         self._check = check
         self._coordinates = Coordinates(scalar.left, scalar.right, *sides)
@@ -257,7 +257,7 @@ class _Points:
 
     def written(self, check: Algebraic) -> Scalar:
         """A claim or its mutant in coordinates."""
-        scalar = _scalar(check)
+        scalar = scalar_of(check)
         products = {s for side in (scalar.left, scalar.right) for s in sp.sympify(side).free_symbols if factors(s)}
         if products <= self._coordinates.products.keys():
             return self._coordinates.scalar(scalar, 1)
@@ -365,37 +365,19 @@ def orthogonal(check: Gram) -> Iterator[Scalar]:
     There are vectors of any squares, whatever equations these keep, while few such vectors have fractions as their
     coordinates.
     """
-    claim = _scalar(check)
+    claim = scalar_of(check)
     sides = [claim.left, claim.right, *(side for h in claim.hypotheses for side in (h.left, h.right))]
     symbols = {s for side in sides for s in sp.sympify(side).free_symbols}
     pairs_ = {s: found for s in symbols if (found := factors(s)) is not None}
     crossed = sorted((s for s, (one, other) in pairs_.items() if one != other), key=str)
     for kept in (None, *crossed[:_BLOCKS]):
         zero = {s: sp.Integer(0) for s in crossed if s is not kept}
-
-        def written(condition: Condition, zero: dict[sp.Symbol, sp.Expr] = zero) -> Condition:
-            left, right = (sp.sympify(side).xreplace(zero) for side in (condition.left, condition.right))
-            return dataclasses.replace(condition, left=left, right=right)
-
+        put = claim.put(zero)
         real = [] if kept is None else [below(kept**2, sp.Mul(*(product_symbol(each, each) for each in pairs_[kept])))]
-        yield Scalar(
-            left=sp.sympify(claim.left).xreplace(zero),
-            operator=claim.operator,
-            right=sp.sympify(claim.right).xreplace(zero),
-            hypotheses=(*(each for each in map(written, claim.hypotheses) if not _empty(each)), *real),
-        )
+        hypotheses = (each for each in put.hypotheses if not _empty(each))
+        yield dataclasses.replace(put, hypotheses=(*hypotheses, *real))
 
 
 def _empty(condition: Condition) -> bool:
     """Whether a condition says nothing any more, such as 0 = 0."""
     return bool(condition.left == condition.right and condition.operator in ("==", "<=", ">="))
-
-
-def _scalar(check: Algebraic) -> Scalar:
-    """A claim about numbers and vectors alike, with all that it supposes."""
-    if isinstance(check, Scalar):
-        return check
-    if isinstance(check, Identity):
-        return Scalar(left=check.left, operator="==", right=check.right)
-    hypotheses = (*check.hypotheses, *check.conditions)
-    return Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=hypotheses)
