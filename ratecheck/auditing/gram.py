@@ -19,6 +19,7 @@ from scipy.optimize import linprog
 
 from bounds.ledger.step import Gram, Scalar, scalar_of
 from bounds.ledger.vectors import product_symbol
+from bounds.numbers import counted
 from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
@@ -353,7 +354,7 @@ class _GramForm:
             return None
         used = frozenset(i for i, m in enumerate(multipliers) if m != 0)
         parts = [f"{shown(m)} times hypothesis {i + 1}" for i, m in enumerate(multipliers) if m != 0]
-        count = f"{len(found.pivots)} square{'s' if len(found.pivots) != 1 else ''} with coefficients >= 0"
+        count = f"{counted(len(found.pivots), 'square')} with coefficients >= 0"
         basis = "solver" if "solver" in bases else "certificate"
         proof = GramProof(self.goal, tuple(self.hypotheses), tuple(multipliers), constant, tuple(self.names), found)
         evidence = " + ".join([*parts, count])

@@ -23,6 +23,7 @@ from bounds.ledger import implications as claimed
 from bounds.ledger.fault import FaultKind, faults
 from bounds.ledger.implication import Fact, Implication
 from bounds.ledger.step import Scope, Step, StepKind
+from bounds.numbers import counted
 from bounds.statement import Statement
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -415,7 +416,7 @@ def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...
         if answer.how is How.SOLVER:
             return Link(implication.conclusion, premises, Grade.SOLVER, "implication, z3 only")
         count = answer.certificates
-        many = f"{count} certificate{'' if count == 1 else 's'}" if count else f"both sides the same: {READ}"
+        many = counted(count, "certificate") if count else f"both sides the same: {READ}"
         return Link(implication.conclusion, premises, Grade.PROVED, f"implication, {many}", certificates=count)
     if answer.verdict is ImplicationVerdict.FALSE:
         missing = "the implication is false: admissible numbers break it ('ratecheck implications')"
@@ -517,9 +518,8 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
 
 def steps_by_kind(kinds: Mapping[str, int]) -> str:
     """The number of steps in all and of each kind, in words."""
-    count = sum(kinds.values())
     parts = ", ".join(f"{each} {_KINDS[kind] if each > 1 else kind}" for kind, each in kinds.items())
-    return f"{count} {'step' if count == 1 else 'steps'}: {parts}"
+    return f"{counted(sum(kinds.values()), 'step')}: {parts}"
 
 
 def _narrower(step: StepResult) -> str:

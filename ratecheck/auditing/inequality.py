@@ -17,6 +17,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from bounds.ledger.step import Scalar
+from bounds.numbers import counted
 from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
@@ -445,7 +446,7 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
         after = f" after {put}" if put and len(sums) == len(proof.parts) else ""
         products = "a product" if terms == 1 else f"{terms} products"
         texts.append(f"nonnegative combination of {products} of hypotheses{after}")
-    return f"{' and '.join(texts)} ({len(proof.parts)} certificate{'s' if len(proof.parts) > 1 else ''})"
+    return f"{' and '.join(texts)} ({counted(len(proof.parts), 'certificate')})"
 
 
 def _above(symbol: sp.Symbol) -> sp.Symbol:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecheck import recheck
+from ratecheck.auditing.export.claim_data import multiplied
 
 # What every file begins with: the rules of the checker as lemmas, and tactics for signs and equations.
 PREAMBLE = Path(__file__).with_name("lemmas.v")
@@ -238,8 +239,3 @@ def _opposite(node: Any) -> Any:
     if node[0] == "/" and (above := _opposite(node[1])) is not None:
         return ["/", above, node[2]]
     return None
-
-
-def multiplied(parts: Sequence[Any]) -> Any:
-    """The product of some expressions."""
-    return parts[0] if len(parts) == 1 else ["*", *parts]

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import sympy as sp
@@ -22,7 +21,7 @@ from bounds.ledger.step import Check, Draws, Enumerated, Identity, Step
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation import code, mutants, structure
-from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind, MutantStatus
 from ratecheck.auditing.mutation.probe import Probe, Probed
 from ratecheck.auditing.mutation.rewrites import Rewrite, rewrites
 from ratecheck.plain import picked, plain
@@ -33,35 +32,6 @@ SECONDS = 90.0
 SWAPPED, SWAPPED_IN_FORM, EXCHANGED, REWRITTEN, MOST_TRIED = 6, 2, 1, 8, 24
 _SECONDS_EACH = 20.0
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100), sp.Rational(999, 1000))
-
-
-class MutantStatus(Enum):
-    """The fate of a mutant."""
-
-    REFUTED = "refuted"
-    HARMLESS = "proved as well"
-    OPEN = "neither proved nor refuted"
-    UNSEEN = "no instance tells"
-    # Of other code for a claim on instances.
-    SAME = "the same on every instance"
-    WEAKER = "weaker on every instance"
-    ELSEWHERE = "both sides changed"
-    SENSELESS = "makes no sense"
-
-    @property
-    def harmful(self) -> bool:
-        """Whether a proof with this change in it may be wrong."""
-        return self in (MutantStatus.REFUTED, MutantStatus.OPEN, MutantStatus.UNSEEN)
-
-
-_FATES = {
-    "false": MutantStatus.REFUTED,
-    "senseless": MutantStatus.SENSELESS,
-    "same": MutantStatus.SAME,
-    "weaker": MutantStatus.WEAKER,
-    "elsewhere": MutantStatus.ELSEWHERE,
-    "true": MutantStatus.UNSEEN,
-}
 
 
 @dataclass(frozen=True)
@@ -203,10 +173,10 @@ def _compared(
         with limit(min(_SECONDS_EACH, max(end - time.process_time(), 0.01))):
             found = probe.compare(sides)
     except OutOfTime:
-        found = Probed("true", "out of time")
+        found = Probed(MutantStatus.UNSEEN, "out of time")
     except ValueError as error:
-        found = Probed("senseless", str(error))
-    return ChangedStep(rewrite.change, rewrite.text, _FATES[found.outcome], found.why, rewrite.kind)
+        found = Probed(MutantStatus.SENSELESS, str(error))
+    return ChangedStep(rewrite.change, rewrite.text, found.fate, found.why, rewrite.kind)
 
 
 def _worst(probe: Probe, constant: mutants.PrintedConstant, sign: int, end: float) -> ChangedStep:

@@ -30,7 +30,7 @@ from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, 
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import refuted, searched
 from ratecheck.auditing.mutation import mutants
-from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantStatus, PrintedConstant
 from ratecheck.auditing.mutation.seeking import Seeker
 
 _COMPARED = 40
@@ -46,12 +46,9 @@ _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, Overflow
 
 @dataclass(frozen=True)
 class Probed:
-    """The effect of other code on a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
+    """The fate of a claim with other code, with the evidence; ELSEWHERE: both sides changed wherever one has."""
 
-    "elsewhere" is a claim of which both sides have changed wherever one has; ``why`` is the evidence.
-    """
-
-    outcome: str
+    fate: MutantStatus
     why: str
 
 
@@ -104,15 +101,15 @@ class _Comparing:
     def result(self) -> Probed:
         """After all instances."""
         if self._false and self._one_sided:
-            return Probed("false", self._false)
+            return Probed(MutantStatus.REFUTED, self._false)
         if self._errors:
-            return Probed("senseless", self._errors[0])
+            return Probed(MutantStatus.SENSELESS, self._errors[0])
         if not self._compared:
-            return Probed("senseless", "it is about no instance")
+            return Probed(MutantStatus.SENSELESS, "it is about no instance")
         said = f"{self._compared} comparisons"
         if self._same or not self._one_sided:
-            return Probed("same" if self._same else "elsewhere", said)
-        return Probed("weaker" if self._weaker else "true", said)
+            return Probed(MutantStatus.SAME if self._same else MutantStatus.ELSEWHERE, said)
+        return Probed(MutantStatus.WEAKER if self._weaker else MutantStatus.UNSEEN, said)
 
 
 class Probe:
@@ -165,10 +162,10 @@ class Probe:
             if found.settled:
                 break
         result = found.result
-        if result.outcome != "true":
+        if result.fate is not MutantStatus.UNSEEN:
             return result
         said = self.sought(sides, self.check.operator)
-        return result if said is None else Probed("false", said)
+        return result if said is None else Probed(MutantStatus.REFUTED, said)
 
     def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
         """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""

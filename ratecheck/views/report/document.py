@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from bounds import numbers
 from bounds.printing.nodes import (
     Code,
     Document,
@@ -59,7 +60,7 @@ def counted(data: Data) -> str:
     """The number of claims of each verdict, in one line."""
     counts = data["counts"]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts["verdicts"].items() if count)
-    claims = f"{counts['claims']} claim{'' if counts['claims'] == 1 else 's'}"
+    claims = numbers.counted(counts["claims"], "claim")
     return f"{claims}{': ' if verdicts else ''}{verdicts}{' (smoke test)' if data['quick'] else ''}"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bounds.numbers import counted
 from bounds.printing import nodes
 from ratecheck.stepsizes.coverage import CoverageVerdict
 from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
-from ratecheck.views.review.words import counted, open_said, standing_said, uncovered
+from ratecheck.views.review.words import open_said, standing_said, uncovered
 
 Data = Mapping[str, Any]
 

@@ -70,11 +70,6 @@ _BRIEFLY: Mapping[str, str] = {
 }
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def grade_meaning(grade: str) -> str:
     """The meaning of the grade of a proof graph."""
     return _GRADES[grade]
