@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +106,8 @@ def review(
     searches = _searches(scope, evaluations, seed, many)
     constants = _constants(name, scope) if sharpest and not own else {}
     reviewed = [
-        Reviewed(
-            statement=each.statement,
-            address=each.address,
-            main=each.main,
-            repaired=each.repaired,
+        replace(
+            each,
             graphs={key: graphs[key] for key in each.keys if key in graphs},
             searches=tuple(searches[key] for key in each.keys if key in searches),
             constants=tuple(answer for key in each.keys for answer in constants.get(key, ())),
@@ -137,39 +134,23 @@ def review(
 
 
 @dataclass(frozen=True)
-class _Section:
-    """A statement with its repaired forms; ``given`` is what `falsify` takes for each of them, by key."""
-
-    statement: Statement
-    address: str
-    main: bool
-    repaired: tuple[Statement, ...]
-    given: Mapping[str, str]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the statement and of its repaired forms."""
-        return (self.statement.key, *(each.key for each in self.repaired))
-
-
-@dataclass(frozen=True)
 class _Scope:
     """The sections of a review, and the audit that it rests on."""
 
     name: str
     title: str
-    sections: tuple[_Section, ...]
+    sections: tuple[Reviewed, ...]
     found: AuditResult
     file: str = ""
 
 
 def _sections(
     statements: Sequence[Statement], main: Sequence[str], given: Mapping[str, str], address: Mapping[str, str]
-) -> tuple[_Section, ...]:
+) -> tuple[Reviewed, ...]:
     """A section for every statement that is no repaired form of another one."""
     keys = {each.key for each in statements}
     return tuple(
-        _Section(
+        Reviewed(
             statement=each,
             address=address.get(each.key, each.key),
             main=each.key in main,
@@ -288,7 +269,7 @@ def _settings(paper: str) -> int | None:
     return len(experiment.experiments(paper)) if experiment.encoded(paper) else None
 
 
-def _coverage(section: _Section) -> dict[str, tuple[Coverage, ...]]:
+def _coverage(section: Reviewed) -> dict[str, tuple[Coverage, ...]]:
     """The settings of the paper's experiments against each form of a statement that restricts step sizes."""
     forms = (section.statement, *section.repaired)
     paper = section.statement.key.partition("/")[0]

@@ -54,18 +54,25 @@ LEVELS = (
 class Reviewed:
     """The material on one statement: its repaired forms, and what was found about it and them.
 
-    ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of, and so is
-    ``coverage``: the settings of the paper's experiments, where it was examined whether they meet the conditions.
+    ``address`` is what commands take for it, and ``given`` what `falsify` takes for each form, by key. ``graphs`` are
+    by the key of the form that they are of, and so is ``coverage``: the settings of the paper's experiments, where it
+    was examined whether they meet the conditions.
     """
 
     statement: Statement
     address: str
     main: bool
     repaired: tuple[Statement, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
     graphs: Mapping[str, ProofGraph] = field(default_factory=dict)
     searches: tuple[Falsified, ...] = ()
     constants: tuple[CheckedImplication, ...] = ()
     coverage: Mapping[str, tuple[Coverage, ...]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the statement and of its repaired forms."""
+        return (self.statement.key, *(each.key for each in self.repaired))
 
 
 @dataclass(frozen=True)
@@ -174,8 +181,7 @@ def _entry(
     own = [each for each in steps if each.of == statement.key]
     conclusion = conclusions.get(statement.key)
     ids = {each.id for each in own}
-    forms = {statement.key, *(each.key for each in reviewed.repaired)}
-    told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms]
+    told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in reviewed.keys]
     searches = [{**_search(each), "command": _search_command(each, reviewed, requested)} for each in reviewed.searches]
     found = plain(
         {
