@@ -45,7 +45,7 @@ class Grade(Enum):
 
 
 class Flaw(Enum):
-    """Why a node does not stand; where several reasons are there, the first counts."""
+    """The reason for which a node does not stand; of several the first counts."""
 
     ITSELF = "FALSE itself"
     ARGUMENT = "its argument is broken"
@@ -152,7 +152,7 @@ class ProofGraph:
 
     @cached_property
     def flaws(self) -> dict[str, Flaw]:
-        """Why nodes have the grade FALSE: refuted themselves, by a link that is false, by a premise of that grade."""
+        """The flaws of nodes with the grade FALSE: refuted themselves, by a false link, by a premise of that grade."""
         found: dict[str, Flaw] = {}
         for each, grade in self.grades.items():
             if grade is Grade.FALSE:

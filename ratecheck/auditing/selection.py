@@ -1,4 +1,4 @@
-"""Which steps an audit is about: those of a statement, and of all that it follows from, in one ledger or in several."""
+"""Selection of steps: those of a statement, and of all that it follows from, in one ledger or in several."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def _constant(
 
 
 def _open(statement: Statement, links: Sequence[Implication], premises: Mapping[str, Statement]) -> str:
-    """Why a statement does not follow with certificates; nothing where it does."""
+    """The reason for which a statement does not follow with certificates; nothing where it does."""
     for link in links:
         answer = check(link, statement, sharpest=False, solver=False, premises=premises)
         if answer.verdict is not ImplicationVerdict.PROVED or answer.how is How.SOLVER:

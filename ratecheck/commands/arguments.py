@@ -168,7 +168,7 @@ def printed_first(*, as_json: bool) -> Iterator[None]:
 
 
 def print_remarks(result: Result) -> None:
-    """What there is to say beside the result, on stderr."""
+    """The remarks of a result, on stderr."""
     for remark in result.remarks:
         note(remark)
 

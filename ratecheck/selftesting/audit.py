@@ -1,4 +1,4 @@
-"""Which mutants the audit of implications tells from their originals.
+"""The audit of implications before mutants: those that it tells from their originals.
 
 A mutant takes the place of the conclusion in every implication that ends in its original. Where the argument then
 breaks, by an inequality that fails at admissible parameters, or because a premise needs what is no longer assumed, the

@@ -31,7 +31,7 @@ class Kept:
 
     @classmethod
     def of(cls, keys: Iterable[str], plan: object) -> Kept:
-        """What belongs to a self-test of these statements."""
+        """The kept parts of a self-test of these statements."""
         root = caching.cache_root()
         return cls(None if root is None else root / "selftest", digest([*keys], plan))
 

@@ -44,7 +44,7 @@ MUCH_SHARE, SOME_SHARE = 1.0, 0.8
 
 @dataclass(frozen=True)
 class SelfTestPlan:
-    """How much to try.
+    """The numbers of a self-test.
 
     ``mutants`` (None: all) and ``instances`` are divided among the statements, ``planted`` verdicts by Monte Carlo too;
     ``evaluations`` are those of the search on each mutant. With ``seconds`` it ends after these all the same, and the
@@ -85,7 +85,7 @@ class SelfTestReport:
 
     @property
     def causes(self) -> dict[str, int]:
-        """What valid instances were left open by, the most frequent first."""
+        """The causes that left valid instances open, the most frequent first."""
         found: dict[str, int] = {}
         for each in self.surveys:
             for cause, count in each.causes.items():

@@ -228,7 +228,7 @@ class _Curves:
         return {key: values[k] if isinstance(values, list) else values for key, values in table.items()}
 
     def _steps(self, K: int | str) -> int | Sequence[int] | Mapping[str, Any]:
-        """What ``K`` stands for."""
+        """The numbers of local steps that ``K`` stands for."""
         if isinstance(K, int):
             return K
         known = self.study.local_steps

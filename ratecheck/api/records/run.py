@@ -80,7 +80,7 @@ class RunResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShardResult(Result):
-    """What one shard of a study did; its claims wait for all the others, and for a run without a shard."""
+    """The run of one shard of a study; claims are judged by a run without a shard, after all others."""
 
     done: ShardRun
     folder: Path

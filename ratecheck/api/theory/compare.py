@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompareResult(DrawnResult):
-    """Which of several bounds is smaller; ``comparison`` has all values, and where the smallest one changes."""
+    """The smallest of several bounds; ``comparison`` has all values, and where the smallest one changes."""
 
     comparison: BoundComparison
 
@@ -50,7 +50,7 @@ def compare(
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> CompareResult:
-    """Which of the statements' bounds is smaller, at one setting, along an axis or over two.
+    """The smallest of the statements' bounds, at one setting, along an axis or over two.
 
     ``over`` is ``"NAME=LOW:HIGH"`` or ``"NAME=LOW:HIGH:POINTS"``, or two of these; ``"m,S=1:10"`` moves several symbols
     together. ``out`` is the file of a picture, if one is wanted. Parameters as for `bound`, each statement taking those

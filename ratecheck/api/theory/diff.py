@@ -148,7 +148,7 @@ def _with_steps(mine: tuple[Statement, ...], module: ledger.Ledger) -> _Version:
 
 
 def _not_compared(old: _Version, new: _Version) -> str:
-    """Why ledgers cannot be compared; empty where they can."""
+    """The reason for which ledgers cannot be compared; empty where they can."""
     if not old.steps and not new.steps:
         return "neither version has any"
     if old.steps and old.ledger == new.ledger and old.steps == new.steps:

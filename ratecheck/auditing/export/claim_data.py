@@ -21,7 +21,7 @@ _CONSTANTS = {sp.pi: "pi", sp.E: "e"}
 
 
 class NotExpressibleError(Exception):
-    """Why a claim or its proof does not leave as a certificate."""
+    """The reason for which a claim or its proof has no certificate."""
 
 
 def claim_data(step: Step, check: Check, names: Names | None = None) -> dict[str, Any]:

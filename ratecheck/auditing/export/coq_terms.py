@@ -30,7 +30,7 @@ _FUNCTIONS = {"exp": "exp", "log": "ln", "power": "Rpower"}
 
 
 class NotWrittenError(Exception):
-    """Why a certificate is no lemma."""
+    """The reason for which a certificate is no lemma."""
 
 
 def taken_names() -> set[str]:
@@ -230,7 +230,7 @@ def _told_apart(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _opposite(node: Any) -> Any:
-    """What an expression is minus of, as it is written; None for what is written without."""
+    """The expression after its minus sign; None for one without."""
     if isinstance(node, str):
         return node[1:] if re.fullmatch(r"-[0-9/]+", node) else None
     first = node[1] if node[0] == "*" and len(node) > 2 else ""

@@ -51,7 +51,7 @@ class ChangedStep:
 
     @property
     def reason(self) -> str:
-        """Why it survives."""
+        """The reason for which it survives."""
         return (
             self.fate.value
             if self.fate in (MutantStatus.HARMLESS, MutantStatus.SAME)

@@ -168,7 +168,7 @@ class Probe:
         return result if said is None else Probed(MutantStatus.REFUTED, said)
 
     def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
-        """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""
+        """The evidence against a mutant on an instance that is looked for, where no other tells; None without one."""
         check = self.check
         assert isinstance(check, Enumerated)
         if not isinstance(check.instances, Draws):

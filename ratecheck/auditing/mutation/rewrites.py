@@ -43,7 +43,7 @@ class Rewrite:
 
     @property
     def text(self) -> str:
-        """What stands there now."""
+        """The new expression."""
         text = " ".join(ast.unparse(self.new).split())
         return f"`{text if len(text) <= _SHOWN else text[: _SHOWN - 3] + '...'}`"
 

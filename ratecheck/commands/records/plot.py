@@ -33,7 +33,7 @@ class _PlotGroup(click.Group):
     """`plot KEY`, beside which `plot region KEY` is a command of its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """What does not begin with the name of a command is about both sides of a statement."""
+        """Words that do not begin with the name of a command are about both sides of a statement."""
         return super().parse_args(ctx, args if args[:1] == [_REGION] else [_SIDES, *args])
 
     def resolve_command(

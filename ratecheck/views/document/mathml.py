@@ -225,7 +225,7 @@ class _LatexReader:
         return base if high is None else f"<{sup}>{base}{high}</{sup}>"
 
     def _group(self) -> str:
-        """What stands in braces, or a single letter, sign or digit: LaTeX takes one of the digits of 12."""
+        """A group in braces, or a single letter, sign or digit: LaTeX takes one of the digits of 12."""
         if (token := self._skip())[:1].isdigit():
             self.at += 1
             return f"<mn>{token[0]}</mn>"

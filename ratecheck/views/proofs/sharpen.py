@@ -13,7 +13,7 @@ from ratecheck.views.proofs.implications import shown
 
 
 def sharpen_text(found: SharperTheorem) -> str:
-    """What became sharper, statement by statement, the theorem as it is then, and what it rests on."""
+    """The sharper constants by statement, the theorem with them, and what it rests on."""
     lines = [_line(each) for each in found.statements if each.constants or each.open]
     theorem = found.theorem
     if not theorem.constants and not theorem.open:
@@ -32,7 +32,7 @@ def sharpen_text(found: SharperTheorem) -> str:
 
 
 def leaving_text(found: SharperTheorem, file: str) -> str:
-    """Which inequalities were written with a proof, and which were not."""
+    """The inequalities that were written with a proof, and those without."""
     many = len(found.certificates) + len(found.uncertified)
     text = f"  {len(found.certificates)} of {counted(many, 'inequality', 'inequalities')} written to {file}"
     return "\n".join([text, *(f"  without: {name}: {why}" for name, why in found.uncertified)])

@@ -230,7 +230,7 @@ def _rests_on(statement: Statement, conclusions: Mapping[str, Conclusion]) -> li
 
 
 def _known(statement: Statement) -> dict[str, Any] | None:
-    """What the catalogue says against a statement, and the same in a few words; None where it says nothing."""
+    """The catalogue's objection to a statement, and the same in a few words; None for none."""
     against = refuted(statement)
     return None if against is None else {**against.fields(), "what": against.what}
 
@@ -262,7 +262,7 @@ def _symbols(statement: Statement) -> list[dict[str, str]]:
 
 
 def _search(found: Falsified) -> dict[str, Any]:
-    """What a review says of a search, with ``ratio``, the tightness as it is printed; the rest is the command's."""
+    """A search as JSON data: some fields of the command's, and ``ratio``, the tightness as it is printed."""
     fields = falsified_fields(found)
     kept = (
         "key", "verdict", "tightness", "shape", "evaluations", "applicable", "zero", "stopped", "reasons",
@@ -367,7 +367,7 @@ def _not_checked(entry: Mapping[str, Any], requested: Requested) -> list[str]:
 
 
 def _without_steps(entry: Mapping[str, Any]) -> str:
-    """What is left of a statement of which the ledger has no step of its own."""
+    """The unchecked part of a statement of which the ledger has no step of its own."""
     if not entry["rests_on"]:
         return "its proof: no step of it was examined"
     several = ", ".join(each["key"] for each in entry["rests_on"])
@@ -402,7 +402,7 @@ def _steps_left(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _never(requested: Requested, steps: Sequence[StepResult]) -> list[str]:
-    """What no review of this kind has checked, and what this one was not requested to."""
+    """Checks that no review of this kind makes, and those that this one was not requested to make."""
     found = [
         "That the statements and steps are what is printed, and all of it: people transcribed them.",
         "That the steps of a proof add up to its statement, but for links of a proof graph that are PROVED.",

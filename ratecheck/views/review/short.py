@@ -21,7 +21,7 @@ Answer = tuple[str, tuple[Line, ...]]
 
 
 def anchor(key: str) -> str:
-    """What links to a statement lead to."""
+    """The name of a statement's section, to which links lead."""
     return "s-" + "".join(sign if sign.isascii() and (sign.isalnum() or sign in ".-") else "-" for sign in key)
 
 
@@ -122,7 +122,7 @@ def _changing(entry: Data) -> list[Part]:
 
 
 class _ProvedForm(IntEnum):
-    """Which form of a statement has a proof graph that is proved throughout, the printed one with or without more."""
+    """The form of a statement whose proof graph is proved throughout: repaired, printed with more assumed, printed."""
 
     NONE, REPAIRED, ASSUMING, PRINTED = range(4)
 
@@ -134,7 +134,7 @@ def _proved(entry: Data) -> _ProvedForm:
 
 
 def _label(standing: str, proved: _ProvedForm) -> str:
-    """What is said of statements of one standing, of which a form is proved as a whole."""
+    """The standing in words, where a form of the statement is proved as a whole."""
     if proved is _ProvedForm.NONE:
         return standing or _NO_STEP
     if standing in (_REPAIRED, _PROOF):
@@ -152,7 +152,7 @@ _HOW = {
 
 
 def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
-    """What speaks against main statements as they are printed, beside their standing; or that nothing does."""
+    """Objections to main statements as printed, beside their standing; or that there are none."""
     against: dict[str, list[str]] = {}
     for each in main.values():
         if each["standing"] != _FALSE and (what := _against(each, data["errata"])):
@@ -173,7 +173,7 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
 
 
 def _against(entry: Data, errata: Sequence[Data]) -> str:
-    """What the audit says against the statement as it is printed, be the form that is encoded right or not."""
+    """The audit's objection to the printed form, be the form that is encoded right or not."""
     if entry["known"]:
         return str(entry["known"]["what"])
     false = {step["id"] for step in entry["steps"] if step["kind"] == _END_TO_END and step["verdict"] == _FALSE_STEP}
@@ -242,7 +242,7 @@ _MISPRINT = FaultKind.MISPRINT.text
 
 
 def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
-    """What is not covered by any form of a statement, once for all statements of which the same is said."""
+    """Settings that no form of a statement covers, once for all statements of which the same is said."""
     said: dict[str, list[str]] = {}
     for each in main.values():
         if text := uncovered(each):

@@ -45,7 +45,7 @@ def text(data: Data) -> str:
 
 
 def algebra(counts: Data) -> str:
-    """How much of the algebra is certified."""
+    """The number of steps that are certified."""
     if not counts["steps"]:
         return "no step of a proof was examined"
     return f"algebra of {counts['certified']} of {counted(counts['steps'], 'step')} certified"

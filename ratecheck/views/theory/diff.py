@@ -69,7 +69,7 @@ def change_words(change: Change) -> str:
 
 
 def right_words(claim: ClaimChange) -> str:
-    """Which right side is larger, and what that makes of the claim where only it changed."""
+    """The larger right side, and whether the claim is weaker where only that changed."""
     change = claim.right
     if change.same is not Sameness.DIFFERENT:
         return change_words(change) if change.same is Sameness.PROVED else change_words(change).partition(":")[0]
