@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from enum import Enum
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ Result = TypeVar("Result")
 def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
     """A value as JSON has it: what has ``fields()`` by these, another dataclass by its fields, an enum by its value.
 
-    Tuples and arrays are lists; infinities and NaN, which JSON lacks, are None.
+    Tuples and arrays are lists, paths texts; infinities and NaN, which JSON lacks, are None.
     """
     if isinstance(value, Enum):
         return plain(value.value)
@@ -27,6 +28,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, (str, int)):
         return value
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

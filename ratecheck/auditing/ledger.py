@@ -7,7 +7,6 @@ step do not travel between processes.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import importlib
 import importlib.util
@@ -65,7 +64,7 @@ def _steps(ledger: Ledger) -> tuple[Step, ...]:
 
 
 class ResultStore:
-    """Findings by key in a `Store`; an entry says how many findings it has."""
+    """Findings by key, as JSON in a `Store`, which returns an entry as it was written or not at all."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._store = Store.of("audit", ".json") if folder is None else Store(folder, ".json")
@@ -73,16 +72,11 @@ class ResultStore:
 
     def get(self, key: str) -> Any:
         """The kept result, or None."""
-        content = self._store.get(key)
-        with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-            entry = json.loads(content or b"null")
-            if entry["count"] == len(entry["value"]):
-                return entry["value"]
-        return None
+        return json.loads(self._store.get(key) or b"null")
 
     def put(self, key: str, value: Any) -> None:
         """Keep it."""
-        self._store.put(key, json.dumps({"count": len(value), "value": value}).encode())
+        self._store.put(key, json.dumps(value).encode())
 
 
 def one(module: Ledger, step: str) -> tuple[str, ...]:

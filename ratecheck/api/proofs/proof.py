@@ -37,7 +37,7 @@ class ProofResult(DrawnResult):
         return headline(self.graph)
 
     def _fields(self) -> dict[str, Any]:
-        return {**self.graph.fields(), "file": None if self.file is None else str(self.file)}
+        return {**self.graph.fields(), "file": self.file}
 
     def _draw(self) -> Figure:
         return graph_figure(self.graph)

@@ -34,7 +34,7 @@ class CompareResult(DrawnResult):
         return f"{keys}{f' over {axes}' if axes else ''}"
 
     def _fields(self) -> dict[str, Any]:
-        return {**comparison_fields(self.comparison), "file": None if self.file is None else str(self.file)}
+        return {**comparison_fields(self.comparison), "file": self.file}
 
     def _draw(self) -> Figure:
         return comparison_figure(self.comparison)
