@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -92,6 +92,11 @@ class Grid:
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
+
+    @classmethod
+    def of(cls, caption: str, items: Iterable[Any], columns: Mapping[str, Callable[[Any], Line]]) -> Grid:
+        """A table with a row for each item; columns have their heads, and what the cell of an item is."""
+        return cls(caption, tuple(columns), tuple(tuple(cell(each) for cell in columns.values()) for each in items))
 
 
 @dataclass(frozen=True)

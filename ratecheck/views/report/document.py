@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 from bounds import numbers
 from bounds.printing.nodes import (
@@ -25,6 +26,8 @@ from bounds.printing.nodes import (
 from ratecheck.views.numbers import number
 
 Data = Mapping[str, Any]
+# Heads of a table, with the cell of what a row is about.
+_Columns: TypeAlias = dict[str, Callable[[Any], Line]]
 
 _MEANS: Mapping[str, str] = {
     "CONFIRMED": "every comparison goes the claimed way, significantly",
@@ -86,17 +89,14 @@ def _found(data: Data) -> Iterator[Node]:
     yield Paragraph((Strong(counted(data)), "."))
     if not data["claims"]:
         return
-    rows = tuple(
-        (
-            Hyperlink(each["name"], _anchor(each["name"])),
-            Strong(each["verdict"]),
-            each["says"],
-            each["source"] or "-",
-            _tally(each),
-        )
-        for each in data["claims"]
-    )
-    yield Grid("Claims", ("Claim", "Verdict", "What it says", "Source", "Comparisons"), rows)
+    columns: _Columns = {
+        "Claim": lambda each: Hyperlink(each["name"], _anchor(each["name"])),
+        "Verdict": lambda each: Strong(each["verdict"]),
+        "What it says": itemgetter("says"),
+        "Source": lambda each: each["source"] or "-",
+        "Comparisons": _tally,
+    }
+    yield Grid.of("Claims", data["claims"], columns)
     verdicts = dict.fromkeys(each["verdict"] for each in data["claims"])
     yield Terms(tuple((verdict, _MEANS[verdict]) for verdict in verdicts))
     at_once, alone = 1 - data["level"], 1 - data["level_of_one_interval"]
@@ -135,19 +135,19 @@ _ROWS = 12
 
 def _comparisons(claim: Data) -> Node:
     levels = any(each["level"] is not None for each in claim["comparisons"])
-    rows = tuple(
-        (
-            each["first"],
-            each["second"],
-            *([number(each["level"])] if levels else []),
-            _interval(each["ratio"]),
-            each["side"] + (f": {each['reason']}" if each["reason"] else ""),
-        )
-        for each in claim["comparisons"]
-    )
-    head = ("First", "Second", *(["Level"] if levels else []), "Second / first", "Side")
-    grid = Grid("Ratios with their simultaneous limits", head, rows)
-    return grid if len(rows) <= _ROWS else Fold(f"All {len(rows)} comparisons", grid)
+    columns: _Columns = {
+        "First": itemgetter("first"),
+        "Second": itemgetter("second"),
+        **({"Level": lambda each: number(each["level"])} if levels else {}),
+        "Second / first": lambda each: _interval(each["ratio"]),
+        "Side": lambda each: each["side"] + (f": {each['reason']}" if each["reason"] else ""),
+    }
+    return _folded("comparisons", Grid.of("Ratios with their simultaneous limits", claim["comparisons"], columns))
+
+
+def _folded(what: str, grid: Grid) -> Node:
+    """The table, folded where it is long."""
+    return grid if len(grid.rows) <= _ROWS else Fold(f"All {len(grid.rows)} {what}", grid)
 
 
 def _interval(interval: Data | None) -> str:
@@ -179,18 +179,16 @@ def _heading(panel: Data) -> str:
 
 
 def _curves(curves: Sequence[Data]) -> Grid:
-    rows = tuple(
-        (
-            each["curve"],
-            _interval(each["steady_state"]),
-            _state(each),
-            number(each["mean"]),
-            ", ".join(f"{share}: {number(rounds)}" for share, rounds in each["rounds_to"].items()) or "-",
-        )
-        for each in curves
-    )
-    head = ("Curve", "Mean of the last rounds", "There", "Mean of all rounds", "Rounds to a share of the start")
-    return Grid("The metric on each curve", head, rows)
+    columns: _Columns = {
+        "Curve": itemgetter("curve"),
+        "Mean of the last rounds": lambda each: _interval(each["steady_state"]),
+        "There": _state,
+        "Mean of all rounds": lambda each: number(each["mean"]),
+        "Rounds to a share of the start": lambda each: (
+            ", ".join(f"{share}: {number(rounds)}" for share, rounds in each["rounds_to"].items()) or "-"
+        ),
+    }
+    return Grid.of("The metric on each curve", curves, columns)
 
 
 def _state(curve: Data) -> str:
@@ -206,21 +204,20 @@ def _theorems(data: Data) -> Iterator[Node]:
         f"nothing, and the condition that is broken stands beside them."
     )
     yield Paragraph(said)
-    rows = tuple(
-        (
-            f"{each['figure']} {each['curve']}",
-            Code(each["statement"]),
-            number(each["mean"]),
-            number(each["bound"]),
-            _ratio(each),
-            "yes" if each["admissible"] else "no",
-            "; ".join(each["broken"]),
-        )
-        for each in data["theory"]
-    )
-    head = ("Curve", "Statement", "Measured mean", "Bound", "Measured / bound", "Admissible", "Broken")
-    grid = Grid("Bounds beside the means that they bound", head, rows)
-    yield grid if len(rows) <= _ROWS else Fold(f"All {len(rows)} bounds", grid)
+    columns: _Columns = {
+        "Curve": _title,
+        "Statement": lambda each: Code(each["statement"]),
+        "Measured mean": lambda each: number(each["mean"]),
+        "Bound": lambda each: number(each["bound"]),
+        "Measured / bound": _ratio,
+        "Admissible": lambda each: "yes" if each["admissible"] else "no",
+        "Broken": lambda each: "; ".join(each["broken"]),
+    }
+    yield _folded("bounds", Grid.of("Bounds beside the means that they bound", data["theory"], columns))
+
+
+def _title(curve: Data) -> str:
+    return f"{curve['figure']} {curve['curve']}"
 
 
 def _ratio(theory: Data) -> str:
@@ -240,21 +237,17 @@ def _settings(data: Data) -> Iterator[Node]:
         ("Code", (Code(data["code"]), ", with which cells of the store are named")),
     )
     yield Terms(rows)
-    table = tuple(
-        (
-            f"{each['figure']} {each['curve']}",
-            each["algorithm"],
-            each["participation"],
-            f"m={each['m']}, K={each['K']}, T={each['rounds']}",
-            _pairs(each["step_sizes"]),
-            _pairs(each["noise"]) or "-",
-            str(each["replicates"]),
-            f"{each['problem']}: {_pairs(each['parameters'])}",
-        )
-        for each in data["curves"]
-    )
-    head = ("Curve", "Algorithm", "Who takes part", "Sizes", "Step sizes", "Noise", "Replicates", "Problem")
-    yield Fold(f"All {len(table)} curves", Grid("Settings of the curves", head, table))
+    columns: _Columns = {
+        "Curve": _title,
+        "Algorithm": itemgetter("algorithm"),
+        "Who takes part": itemgetter("participation"),
+        "Sizes": lambda each: f"m={each['m']}, K={each['K']}, T={each['rounds']}",
+        "Step sizes": lambda each: _pairs(each["step_sizes"]),
+        "Noise": lambda each: _pairs(each["noise"]) or "-",
+        "Replicates": lambda each: str(each["replicates"]),
+        "Problem": lambda each: f"{each['problem']}: {_pairs(each['parameters'])}",
+    }
+    yield Fold(f"All {len(data['curves'])} curves", Grid.of("Settings of the curves", data["curves"], columns))
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 from bounds.printing.nodes import (
     Code,
@@ -33,6 +34,8 @@ from ratecheck.views.review import short, summary, words
 from ratecheck.views.review.short import anchor
 
 Data = Mapping[str, Any]
+# Heads of a table, with the cell of what a row is about.
+_Columns: TypeAlias = Mapping[str, Callable[[Any], Line]]
 # Characters of a constant that is written exactly.
 _SHORT = 12
 
@@ -112,9 +115,7 @@ def _checked(data: Data) -> Iterator[Node]:
 
 
 def _tally(rows: Sequence[tuple[str, str, str]], caption: str) -> Grid:
-    return Grid(
-        caption, ("Verdict", "Steps", "What it says"), tuple(rows)
-    )  # fmt: skip
+    return Grid(caption, ("Verdict", "Steps", "What it says"), tuple(rows))
 
 
 def _findings(data: Data, known: set[str]) -> Iterator[Node]:
@@ -128,16 +129,13 @@ def _findings(data: Data, known: set[str]) -> Iterator[Node]:
 
 def _errata(errata: Sequence[Data], caption: str, data: Data, known: set[str]) -> Grid:
     full = _full(data)
-    rows = tuple(
-        (
-            Hyperlink(str(each["number"]), f"e-{each['number']}"),
-            each["place"],
-            (f"{each['kind']}: ", each["wrong"] or Code(each["printed"])),
-            (f"{each['consequence']}; in full under ", _linked(full[each["number"]], known)),
-        )
-        for each in errata
-    )
-    return Grid(caption, ("No.", "Place", "What is wrong", "Consequence"), rows)
+    columns: _Columns = {
+        "No.": lambda each: Hyperlink(str(each["number"]), f"e-{each['number']}"),
+        "Place": itemgetter("place"),
+        "What is wrong": lambda each: (f"{each['kind']}: ", each["wrong"] or Code(each["printed"])),
+        "Consequence": lambda each: (f"{each['consequence']}; in full under ", _linked(full[each["number"]], known)),
+    }
+    return Grid.of(caption, errata, columns)
 
 
 def _stands(data: Data, known: set[str]) -> Iterator[Node]:
@@ -257,18 +255,15 @@ def _proof(entry: Data) -> Iterator[Node]:
     for graph in entry["graphs"]:
         yield from _graph(graph)
     if entry["steps"]:
-        rows = tuple(
-            (
-                Code(each["id"]),
-                each["location"],
-                ": ".join(filter(None, (each["label"], each["narrower"]))),
-                Code(each["claim"]),
-                each["evidence"],
-            )
-            for each in entry["steps"]
-        )
-        head = ("Step", "Place", "Verdict", "Printed claim", "Evidence")
-        yield Fold("Every step with its verdict", Grid(f"Steps of the proof of {entry['key']}", head, rows))
+        columns: _Columns = {
+            "Step": lambda each: Code(each["id"]),
+            "Place": itemgetter("location"),
+            "Verdict": lambda each: ": ".join(filter(None, (each["label"], each["narrower"]))),
+            "Printed claim": lambda each: Code(each["claim"]),
+            "Evidence": itemgetter("evidence"),
+        }
+        grid = Grid.of(f"Steps of the proof of {entry['key']}", entry["steps"], columns)
+        yield Fold("Every step with its verdict", grid)
 
 
 def _graph(graph: Data) -> Iterator[Node]:
