@@ -13,7 +13,7 @@ from bounds.ledger.implication import Implication
 from ratecheck.aliases import Progress
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.ledger import ResultStore
-from ratecheck.execution import Executor, share
+from ratecheck.execution import Executor, shared
 from ratecheck.plain import plain, read
 
 
@@ -37,15 +37,7 @@ def implied(
     for each in implications:
         paper = each.conclusion.partition("/")[0]
         tasks.append((paper, claimed.implications(paper).index(each), folder))
-    found: dict[int, Implied] = {}
-
-    def done(number: int, fields: dict[str, Any]) -> None:
-        found[number] = read(Implied, fields)
-        if progress is not None:
-            progress(len(found) / len(tasks))
-
-    share(work_on, tasks, workers or os.cpu_count() or 1, done)
-    return [found[number] for number in range(len(tasks))]
+    return [read(Implied, each) for each in shared(work_on, tasks, workers or os.cpu_count() or 1, progress)]
 
 
 def work_on(paper: str, place: int, folder: str | None) -> dict[str, Any]:

@@ -25,8 +25,7 @@ from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Implication, chosen_claim
 from bounds.statement import Relation, Statement
 from ratecheck.algebra.simplest import simplest_between
-from ratecheck.auditing.export.certificates import certificate
-from ratecheck.auditing.export.claim_data import NotExpressibleError
+from ratecheck.auditing.export.certificates import answered
 from ratecheck.auditing.implications import (
     SHARE,
     ConstantPlace,
@@ -129,10 +128,11 @@ def certified(found: SharperTheorem, report: Report | None = None) -> SharperThe
     accepted: list[Mapping[str, Any]] = []
     uncertified: list[tuple[str, str]] = []
     for number, step in enumerate(steps, 1):
-        try:
-            accepted.append(certificate(step, step.check))
-        except NotExpressibleError as error:
-            uncertified.append((step.id, str(error)))
+        answer = answered(step)
+        if answer["certificate"] is None:
+            uncertified.append((step.id, answer["reason"]))
+        else:
+            accepted.append(answer["certificate"])
         if report is not None:
             report(number / len(steps))
     return dataclasses.replace(found, certificates=tuple(accepted), uncertified=tuple(uncertified))
