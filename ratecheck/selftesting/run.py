@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -86,10 +87,7 @@ class SelfTestReport:
     @property
     def causes(self) -> dict[str, int]:
         """The causes that left valid instances open, the most frequent first."""
-        found: dict[str, int] = {}
-        for each in self.surveys:
-            for cause, count in each.causes.items():
-                found[cause] = found.get(cause, 0) + count
+        found = added(each.causes for each in self.surveys)
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     @property
@@ -191,6 +189,11 @@ def selftest(
     everywhere = {f"over all functions {key}": (key, plan.seed) for key in textbook}
     functions = found(OverFunctions, _over_functions, everywhere, "over all functions", 0.98, 0.02)
     return SelfTestReport(plan, surveys, trials, plants, twins, functions)
+
+
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The counts of several by what they count, added up."""
+    return dict(sum(map(Counter, counts), Counter[str]()))
 
 
 def sample(keys: Sequence[str], most: int | None, seed: int) -> list[tuple[str, int]]:

@@ -11,7 +11,7 @@ from ratecheck.plain import picked, plain
 from ratecheck.selftesting.audit import AuditStatus
 from ratecheck.selftesting.montecarlo import LEVEL
 from ratecheck.selftesting.mutants import MutationKind
-from ratecheck.selftesting.run import MUCH, SOME, TIGHT, SelfTestReport
+from ratecheck.selftesting.run import MUCH, SOME, TIGHT, SelfTestReport, added
 from ratecheck.selftesting.trial import Trial
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -126,10 +126,6 @@ def _clock_text(clocked: Sequence[str]) -> list[str]:
 
 def report_fields(report: SelfTestReport) -> dict[str, Any]:
     """The report as JSON data, with every mutant."""
-    engines: dict[str, int] = {}
-    for each in report.surveys:
-        for engine, count in each.instances.items():
-            engines[engine] = engines.get(engine, 0) + count
     verdicts, accused, passed, most = report.monte_carlo
     return {
         "plan": report.plan,
@@ -151,7 +147,7 @@ def report_fields(report: SelfTestReport) -> dict[str, Any]:
         "survivors": [{**trial_fields(each), "reason": reason(each)} for each in report.survivors],
         "clocked": report.clocked,
         "contradictions": [{**trial_fields(each), "reason": contradiction(each)} for each in report.contradictions],
-        "instances": engines,
+        "instances": added(each.instances for each in report.surveys),
         "open": {
             "diverged": sum(each.diverged for each in report.surveys),
             "undecided": sum(each.undecided for each in report.surveys),
