@@ -14,7 +14,7 @@ from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Scope, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.decision import Answer, Decision, unknown
 from ratecheck.auditing.export.claim_data import identified
 from ratecheck.auditing.mutation.probe import Probe
 from ratecheck.auditing.sanity import QUESTIONS, SECONDS, Hygiene, examine, satisfied
@@ -172,7 +172,7 @@ def _mended(check: Check) -> Decision:
     """The decision on a repaired form; it repairs nothing where its hypotheses contradict each other."""
     found = _guarded(lambda: decide(check))
     if found.true and _guarded_satisfied(check) is False:
-        return Decision(answer=Answer.UNKNOWN, evidence="vacuous: the hypotheses contradict each other")
+        return unknown("vacuous: the hypotheses contradict each other")
     return found
 
 
@@ -190,12 +190,12 @@ def _guarded(work: Any) -> Decision:
             found: Decision = work()
             return found
     except OutOfTime:
-        return Decision(answer=Answer.UNKNOWN, evidence=OUT_OF_TIME)
+        return unknown(OUT_OF_TIME)
     except StepError:
         # A user's own step that cannot be examined as it is written.
         raise
     except Exception as error:  # noqa: BLE001  # one faulty step of a ledger must not hide the others
-        return Decision(answer=Answer.UNKNOWN, evidence=f"the check failed with {type(error).__name__}: {error}")
+        return unknown(f"the check failed with {type(error).__name__}: {error}")
 
 
 def _examined(probe: Probe, questions: int) -> Hygiene:

@@ -28,7 +28,7 @@ from ratecheck.algebra.positivity.handelman import combine
 from ratecheck.algebra.positivity.polynomial import systems
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.aliases import Array
-from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort, unknown
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import decide as decide_scalar
 from ratecheck.auditing.inequality import prove as prove_scalar
@@ -70,7 +70,7 @@ def decide(claim: Gram, effort: Effort = FULL) -> Decision:
         found = searched(form.written(dimension), effort.deep)
         if found is not None:
             return refuted(form.written(1), found)
-    return Decision(answer=Answer.UNKNOWN, evidence="no multipliers were found, and no vectors that refute it")
+    return unknown("no multipliers were found, and no vectors that refute it")
 
 
 def _both(claim: Gram, effort: Effort) -> Decision:

@@ -98,10 +98,10 @@ class Node:
     id: str
     label: str
     text: str
-    is_fact: bool
-    own: Grade
-    tally: str
-    why: str
+    is_fact: bool = False
+    own: Grade = Grade.PROVED
+    tally: str = ""
+    why: str = ""
     steps: tuple[str, ...] = ()
     repairs: str = ""
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -406,9 +406,9 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
 def _implied_node(key: str, title: str, refuted: Sequence[str]) -> Node:
     """A statement that an implication gives; on runs it may be refuted all the same."""
     if not refuted:
-        return Node(key, key, title, is_fact=False, own=Grade.PROVED, tally="", why="")
+        return Node(key, key, title)
     why = f"refuted by {refuted[0]}"
-    return Node(key, key, title, is_fact=False, own=Grade.FALSE, tally=why, why=why, steps=tuple(refuted))
+    return Node(key, key, title, own=Grade.FALSE, tally=why, why=why, steps=tuple(refuted))
 
 
 def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...]) -> Link:
@@ -446,7 +446,7 @@ def _refutes_repair(step: StepResult) -> bool:
 def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: bool) -> Node:
     label, text = f"{fact.quantity}, {fact.location}", f"{fact.quantity} <= {fact.bound}, {fact.location}"
     if fact.by_definition:
-        return Node(name, label, text, is_fact=True, own=Grade.PROVED, tally="by definition", why="")
+        return Node(name, label, text, is_fact=True, tally="by definition")
     if not fact.steps:
         why = f"{fact.location} is taken for granted"
         return Node(name, label, text, is_fact=True, own=Grade.OPEN, tally="taken for granted", why=why)
@@ -462,7 +462,7 @@ def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: b
 def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bool, forms: int) -> Node:
     if not lines:
         why = "no step of the ledger is about it"
-        return Node(key, key, title, is_fact=False, own=Grade.OPEN, tally=why, why=why)
+        return Node(key, key, title, own=Grade.OPEN, tally=why, why=why)
     node = replace(_graded(lines, repaired=repaired), id=key, label=key, text=title)
     lacking = [node.why] if node.why else []
     if not any(step.kind == StepKind.END_TO_END.value or "statement" in step.location for step in lines):
@@ -503,17 +503,8 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
         )
         grade = worst((grade, Grade.OPEN))
         lacking += mended
-    return Node(
-        "",
-        "",
-        "",
-        is_fact=False,
-        own=grade,
-        tally=tally,
-        why="; ".join(why),
-        steps=tuple(dict.fromkeys(lacking)),
-        kinds=kinds,
-    )
+    lacks = tuple(dict.fromkeys(lacking))
+    return Node("", "", "", own=grade, tally=tally, why="; ".join(why), steps=lacks, kinds=kinds)
 
 
 def steps_by_kind(kinds: Mapping[str, int]) -> str:

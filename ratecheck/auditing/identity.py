@@ -6,7 +6,7 @@ import sympy as sp
 
 from bounds.ledger.step import Identity, scalar_of
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, Answer, Decision, Effort, unknown
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import prove, refuted, searched, vanishes
 
@@ -26,8 +26,8 @@ def decide(claim: Identity, effort: Effort = FULL) -> Decision:
                 return _same("the difference simplifies to 0")
     except OutOfTime:
         pass
-    return prove(scalar, effort) or Decision(
-        answer=Answer.UNKNOWN, evidence="the difference does not expand to 0, and no point was found where it is not 0"
+    return prove(scalar, effort) or unknown(
+        "the difference does not expand to 0, and no point was found where it is not 0"
     )
 
 

@@ -79,11 +79,11 @@ class CheckedImplication:
 
     implication: Implication
     verdict: ImplicationVerdict
-    how: How | None
-    certificates: tuple[SubstitutionCertificate, ...]
-    counterexample: ImplicationCounterexample | None
-    open: tuple[str, ...]
-    constants: tuple[ImpliedConstant, ...]
+    how: How | None = None
+    certificates: tuple[SubstitutionCertificate, ...] = ()
+    counterexample: ImplicationCounterexample | None = None
+    open: tuple[str, ...] = ()
+    constants: tuple[ImpliedConstant, ...] = ()
 
 
 def check(
@@ -111,9 +111,8 @@ def check(
             if proof is None:
                 found = counterexample(problem, obligation, system)
                 if found is not None:
-                    return CheckedImplication(
-                        implication, ImplicationVerdict.FALSE, None, tuple(certificates), found, (), ()
-                    )
+                    verdict = ImplicationVerdict.FALSE
+                    return CheckedImplication(implication, verdict, None, tuple(certificates), found)
                 unknown.append(obligation.name)
             elif isinstance(proof, How):
                 how = proof
@@ -121,12 +120,11 @@ def check(
                 certificates += proof
                 how = How.CERTIFICATE if how is How.IDENTITY and proof else how
     if unknown:
-        return CheckedImplication(
-            implication, ImplicationVerdict.UNKNOWN, None, tuple(certificates), None, tuple(unknown), ()
-        )
+        verdict = ImplicationVerdict.UNKNOWN
+        return CheckedImplication(implication, verdict, None, tuple(certificates), open=tuple(unknown))
     # Where no certificate was found there is none to sharpen.
     constants = tuple(_constants(implication, statement, hints, premises)) if sharpest and how is not How.SOLVER else ()
-    return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), None, (), constants)
+    return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), constants=constants)
 
 
 def obligation_steps(

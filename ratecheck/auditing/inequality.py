@@ -34,12 +34,12 @@ from ratecheck.algebra.positivity.substitution import (
 )
 from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, Answer, Decision, Effort, unknown
 
 _SIGN_SPLITS = 3
 _SEARCH_SECONDS = 1.5
 ZERO = sp.Integer(0)
-_UNKNOWN = Decision(answer=Answer.UNKNOWN, evidence="neither a certificate nor a counterexample was found")
+_UNKNOWN = unknown("neither a certificate nor a counterexample was found")
 
 Part: TypeAlias = SubstitutionCertificate | Combination | Chain
 
@@ -507,9 +507,7 @@ def _by_solver(claim: Scalar, effort: Effort) -> Decision:
 def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
     for system in split(claim):
         if not _algebraic(system):
-            return Decision(
-                answer=Answer.UNKNOWN, evidence="not algebraic: no certificate, and no counterexample found"
-            )
+            return unknown("not algebraic: no certificate, and no counterexample found")
         part = None
         try:
             with limit(effort.seconds / 2):
@@ -525,7 +523,7 @@ def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
         if found is not None:
             return refuted(claim, found)
         why = _UNDECIDED.get(answer, "z3 did not decide")
-        return Decision(answer=Answer.UNKNOWN, evidence=why)
+        return unknown(why)
     return Decision(answer=Answer.TRUE, certified="solver", evidence="z3: no counterexample exists")
 
 

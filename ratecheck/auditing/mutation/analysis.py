@@ -19,7 +19,7 @@ import sympy as sp
 from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Draws, Enumerated, Identity, Step
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.decision import Answer, Decision, unknown
 from ratecheck.auditing.mutation import code, mutants, structure
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind, MutantStatus
 from ratecheck.auditing.mutation.probe import Probe, Probed
@@ -210,15 +210,15 @@ def _mutated(
 def _decision(probe: Probe, mutant: Check, end: float, *, vanishing: bool) -> Decision:
     left = end - time.process_time()
     if left <= 0:
-        return Decision(answer=Answer.UNKNOWN, evidence="out of time")
+        return unknown("out of time")
     try:
         with limit(left):
             return probe.decide(mutant, vanishing=vanishing)
     except OutOfTime:
-        return Decision(answer=Answer.UNKNOWN, evidence="out of time")
+        return unknown("out of time")
     except (ValueError, TypeError, ArithmeticError, IndexError) as error:
         # A changed whole number may make no sense where it counts something.
-        return Decision(answer=Answer.UNKNOWN, evidence=f"{type(error).__name__}: {error}")
+        return unknown(f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confi
 from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
 from ratecheck.auditing.decide import decide, decide_enumerated
-from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, QUICK, Decision, Effort, unknown
 from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import refuted, searched
@@ -144,7 +144,7 @@ class Probe:
                 if there is not None:
                     return refuted(claim, there)
         if isinstance(mutant, Gram) and mutant.operator in ("<", ">"):
-            return Decision(answer=Answer.UNKNOWN, evidence="no vectors were found at which both sides are equal")
+            return unknown("no vectors were found at which both sides are equal")
         return decide(mutant, effort)
 
     def compare(self, sides: Callable[..., Any]) -> Probed:
