@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import parts
+import planted_rates
+from planted_rates import PlantedRate, parameters, rates
 
 import bounds
 from ratecheck.selftesting.kept import digest
-from ratecheck.selftesting.planted_rates import PlantedRate, parameters, rates
 
 KEYS = (
     "pfl/theorem-3.7", "pfl/corollary-3.8", "pfl/theorem-3.11-tuned", "pfl/theorem-4.5", "pfl/corollary-4.6",
@@ -70,7 +71,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("results/planted.json"))
     given = parser.parse_args()
     tasks = [(key, name) for key in given.keys for name in parameters(bounds.get(key))]
-    found = parts.done(part, tasks, given.jobs, given.out, digest([], tuple(given.keys)))
+    code = digest([], (tuple(given.keys), Path(planted_rates.__file__).read_text()))
+    found = parts.done(part, tasks, given.jobs, given.out, code)
     rows = [each for one in found for each in one["rows"]]
     parts.write(given.out, rows)
     missed = [each for each in rows if not each["caught"]]

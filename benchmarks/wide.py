@@ -14,10 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import far_apart
 import parts
+from far_apart import statements, tally
 
 from ratecheck.selftesting.kept import digest
-from ratecheck.selftesting.wide import statements, tally
 
 # Instances of one part.
 PART = 50
@@ -64,7 +65,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results/wide.json"))
     given = parser.parse_args()
-    code = digest(statements(), (given.seed, PART))
+    code = digest(statements(), (given.seed, PART, Path(far_apart.__file__).read_text()))
     ranges = [(first, min(first + PART, given.instances)) for first in range(0, given.instances, PART)]
     found = whole(parts.done(part, [(*each, given.seed) for each in ranges], given.jobs, given.out, code))
     parts.write(given.out, {"instances": given.instances, "seed": given.seed, "code": code, **found})

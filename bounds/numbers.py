@@ -24,6 +24,15 @@ def as_float(name: str, value: object) -> float:
         raise InputError(f"{name}={value!r}: it has to be a number") from None
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "step"), counted(2, "inequality", "inequalities")
+    ('1 step', '2 inequalities')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def decimal(text: str) -> float:
     """The number that a text stands for; raises `ValueError`, also for what nothing but Python takes for a number.
 

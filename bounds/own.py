@@ -23,6 +23,12 @@ def is_own(key: str) -> bool:
     return key.endswith(SUFFIX) or key.rpartition(":")[0].endswith(SUFFIX)
 
 
+def split(key: str) -> tuple[str, str]:
+    """The file of a key, and the name of the statement in it, empty where none is named."""
+    path, _, name = (key, "", "") if key.endswith(SUFFIX) else key.rpartition(":")
+    return path, name
+
+
 def statements(path: str) -> tuple[Statement, ...]:
     """All statements that the file at ``path`` defines, in its order.
 
@@ -37,7 +43,7 @@ def get(key: str) -> Statement:
     Raises `InputError` where the file does not exist or does not run (with its line and error), has no statement of
     that name, or one that cannot be built, or of which a part has no value whatever the numbers.
     """
-    path, _, name = (key, "", "") if key.endswith(SUFFIX) else key.rpartition(":")
+    path, name = split(key)
     file = _file(path)
     if name in file.broken:
         raise InputError(_broken(path, name, file))

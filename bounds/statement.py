@@ -125,6 +125,11 @@ class Condition:
         """Names of the parameters that it restricts."""
         return names_in(self.left) | names_in(self.right)
 
+    def put(self, values: Mapping[sp.Symbol, sp.Expr]) -> Condition:
+        """The condition with expressions in place of symbols."""
+        left, right = (sp.sympify(side).xreplace(values) for side in (self.left, self.right))
+        return dataclasses.replace(self, left=left, right=right)
+
     def check(self, key: str, values: Values) -> ConditionCheck:
         """Evaluate both sides; undecided (``holds`` is None) while a parameter is missing."""
         if not self.symbols <= values.keys():

@@ -1,19 +1,26 @@
-"""Data as JSON has them, read off frozen dataclasses by the names of their fields."""
+"""Data as JSON has them, read off frozen dataclasses by the names of their fields, and back."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from enum import Enum
 from operator import attrgetter
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Result = TypeVar("Result")
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
     """A value as JSON has it: what has ``fields()`` by these, another dataclass by its fields, an enum by its value.
 
-    Tuples and arrays are lists; infinities and NaN, which JSON lacks, are None.
+    Tuples and arrays are lists, paths texts; infinities and NaN, which JSON lacks, are None.
     """
     if isinstance(value, Enum):
         return plain(value.value)
@@ -21,6 +28,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, (str, int)):
         return value
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -32,6 +41,23 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value
+
+
+def read(kind: type[Result], data: Any) -> Result:
+    """The inverse of `plain` for a dataclass, by the types of its fields; names that it lacks are passed over.
+
+    Raises ValueError for other data.
+    """
+    found: Result = _adapter(kind).validate_python(data)  # type: ignore[arg-type]  # a class is hashable
+    return found
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    # What is written alone needs no reader.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def picked(value: Any, /, *names: str, **renamed: str) -> dict[str, Any]:

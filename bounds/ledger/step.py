@@ -108,6 +108,11 @@ class Scalar(_Sides):
     hypotheses: tuple[Condition, ...] = ()
     kind: StepKind = StepKind.SCALAR
 
+    def put(self, values: Mapping[sp.Symbol, sp.Expr]) -> Scalar:
+        """The claim and its hypotheses with expressions in place of symbols."""
+        left, right = (sp.sympify(side).xreplace(values) for side in (self.left, self.right))
+        return replace(self, left=left, right=right, hypotheses=tuple(each.put(values) for each in self.hypotheses))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gram(_Sides):
@@ -167,6 +172,16 @@ class Enumerated:
 
 Algebraic = Identity | Scalar | Gram
 Check = Identity | Scalar | Gram | Enumerated
+
+
+def scalar_of(check: Algebraic) -> Scalar:
+    """A claim about numbers or vectors with all that it supposes as hypotheses, inner products being numbers."""
+    if isinstance(check, Scalar):
+        return check
+    if isinstance(check, Identity):
+        return Scalar(left=check.left, operator="==", right=check.right)
+    hypotheses = (*check.hypotheses, *check.conditions)
+    return Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=hypotheses)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from bounds.printing.nodes import (
     Section,
     Strong,
     Terms,
+    parts,
 )
 
 
@@ -64,9 +65,9 @@ class Markdown:
         """Nodes with empty lines between them."""
         return "\n\n".join(part for node in nodes for part in self._node(node)) + "\n"
 
-    def line(self, parts: Line) -> str:
-        """Parts of a line."""
-        return "".join(map(self._part, parts))
+    def line(self, line: Line) -> str:
+        """The parts of a line."""
+        return "".join(map(self._part, parts(line)))
 
     def _part(self, part: Part) -> str:
         if isinstance(part, Code):
@@ -79,10 +80,10 @@ class Markdown:
             return f"**{self.words(part.text)}**"
         return self.words(part)
 
-    def _cell(self, parts: Line) -> str:
+    def _cell(self, line: Line) -> str:
         """A line in a table, where a bar would end the cell."""
         found = ""
-        for part in parts:
+        for part in parts(line):
             if isinstance(part, Math):
                 found += self._part(Math(part.latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")))
             elif isinstance(part, Code):
@@ -112,11 +113,10 @@ class Markdown:
         elif isinstance(node, Display):
             yield display(node.latex)
         elif isinstance(node, Grid):
-            head = [f"| {' | '.join(self._cell((each,)) for each in node.head)} |", f"|{' --- |' * len(node.head)}"]
+            head = [f"| {' | '.join(map(self._cell, node.head))} |", f"|{' --- |' * len(node.head)}"]
             yield "\n".join([*head, *(f"| {' | '.join(map(self._cell, row))} |" for row in node.rows)])
         elif isinstance(node, Fold):
             yield f"**{self.words(node.title)}**"
-            for each in node.nodes:
-                yield from self._node(each)
+            yield from self._node(node.node)
         elif isinstance(node, Picture):
             yield self.line(node.instead) if node.instead else self.words(node.says)

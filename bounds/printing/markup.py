@@ -7,9 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bounds.printing import nodes
 from bounds.printing.abbreviations import is_definition
 from bounds.printing.markdown import Markdown
-from bounds.printing.nodes import Code, Display, Grid, Heading, Listing, Math, Node, Paragraph, Part, text
+from bounds.printing.nodes import (
+    Code,
+    Display,
+    Grid,
+    Heading,
+    Listing,
+    Math,
+    Node,
+    Paragraph,
+    Part,
+    parts,
+    text,
+)
 from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.tex import Tex, length
 from bounds.statement import Relation
@@ -69,15 +82,15 @@ class MarkupBlocks:
             if keys:
                 yield Paragraph(_listed(keys), label)
         if statement.remark:
-            yield Paragraph((statement.remark,), "Remark")
+            yield Paragraph(statement.remark, "Remark")
         if page.partner is not None:
             label = "Repaired form" if page.repaired_by_partner else "Printed form"
-            yield Paragraph((". ".join(page.partner_words),), label)
+            yield Paragraph(". ".join(page.partner_words), label)
 
     @property
     def symbols(self) -> Grid:
         """The table of symbols: as printed, as typed, meaning and domain."""
-        rows = (((Math(q.latex),), (Code(q.name),), (q.meaning,), (quantity_domain(q),)) for q in self.page.symbols)
+        rows = ((Math(q.latex), Code(q.name), q.meaning, quantity_domain(q)) for q in self.page.symbols)
         return Grid("", ("symbol", "name", "meaning", "domain"), tuple(rows))
 
     @property
@@ -203,14 +216,14 @@ def latex(page: Page) -> str:
     return "\n".join(map(_latex_node, MarkupBlocks(page).all))
 
 
-def _latex_line(parts: Sequence[Part]) -> str:
-    return "".join(map(_latex_part, parts))
+def _latex_line(line: nodes.Line) -> str:
+    return "".join(map(_latex_part, parts(line)))
 
 
 def _latex_part(part: Part) -> str:
     if isinstance(part, Math):
         return f"${part.latex}$"
-    return rf"\texttt{{{_escaped(part.text)}}}" if isinstance(part, Code) else _escaped(text((part,)))
+    return rf"\texttt{{{_escaped(part.text)}}}" if isinstance(part, Code) else _escaped(text(part))
 
 
 def _latex_node(node: Node) -> str:
@@ -237,14 +250,14 @@ def as_html(page: Page) -> str:
     return "\n".join(map(_html_node, MarkupBlocks(page).all))
 
 
-def _html_line(parts: Sequence[Part]) -> str:
-    return "".join(map(_html_part, parts))
+def _html_line(line: nodes.Line) -> str:
+    return "".join(map(_html_part, parts(line)))
 
 
 def _html_part(part: Part) -> str:
     if isinstance(part, Math):
         return html.escape(f"${part.latex}$")
-    return f"<code>{html.escape(part.text)}</code>" if isinstance(part, Code) else html.escape(text((part,)))
+    return f"<code>{html.escape(part.text)}</code>" if isinstance(part, Code) else html.escape(text(part))
 
 
 def _html_node(node: Node) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -38,12 +38,17 @@ class Strong:
 
 
 Part: TypeAlias = str | Code | Math | Hyperlink | Strong
-Line: TypeAlias = tuple[Part, ...]
+Line: TypeAlias = Part | tuple[Part, ...]
+
+
+def parts(line: Line) -> tuple[Part, ...]:
+    """The parts of a line, which may be one alone."""
+    return line if isinstance(line, tuple) else (line,)
 
 
 def text(line: Line) -> str:
     """A line without marks and links; a formula is its LaTeX."""
-    return "".join(_text(part) for part in line)
+    return "".join(map(_text, parts(line)))
 
 
 def _text(part: Part) -> str:
@@ -88,6 +93,11 @@ class Grid:
     head: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
 
+    @classmethod
+    def of(cls, caption: str, items: Iterable[Any], columns: Mapping[str, Callable[[Any], Line]]) -> Grid:
+        """A table with a row for each item; columns have their heads, and what the cell of an item is."""
+        return cls(caption, tuple(columns), tuple(tuple(cell(each) for cell in columns.values()) for each in items))
+
 
 @dataclass(frozen=True)
 class Display:
@@ -112,7 +122,7 @@ class Fold:
     """What is shown when it is asked for."""
 
     title: str
-    nodes: tuple[Node, ...]
+    node: Node
 
 
 @dataclass(frozen=True)

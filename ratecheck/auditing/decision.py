@@ -39,6 +39,11 @@ class Decision:
         return self.answer is Answer.FALSE
 
 
+def unknown(evidence: str) -> Decision:
+    """The decision on a claim that is neither proved nor refuted."""
+    return Decision(answer=Answer.UNKNOWN, evidence=evidence)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Effort:
     """The effort of a decision: generations of the search, seconds for certificates and for z3 (0: not)."""

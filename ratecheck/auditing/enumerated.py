@@ -19,7 +19,7 @@ from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix, every
 from bounds.ledger.step import Draws, Enumerated, Matrices, Number
 from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_text
-from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.decision import Answer, Decision, unknown
 
 # Where a ledger lies today, and the name by which its draws have been seeded from the first.
 # Folders between the proofs of a paper and the file have no say.
@@ -127,7 +127,7 @@ class EnumeratedInstances:
         checked = passed_over = count = 0
         for instance, found in self.rows(claim.constants):
             if found is None:
-                return Decision(answer=Answer.UNKNOWN, evidence=f"division by zero on {instance_text(instance)}")
+                return unknown(f"division by zero on {instance_text(instance)}")
             if not found:
                 passed_over += 1
                 continue
@@ -142,7 +142,7 @@ class EnumeratedInstances:
                     return Decision(answer=Answer.FALSE, evidence=f"false on {instance_text(anew)}: {sides}")
         kind = "participation matrices" if isinstance(claim.instances, Matrices) else "random rational instances"
         if not checked:
-            return Decision(answer=Answer.UNKNOWN, evidence=f"vacuous: all {passed_over} {kind} are passed over")
+            return unknown(f"vacuous: all {passed_over} {kind} are passed over")
         skipped = f", {passed_over} passed over" if passed_over else ""
         return Decision(
             answer=Answer.TRUE,

@@ -14,7 +14,7 @@ from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Scope, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.decision import Answer, Decision, unknown
 from ratecheck.auditing.export.claim_data import identified
 from ratecheck.auditing.mutation.probe import Probe
 from ratecheck.auditing.sanity import QUESTIONS, SECONDS, Hygiene, examine, satisfied
@@ -117,19 +117,6 @@ class StepResult:
         typo = fault.kind is FaultKind.MISPRINT and self.mended
         return dataclasses.replace(self, fault=fault, verdict=StepVerdict.TYPO if typo else self.verdict)
 
-    def fields(self) -> dict[str, Any]:
-        """The result as data to keep, without the fault and the file, which the ledger has."""
-        fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
-        del fields["fault"], fields["file"]
-        return {**fields, "verdict": self.verdict.value, "scope": self.scope.value}
-
-    @classmethod
-    def read(cls, fields: dict[str, Any]) -> StepResult:
-        """The inverse of `fields`."""
-        lists = {name: tuple(fields[name]) for name in ("unused", "loose")}
-        known = {"verdict": StepVerdict(fields["verdict"]), "scope": Scope(fields["scope"])}
-        return cls(**{**fields, **lists, **known})
-
 
 SPECIAL = "CHECKED IN A SPECIAL CASE"
 _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=True)
@@ -185,7 +172,7 @@ def _mended(check: Check) -> Decision:
     """The decision on a repaired form; it repairs nothing where its hypotheses contradict each other."""
     found = _guarded(lambda: decide(check))
     if found.true and _guarded_satisfied(check) is False:
-        return Decision(answer=Answer.UNKNOWN, evidence="vacuous: the hypotheses contradict each other")
+        return unknown("vacuous: the hypotheses contradict each other")
     return found
 
 
@@ -203,12 +190,12 @@ def _guarded(work: Any) -> Decision:
             found: Decision = work()
             return found
     except OutOfTime:
-        return Decision(answer=Answer.UNKNOWN, evidence=OUT_OF_TIME)
+        return unknown(OUT_OF_TIME)
     except StepError:
         # A user's own step that cannot be examined as it is written.
         raise
     except Exception as error:  # noqa: BLE001  # one faulty step of a ledger must not hide the others
-        return Decision(answer=Answer.UNKNOWN, evidence=f"the check failed with {type(error).__name__}: {error}")
+        return unknown(f"the check failed with {type(error).__name__}: {error}")
 
 
 def _examined(probe: Probe, questions: int) -> Hygiene:

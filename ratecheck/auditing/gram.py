@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,8 +17,9 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import linprog
 
-from bounds.ledger.step import Gram, Scalar
+from bounds.ledger.step import Gram, Scalar, scalar_of
 from bounds.ledger.vectors import product_symbol
+from bounds.numbers import counted
 from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
@@ -27,7 +28,7 @@ from ratecheck.algebra.positivity.handelman import combine
 from ratecheck.algebra.positivity.polynomial import systems
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.aliases import Array
-from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort, unknown
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import decide as decide_scalar
 from ratecheck.auditing.inequality import prove as prove_scalar
@@ -69,7 +70,7 @@ def decide(claim: Gram, effort: Effort = FULL) -> Decision:
         found = searched(form.written(dimension), effort.deep)
         if found is not None:
             return refuted(form.written(1), found)
-    return Decision(answer=Answer.UNKNOWN, evidence="no multipliers were found, and no vectors that refute it")
+    return unknown("no multipliers were found, and no vectors that refute it")
 
 
 def _both(claim: Gram, effort: Effort) -> Decision:
@@ -77,14 +78,7 @@ def _both(claim: Gram, effort: Effort) -> Decision:
         return Decision(answer=Answer.TRUE, certified="certificate", evidence="both sides expand to the same")
     decisions = []
     for operator in ("<=", ">="):
-        one = Gram(
-            left=claim.left,
-            operator=operator,
-            right=claim.right,
-            hypotheses=claim.hypotheses,
-            conditions=claim.conditions,
-        )
-        decisions.append(decide(one, effort))
+        decisions.append(decide(replace(claim, operator=operator), effort))
         if not decisions[-1].true:
             return decisions[-1]
     return decisions[0]
@@ -152,14 +146,7 @@ class _GramForm:
 
     def written(self, dimension: int) -> Scalar:
         """The claim in coordinates."""
-        claim = self.claim
-        scalar = Scalar(
-            left=claim.left,
-            operator=claim.operator,
-            right=claim.right,
-            hypotheses=(*claim.hypotheses, *claim.conditions),
-        )
-        return self.coordinates.scalar(scalar, dimension)
+        return self.coordinates.scalar(scalar_of(self.claim), dimension)
 
     def prove(self) -> Decision | None:
         """Multipliers and squares, or a combination of squares of pairs."""
@@ -367,7 +354,7 @@ class _GramForm:
             return None
         used = frozenset(i for i, m in enumerate(multipliers) if m != 0)
         parts = [f"{shown(m)} times hypothesis {i + 1}" for i, m in enumerate(multipliers) if m != 0]
-        count = f"{len(found.pivots)} square{'s' if len(found.pivots) != 1 else ''} with coefficients >= 0"
+        count = f"{counted(len(found.pivots), 'square')} with coefficients >= 0"
         basis = "solver" if "solver" in bases else "certificate"
         proof = GramProof(self.goal, tuple(self.hypotheses), tuple(multipliers), constant, tuple(self.names), found)
         evidence = " + ".join([*parts, count])

@@ -23,12 +23,14 @@ from bounds.ledger import implications as claimed
 from bounds.ledger.fault import FaultKind, faults
 from bounds.ledger.implication import Fact, Implication
 from bounds.ledger.step import Scope, Step, StepKind
+from bounds.numbers import counted
 from bounds.statement import Statement
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied
-from ratecheck.plain import picked, plain
+from ratecheck.auditing.selection import closure
+from ratecheck.plain import picked, plain, read
 
 
 class Grade(Enum):
@@ -43,7 +45,7 @@ class Grade(Enum):
 
 
 class Flaw(Enum):
-    """Why a node does not stand; where several reasons are there, the first counts."""
+    """The reason for which a node does not stand; of several the first counts."""
 
     ITSELF = "FALSE itself"
     ARGUMENT = "its argument is broken"
@@ -96,10 +98,10 @@ class Node:
     id: str
     label: str
     text: str
-    is_fact: bool
-    own: Grade
-    tally: str
-    why: str
+    is_fact: bool = False
+    own: Grade = Grade.PROVED
+    tally: str = ""
+    why: str = ""
     steps: tuple[str, ...] = ()
     repairs: str = ""
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -150,7 +152,7 @@ class ProofGraph:
 
     @cached_property
     def flaws(self) -> dict[str, Flaw]:
-        """Why nodes have the grade FALSE: refuted themselves, by a link that is false, by a premise of that grade."""
+        """The flaws of nodes with the grade FALSE: refuted themselves, by a false link, by a premise of that grade."""
         found: dict[str, Flaw] = {}
         for each, grade in self.grades.items():
             if grade is Grade.FALSE:
@@ -244,26 +246,8 @@ class ProofGraph:
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> ProofGraph:
         """The inverse of `fields`."""
-        nodes = [
-            Node(
-                **{name: each[name] for name in ("id", "label", "text", "is_fact", "tally", "why", "repairs")},
-                own=Grade(each["own"]),
-                steps=tuple(each["steps"]),
-                kinds={kind: tuple(steps) for kind, steps in each["kinds"].items()},
-            )
-            for each in fields["nodes"]
-        ]
-        links = tuple(
-            Link(
-                each["conclusion"],
-                tuple(each["premises"]),
-                Grade(each["grade"]),
-                each["how"],
-                each["missing"],
-                each["certificates"],
-            )
-            for each in fields["links"]
-        )
+        nodes = (read(Node, each) for each in fields["nodes"])
+        links = tuple(read(Link, each) for each in fields["links"])
         added = tuple((each["of"], each["what"]) for each in fields["added"])
         return cls(fields["root"], {node.id: node for node in nodes}, links, added)
 
@@ -296,6 +280,9 @@ def plan(root: str) -> Plan:
     for step in every:
         of.setdefault(step.of, []).append(step.id)
     known = claimed.implications(paper)
+    behind: dict[str, list[str]] = {}
+    for each in known:
+        behind.setdefault(each.conclusion, []).extend(each.premises)
     reasons = {key: dict.fromkeys(premises, why) for key, premises, why in claimed.audited(paper)}
     by_lines: set[str] = set()
     beside: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -308,7 +295,7 @@ def plan(root: str) -> Plan:
         mine = [each for each in known if each.conclusion == key]
         used = dict.fromkeys(premise for each in mine for premise in each.premises)
         # What an argument uses by way of another statement, or in a repaired form, it does not use once more.
-        covered = {key, *_behind(used, known)} if mine else {key}
+        covered = {key, *closure(used, behind)} if mine else {key}
         covered |= {bounds.get(each).repairs for each in covered}
         named = dict.fromkeys((*statement.follows_from, *reasons.get(key, {})))
         rest = [each for each in named if each not in covered]
@@ -370,17 +357,6 @@ def _beyond(statement: Statement) -> Iterator[tuple[str, str]]:
             yield statement.key, f"in place of what {printed.key} prints: {', '.join(dict.fromkeys(more))}"
 
 
-def _behind(keys: Iterable[str], known: Sequence[Implication]) -> set[str]:
-    """The statements, and all that implications derive them from."""
-    found, todo = set(keys), list(keys)
-    while todo:
-        key = todo.pop()
-        new = {premise for each in known if each.conclusion == key for premise in each.premises} - found
-        found |= new
-        todo += new
-    return found
-
-
 def _end_to_end(every: Sequence[Any], ids: Sequence[str]) -> list[str]:
     return [each.id for each in every if each.id in ids and each.kind is StepKind.END_TO_END]
 
@@ -430,9 +406,9 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
 def _implied_node(key: str, title: str, refuted: Sequence[str]) -> Node:
     """A statement that an implication gives; on runs it may be refuted all the same."""
     if not refuted:
-        return Node(key, key, title, is_fact=False, own=Grade.PROVED, tally="", why="")
+        return Node(key, key, title)
     why = f"refuted by {refuted[0]}"
-    return Node(key, key, title, is_fact=False, own=Grade.FALSE, tally=why, why=why, steps=tuple(refuted))
+    return Node(key, key, title, own=Grade.FALSE, tally=why, why=why, steps=tuple(refuted))
 
 
 def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...]) -> Link:
@@ -440,7 +416,7 @@ def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...
         if answer.how is How.SOLVER:
             return Link(implication.conclusion, premises, Grade.SOLVER, "implication, z3 only")
         count = answer.certificates
-        many = f"{count} certificate{'' if count == 1 else 's'}" if count else f"both sides the same: {READ}"
+        many = counted(count, "certificate") if count else f"both sides the same: {READ}"
         return Link(implication.conclusion, premises, Grade.PROVED, f"implication, {many}", certificates=count)
     if answer.verdict is ImplicationVerdict.FALSE:
         missing = "the implication is false: admissible numbers break it ('ratecheck implications')"
@@ -470,7 +446,7 @@ def _refutes_repair(step: StepResult) -> bool:
 def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: bool) -> Node:
     label, text = f"{fact.quantity}, {fact.location}", f"{fact.quantity} <= {fact.bound}, {fact.location}"
     if fact.by_definition:
-        return Node(name, label, text, is_fact=True, own=Grade.PROVED, tally="by definition", why="")
+        return Node(name, label, text, is_fact=True, tally="by definition")
     if not fact.steps:
         why = f"{fact.location} is taken for granted"
         return Node(name, label, text, is_fact=True, own=Grade.OPEN, tally="taken for granted", why=why)
@@ -486,7 +462,7 @@ def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: b
 def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bool, forms: int) -> Node:
     if not lines:
         why = "no step of the ledger is about it"
-        return Node(key, key, title, is_fact=False, own=Grade.OPEN, tally=why, why=why)
+        return Node(key, key, title, own=Grade.OPEN, tally=why, why=why)
     node = replace(_graded(lines, repaired=repaired), id=key, label=key, text=title)
     lacking = [node.why] if node.why else []
     if not any(step.kind == StepKind.END_TO_END.value or "statement" in step.location for step in lines):
@@ -527,24 +503,14 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
         )
         grade = worst((grade, Grade.OPEN))
         lacking += mended
-    return Node(
-        "",
-        "",
-        "",
-        is_fact=False,
-        own=grade,
-        tally=tally,
-        why="; ".join(why),
-        steps=tuple(dict.fromkeys(lacking)),
-        kinds=kinds,
-    )
+    lacks = tuple(dict.fromkeys(lacking))
+    return Node("", "", "", own=grade, tally=tally, why="; ".join(why), steps=lacks, kinds=kinds)
 
 
 def steps_by_kind(kinds: Mapping[str, int]) -> str:
     """The number of steps in all and of each kind, in words."""
-    count = sum(kinds.values())
     parts = ", ".join(f"{each} {_KINDS[kind] if each > 1 else kind}" for kind, each in kinds.items())
-    return f"{count} {'step' if count == 1 else 'steps'}: {parts}"
+    return f"{counted(sum(kinds.values()), 'step')}: {parts}"
 
 
 def _narrower(step: StepResult) -> str:

@@ -79,11 +79,11 @@ class CheckedImplication:
 
     implication: Implication
     verdict: ImplicationVerdict
-    how: How | None
-    certificates: tuple[SubstitutionCertificate, ...]
-    counterexample: ImplicationCounterexample | None
-    open: tuple[str, ...]
-    constants: tuple[ImpliedConstant, ...]
+    how: How | None = None
+    certificates: tuple[SubstitutionCertificate, ...] = ()
+    counterexample: ImplicationCounterexample | None = None
+    open: tuple[str, ...] = ()
+    constants: tuple[ImpliedConstant, ...] = ()
 
 
 def check(
@@ -111,9 +111,8 @@ def check(
             if proof is None:
                 found = counterexample(problem, obligation, system)
                 if found is not None:
-                    return CheckedImplication(
-                        implication, ImplicationVerdict.FALSE, None, tuple(certificates), found, (), ()
-                    )
+                    verdict = ImplicationVerdict.FALSE
+                    return CheckedImplication(implication, verdict, None, tuple(certificates), found)
                 unknown.append(obligation.name)
             elif isinstance(proof, How):
                 how = proof
@@ -121,12 +120,11 @@ def check(
                 certificates += proof
                 how = How.CERTIFICATE if how is How.IDENTITY and proof else how
     if unknown:
-        return CheckedImplication(
-            implication, ImplicationVerdict.UNKNOWN, None, tuple(certificates), None, tuple(unknown), ()
-        )
+        verdict = ImplicationVerdict.UNKNOWN
+        return CheckedImplication(implication, verdict, None, tuple(certificates), open=tuple(unknown))
     # Where no certificate was found there is none to sharpen.
     constants = tuple(_constants(implication, statement, hints, premises)) if sharpest and how is not How.SOLVER else ()
-    return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), None, (), constants)
+    return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), constants=constants)
 
 
 def obligation_steps(
@@ -349,10 +347,9 @@ def sharpest_constant(
         return ImpliedConstant(place, printed, None if deciding else sharpest, None)
     smaller = {parameter: _rational(sharpest * (1 - SHARE))}
     obligation, system, monomial = deciding
-    refuted = Obligation(name=obligation.name, goal=_put(obligation.goal, smaller))
-    at = dataclasses.replace(
-        problem, hypotheses=tuple(_put(each, smaller) for each in problem.hypotheses), obligations=(refuted,)
-    )
+    refuted = Obligation(name=obligation.name, goal=obligation.goal.put(smaller))
+    hypotheses = tuple(each.put(smaller) for each in problem.hypotheses)
+    at = dataclasses.replace(problem, hypotheses=hypotheses, obligations=(refuted,))
     return ImpliedConstant(place, printed, sharpest, counterexample(at, refuted, system.put(smaller), monomial))
 
 
@@ -376,8 +373,3 @@ def _has(condition: Condition, symbol: sp.Symbol) -> bool:
 
 def _rational(value: sp.Expr) -> sp.Expr:
     return value if value.is_Rational or value == sp.oo else sp.Rational(str(sp.N(value, 15)))
-
-
-def _put(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> Condition:
-    left, right = (sp.sympify(side).xreplace(values) for side in (condition.left, condition.right))
-    return dataclasses.replace(condition, left=left, right=right)

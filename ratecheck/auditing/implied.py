@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from bounds.ledger.implication import Implication
 from ratecheck.aliases import Progress
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.ledger import ResultStore
-from ratecheck.execution import Executor, share
+from ratecheck.execution import Executor, shared
+from ratecheck.plain import plain, read
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,6 @@ class Implied:
     how: How | None
     certificates: int
     open: tuple[str, ...]
-
-    def fields(self) -> dict[str, Any]:
-        """The result as JSON data."""
-        how = None if self.how is None else self.how.value
-        return {**asdict(self), "verdict": self.verdict.value, "how": how}
-
-    @classmethod
-    def read(cls, fields: dict[str, Any]) -> Implied:
-        """The inverse of `fields`."""
-        how = None if fields["how"] is None else How(fields["how"])
-        return cls(ImplicationVerdict(fields["verdict"]), how, fields["certificates"], tuple(fields["open"]))
 
 
 def implied(
@@ -47,15 +37,7 @@ def implied(
     for each in implications:
         paper = each.conclusion.partition("/")[0]
         tasks.append((paper, claimed.implications(paper).index(each), folder))
-    found: dict[int, Implied] = {}
-
-    def done(number: int, fields: dict[str, Any]) -> None:
-        found[number] = Implied.read(fields)
-        if progress is not None:
-            progress(len(found) / len(tasks))
-
-    share(work_on, tasks, workers or os.cpu_count() or 1, done)
-    return [found[number] for number in range(len(tasks))]
+    return [read(Implied, each) for each in shared(work_on, tasks, workers or os.cpu_count() or 1, progress)]
 
 
 def work_on(paper: str, place: int, folder: str | None) -> dict[str, Any]:
@@ -71,7 +53,7 @@ def work_on(paper: str, place: int, folder: str | None) -> dict[str, Any]:
     if kept is None:
         killed = SOLVER.killed
         answer = check(implication, sharpest=False)
-        kept = Implied(answer.verdict, answer.how, len(answer.certificates), answer.open).fields()
+        kept = plain(Implied(answer.verdict, answer.how, len(answer.certificates), answer.open))
         if SOLVER.killed == killed:
             store.put(key, kept)
     return kept

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from bounds.ledger.step import Scalar
+from bounds.numbers import counted
 from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
@@ -33,12 +34,12 @@ from ratecheck.algebra.positivity.substitution import (
 )
 from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, Answer, Decision, Effort, unknown
 
 _SIGN_SPLITS = 3
 _SEARCH_SECONDS = 1.5
 ZERO = sp.Integer(0)
-_UNKNOWN = Decision(answer=Answer.UNKNOWN, evidence="neither a certificate nor a counterexample was found")
+_UNKNOWN = unknown("neither a certificate nor a counterexample was found")
 
 Part: TypeAlias = SubstitutionCertificate | Combination | Chain
 
@@ -170,11 +171,7 @@ def eliminated(claim: Scalar) -> Scalar:
             break
         used, put = found
         goal = goal.xreplace(put)
-        hypotheses = [
-            dataclasses.replace(h, left=h.left.xreplace(put), right=h.right.xreplace(put))
-            for h in hypotheses
-            if h is not used
-        ]
+        hypotheses = [h.put(put) for h in hypotheses if h is not used]
         hypotheses += [
             Condition(name=str(symbol), left=value, operator=">=", right=ZERO)
             for symbol, value in put.items()
@@ -449,7 +446,7 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
         after = f" after {put}" if put and len(sums) == len(proof.parts) else ""
         products = "a product" if terms == 1 else f"{terms} products"
         texts.append(f"nonnegative combination of {products} of hypotheses{after}")
-    return f"{' and '.join(texts)} ({len(proof.parts)} certificate{'s' if len(proof.parts) > 1 else ''})"
+    return f"{' and '.join(texts)} ({counted(len(proof.parts), 'certificate')})"
 
 
 def _above(symbol: sp.Symbol) -> sp.Symbol:
@@ -510,9 +507,7 @@ def _by_solver(claim: Scalar, effort: Effort) -> Decision:
 def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
     for system in split(claim):
         if not _algebraic(system):
-            return Decision(
-                answer=Answer.UNKNOWN, evidence="not algebraic: no certificate, and no counterexample found"
-            )
+            return unknown("not algebraic: no certificate, and no counterexample found")
         part = None
         try:
             with limit(effort.seconds / 2):
@@ -528,7 +523,7 @@ def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
         if found is not None:
             return refuted(claim, found)
         why = _UNDECIDED.get(answer, "z3 did not decide")
-        return Decision(answer=Answer.UNKNOWN, evidence=why)
+        return unknown(why)
     return Decision(answer=Answer.TRUE, certified="solver", evidence="z3: no counterexample exists")
 
 

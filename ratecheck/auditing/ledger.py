@@ -7,7 +7,6 @@ step do not travel between processes.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import importlib
 import importlib.util
@@ -25,6 +24,7 @@ from ratecheck.aliases import Progress
 from ratecheck.caching import Store
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import Executor, share
+from ratecheck.plain import plain, read
 
 if TYPE_CHECKING:
     from bounds.ledger.step import Step
@@ -64,7 +64,7 @@ def _steps(ledger: Ledger) -> tuple[Step, ...]:
 
 
 class ResultStore:
-    """Findings by key in a `Store`; an entry says how many findings it has."""
+    """Findings by key, as JSON in a `Store`, which returns an entry as it was written or not at all."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._store = Store.of("audit", ".json") if folder is None else Store(folder, ".json")
@@ -72,16 +72,11 @@ class ResultStore:
 
     def get(self, key: str) -> Any:
         """The kept result, or None."""
-        content = self._store.get(key)
-        with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-            entry = json.loads(content or b"null")
-            if entry["count"] == len(entry["value"]):
-                return entry["value"]
-        return None
+        return json.loads(self._store.get(key) or b"null")
 
     def put(self, key: str, value: Any) -> None:
         """Keep it."""
-        self._store.put(key, json.dumps({"count": len(value), "value": value}).encode())
+        self._store.put(key, json.dumps(value).encode())
 
 
 def one(module: Ledger, step: str) -> tuple[str, ...]:
@@ -108,7 +103,7 @@ def audit(
 
     found = []
     for ledger, fields in _over_steps("room" if room else "findings", modules, ids, progress, workers):
-        result = StepResult.read(fields)
+        result = read(StepResult, fields)
         if isinstance(ledger, OwnLedger):
             found.append(dataclasses.replace(result, file=ledger.path).filed(ledger.faults.get(result.id)))
         else:
@@ -138,7 +133,7 @@ def mutate(
 
     found = _over_steps("mutants", modules, ids, progress, workers)
     return [
-        dataclasses.replace(Tested.read(fields), file=ledger.path if isinstance(ledger, OwnLedger) else "")
+        dataclasses.replace(read(Tested, fields), file=ledger.path if isinstance(ledger, OwnLedger) else "")
         for ledger, fields in found
     ]
 
@@ -257,15 +252,13 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
             # A verdict is the same with findings on slack beside it.
             known = [each for each in ("findings", "room") if _is_kept(each, module, position, store)]
             found, lasting = work_on((known or ["findings"])[0], module, position, folder)
-            kept = exported(step, StepResult.read(found))
+            kept = exported(step, read(StepResult, found))
         else:
             if work == "mutants":
-                kept = test_step(step).fields()
+                kept = plain(test_step(step))
             else:
-                kept = {
-                    **examine_step(step, room=work == "room").fields(),
-                    "computed_from": _computed_from(module, position),
-                }
+                kept = plain(examine_step(step, room=work == "room"))
+                kept["computed_from"] = _computed_from(module, position)
             lasting = SOLVER.killed == killed and OUT_OF_TIME not in (
                 kept.get("evidence"),
                 kept.get("repaired_evidence"),

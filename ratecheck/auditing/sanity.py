@@ -15,7 +15,7 @@ from ratecheck.algebra.evaluate import number_text, point_text
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import QUICK, Answer, Decision
+from ratecheck.auditing.decision import QUICK, Decision, unknown
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import prove
 from ratecheck.auditing.mutation import mutants
@@ -29,7 +29,7 @@ QUESTIONS = 24
 SECONDS = 3.0
 # Work, not time: nothing but `SECONDS` ends it early. z3 is bounded by a clock alone, so it is not used.
 _EFFORT = dataclasses.replace(QUICK, seconds=10 * SECONDS, solver=0)
-_UNDECIDED = Decision(answer=Answer.UNKNOWN, evidence="not decided")
+_UNDECIDED = unknown("not decided")
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
 

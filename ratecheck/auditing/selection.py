@@ -1,4 +1,4 @@
-"""Which steps an audit is about: those of a statement, and of all that it follows from, in one ledger or in several."""
+"""Selection of steps: those of a statement, and of all that it follows from, in one ledger or in several."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_file(address: str) -> OwnSelection:
     Raises `InputError` where the file cannot be used, where no step is about the statement, where statements follow
     from each other in a circle, and where an id or a key is one of a paper's that is examined too.
     """
-    path, _, name = (address, "", "") if address.endswith(bounds.own.SUFFIX) else address.rpartition(":")
+    path, name = bounds.own.split(address)
     # Whatever is wrong with a statement is said by what reads it for every command.
     _ = bounds.get(address) if name else bounds.statements(path)
     own = OwnLedger.read(path)

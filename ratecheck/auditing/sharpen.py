@@ -25,8 +25,7 @@ from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Implication, chosen_claim
 from bounds.statement import Relation, Statement
 from ratecheck.algebra.simplest import simplest_between
-from ratecheck.auditing.export.certificates import certificate
-from ratecheck.auditing.export.claim_data import NotExpressibleError
+from ratecheck.auditing.export.certificates import answered
 from ratecheck.auditing.implications import (
     SHARE,
     ConstantPlace,
@@ -129,10 +128,11 @@ def certified(found: SharperTheorem, report: Report | None = None) -> SharperThe
     accepted: list[Mapping[str, Any]] = []
     uncertified: list[tuple[str, str]] = []
     for number, step in enumerate(steps, 1):
-        try:
-            accepted.append(certificate(step, step.check))
-        except NotExpressibleError as error:
-            uncertified.append((step.id, str(error)))
+        answer = answered(step)
+        if answer["certificate"] is None:
+            uncertified.append((step.id, answer["reason"]))
+        else:
+            accepted.append(answer["certificate"])
         if report is not None:
             report(number / len(steps))
     return dataclasses.replace(found, certificates=tuple(accepted), uncertified=tuple(uncertified))
@@ -213,7 +213,7 @@ def _constant(
 
 
 def _open(statement: Statement, links: Sequence[Implication], premises: Mapping[str, Statement]) -> str:
-    """Why a statement does not follow with certificates; nothing where it does."""
+    """The reason for which a statement does not follow with certificates; nothing where it does."""
     for link in links:
         answer = check(link, statement, sharpest=False, solver=False, premises=premises)
         if answer.verdict is not ImplicationVerdict.PROVED or answer.how is How.SOLVER:
@@ -231,7 +231,6 @@ def rounded_up(least: sp.Expr) -> sp.Expr:
     if least == 0:
         return sp.Integer(0)
     low = least if least.is_Rational else sp.Rational(str(sp.N(least * (1 + SHARE / 1000), 30)))
-    found = simplest_between(
-        Fraction(int(low.p), int(low.q)), Fraction(int(low.p), int(low.q)) * (1 + Fraction(1, 1000))
-    )
+    exact = Fraction(int(low.p), int(low.q))
+    found = simplest_between(exact, exact * (1 + Fraction(1, 1000)))
     return sp.Rational(found.numerator, found.denominator)

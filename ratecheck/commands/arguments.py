@@ -1,4 +1,8 @@
-"""What commands share: ``name=value`` arguments, the options about problems, output and exit codes."""
+"""Arguments and options that commands share, and how they print.
+
+Options have the names of the arguments of `ratecheck.api` that they are for, so that a command hands them on as they
+are.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,7 +23,8 @@ from ratecheck.files import UnsavedError
 from ratecheck.views.width import wrapped
 
 if TYPE_CHECKING:
-    from ratecheck.api.result import Result
+    from ratecheck.api.document import DocumentResult
+    from ratecheck.api.result import DrawnResult, Result
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,7 +34,6 @@ values_argument = click.argument("assignments", metavar="[NAME=VALUE]...", nargs
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 problem_option = click.option(
     "--problem",
-    "problem_name",
     metavar="NAME",
     help="quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, PATH.npz with arrays H, g and shared, or "
     "FILE.py:NAME, a problem in a file of your own; "
@@ -43,6 +48,22 @@ seed_option = click.option(
 replicates_option = click.option("--replicates", default=16, show_default=True, help="Monte Carlo runs.")
 threads_option = click.option(
     "--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default."
+)
+engine_option = click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+workers_option = click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+certificates_option = click.option(
+    "--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks."
+)
+coq_option = click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
+study_argument = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
+study_replicates_option = click.option(
+    "--replicates", type=click.IntRange(min=2), help="Replicates of every curve, instead of the file's."
+)
+only_option = click.option(
+    "--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times."
+)
+document_option = click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE.html or FILE.md."
 )
 theorems_option = click.option(
     "--theorems",
@@ -118,6 +139,23 @@ def print_result(result: Result, *, as_json: bool) -> None:
         say(str(result))
 
 
+def print_and_save(result: DrawnResult, *, as_json: bool) -> None:
+    """A result, and then its picture in its file: what was computed is on the screen before a file can fail."""
+    print_result(result, as_json=as_json)
+    if result.file is not None:
+        result.save()
+        if not as_json:
+            say(f"written to {result.file}")
+
+
+def print_document(result: DocumentResult, out: Path | None, *, as_json: bool) -> None:
+    """A summary, and then the document in a file: an answer of hours is on the screen before a full disk loses it."""
+    print_result(result, as_json=as_json)
+    if out is not None:
+        result.save(out)
+        note(f"written to {out}")
+
+
 @contextmanager
 def printed_first(*, as_json: bool) -> Iterator[None]:
     """For the block that finds a result and writes files: one that cannot be written does not hide the result."""
@@ -130,7 +168,7 @@ def printed_first(*, as_json: bool) -> Iterator[None]:
 
 
 def print_remarks(result: Result) -> None:
-    """What there is to say beside the result, on stderr."""
+    """The remarks of a result, on stderr."""
     for remark in result.remarks:
         note(remark)
 

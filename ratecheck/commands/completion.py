@@ -1,4 +1,4 @@
-"""What a shell offers after the tab key: commands, options, keys, papers, files, and parameter names such as ``L=``.
+"""Completion in a shell: commands, options, keys, papers, files, and parameter names such as ``L=``.
 
 A shell calls this at every press, so nothing numerical is imported where it can be avoided. What keys and parameters
 there are is kept from one press to the next, until a file of the catalogue changes.
@@ -87,7 +87,7 @@ def catalogue() -> dict[str, list[str]]:
 
 
 def _stamp() -> str:
-    """What changes with every file of the theory, and with the distributions that bring papers of their own."""
+    """A hash of the files of the theory, and of the distributions that bring papers of their own."""
     from bounds.entry_points import entry_points
 
     others = [entry.value for entry in entry_points("ratecheck.papers")]

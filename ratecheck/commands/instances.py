@@ -12,7 +12,7 @@ from ratecheck.verification.instance import Instance
 
 
 def own(keys: tuple[str, ...]) -> dict[str, str]:
-    """What stands before --instance for statements from users' files, which the catalogue does not know, by key."""
+    """The addresses of statements from users' files, each with a space after it, by key."""
     addresses: dict[str, Statement] = {}
     for key in filter(bounds.own.is_own, keys):
         addresses |= bounds.own.addresses(key) if key.endswith(bounds.own.SUFFIX) else {key: bounds.get(key)}

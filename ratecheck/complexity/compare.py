@@ -1,4 +1,4 @@
-"""Which of several bounds is smaller, at one setting, along one axis, or over two.
+"""Bounds compared by size, at one setting, along one axis, or over two.
 
 Each statement is evaluated with those of the given numbers that its paper knows, so that two papers may be compared by
 giving the numbers of both. A statement known only up to a constant is drawn with the constant 1 and takes no part in

@@ -19,6 +19,7 @@ import sympy as sp
 
 import bounds
 from bounds.ledger.rate_table import ONE, OwnRow, QuotedRow, RateTable, Reduction, Row, Unprinted, Versus
+from bounds.numbers import counted
 from bounds.statement import Condition
 from bounds.symbols import Role
 from ratecheck.complexity.closed_form import closed_bound
@@ -89,10 +90,10 @@ class TableReport:
         """The verdict with how many rows it does not cover, or not for all values."""
         missing = sum(row.outcome is Outcome.NOT_CHECKED for row in self.rows)
         word = "HOLDS where checked" if self.outcome is Outcome.NOT_CHECKED else self.outcome.value
-        parts = [word, *([f"{_count(missing, 'claim')} not checked"] if missing else [])]
+        parts = [word, *([f"{counted(missing, 'claim')} not checked"] if missing else [])]
         limited = [row for row in self.rows if any(finding.limits for finding in row.findings)]
         limits = dict.fromkeys(limit for row in limited for finding in row.findings for limit in finding.limits)
-        return "; ".join([*parts, *([f"{_count(len(limited), 'row')} {', '.join(limits)}"] if limited else [])])
+        return "; ".join([*parts, *([f"{counted(len(limited), 'row')} {', '.join(limits)}"] if limited else [])])
 
 
 def check_table(table: RateTable) -> TableReport:
@@ -107,10 +108,6 @@ def check_table(table: RateTable) -> TableReport:
             found = (_confined(table, row, versus, own.get(id(versus.own), {})) for versus in row.versus)
             rows.append(RowReport(row, tuple(found)))
     return TableReport(table, tuple(rows), tuple(_reduces(table, reduction) for reduction in table.reductions))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _worst(outcomes: list[Outcome]) -> Outcome:
@@ -282,15 +279,10 @@ def _compare(
     hide_logarithms: bool = False,
     fixed: tuple[str, ...] = (),
 ) -> Ordering:
-    put_in = dict(case or {})
-    conditions = [_at(condition, put_in) for condition in table.conditions]
+    conditions = [condition.put(case or {}) for condition in table.conditions]
     return compare(
         left, right, table.vocabulary, conditions, fixed={*table.hidden, *fixed}, hide_logarithms=hide_logarithms
     )
-
-
-def _at(condition: Condition, put_in: dict[sp.Symbol, sp.Expr]) -> Condition:
-    return replace(condition, left=condition.left.xreplace(put_in), right=condition.right.xreplace(put_in))
 
 
 def _strict(ordering: Ordering) -> str:
@@ -301,8 +293,7 @@ def _strict(ordering: Ordering) -> str:
 
 
 def _certified(ordering: Ordering) -> str:
-    count = len(ordering.forward.certificates) + len(ordering.backward.certificates)
-    return f"{count} {'certificate' if count == 1 else 'certificates'}"
+    return counted(len(ordering.forward.certificates) + len(ordering.backward.certificates), "certificate")
 
 
 def _along(domination: Domination) -> str:

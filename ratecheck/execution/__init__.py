@@ -2,7 +2,7 @@
 
 A task is a function and its arguments. Results come in the order in which they end, and no result depends on where the
 tasks ran, on how many ran at once, or on their order. An `Executor` does all of a number of tasks; `share` is the short
-form for work that has a list of them.
+form for work that has a list of them, and `shared` for results in the order of that list.
 
 ========= ======================= ============================================= =====================================
 executor  a task runs in          an interrupt                                  a worker that is killed
@@ -18,7 +18,7 @@ Dask      a process beside a      gives back what waits; what is being computed 
 
 from ratecheck.execution.choice import executor, scheduled
 from ratecheck.execution.flow import Done, Executor
-from ratecheck.execution.processes import Processes, share
+from ratecheck.execution.processes import Processes, share, shared
 from ratecheck.execution.threads import Threads
 
-__all__ = ["Done", "Executor", "Processes", "Threads", "executor", "scheduled", "share"]
+__all__ = ["Done", "Executor", "Processes", "Threads", "executor", "scheduled", "share", "shared"]

@@ -42,6 +42,24 @@ def share(
     where.run(work, tasks, done, renew=renew)
 
 
+def shared(
+    work: Callable[..., Any],
+    tasks: Sequence[Task],
+    where: int | Executor,
+    progress: Callable[[float], None] | None = None,
+) -> list[Any]:
+    """The results of ``work(*task)`` in the order of the tasks, which are done as by `share`."""
+    found: dict[int, Any] = {}
+
+    def done(number: int, result: Any) -> None:
+        found[number] = result
+        if progress is not None:
+            progress(len(found) / len(tasks))
+
+    share(work, tasks, where, done)
+    return [found[number] for number in range(len(tasks))]
+
+
 class Processes(Executor):
     """So many processes, by default one per core, which last as long as there are tasks."""
 

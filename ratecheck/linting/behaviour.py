@@ -1,4 +1,4 @@
-"""What a reader expects of a bound: it has a value in limits, grows with the constants, falls with the rounds.
+"""Limits and growth of a bound: it has a value in limits, grows with the constants, falls with the rounds.
 
 None of it is needed for a bound to be right, so that all of it are notes.
 """

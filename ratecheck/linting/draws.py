@@ -14,6 +14,7 @@ import numpy as np
 from bounds.statement import Condition, Statement, names_in, number
 from bounds.symbols import Domain, Quantity
 from ratecheck.errors import InputError
+from ratecheck.linting.occurrence import used
 from ratecheck.stepsizes.feasible_set import FeasibleSet, step_names
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.projection import is_empty
@@ -70,7 +71,8 @@ def constants_of(statement: Statement, rng: np.random.Generator, spread: float =
     """Numbers for all but step sizes that meet the conditions about them alone; None where these do not."""
     vocabulary = statement.vocabulary
     steps = {*step_names(statement)}
-    wanted = [name for name in _occurring(statement) if name not in steps and name not in statement.settings]
+    occurring = sorted(used(statement), key=vocabulary.order.__getitem__)
+    wanted = [name for name in occurring if name not in steps and name not in statement.settings]
     given = {
         name: _number(vocabulary[name], rng, spread, rounds=name == vocabulary.run.get("rounds"))
         for name in wanted
@@ -98,18 +100,6 @@ def constants_of(statement: Statement, rng: np.random.Generator, spread: float =
     }
     checks = statement.check_conditions({k: v for k, v in values.items() if k not in steps})
     return None if any(check.holds is False for check in checks) else dict(values)
-
-
-def _occurring(statement: Statement) -> list[str]:
-    """Every symbol of the statement, those of its left side and inside derived ones too."""
-    vocabulary = statement.vocabulary
-    names = {*statement.parameters}
-    for claim in statement.claims:
-        names |= names_in(claim.metric.expr)
-        names |= set() if claim.metric.trivial is None else names_in(claim.metric.trivial)
-    for _ in range(3):
-        names |= {each for name in names & vocabulary.derived.keys() for each in names_in(vocabulary.derived[name])}
-    return sorted(names, key=vocabulary.order.__getitem__)
 
 
 def _number(quantity: Quantity, rng: np.random.Generator, spread: float, *, rounds: bool) -> float:

@@ -83,7 +83,7 @@ def _runs(statement: Statement) -> Found:
 
 
 def _search(statement: Statement, evaluations: int) -> Found:
-    """What fails on small quadratics without noise being sampled, with the numbers where it does."""
+    """Violations on small quadratics without noise being sampled, with their numbers."""
     if not evaluations:
         yield NotChecked(check=SEARCH, reason="no instance was to be searched")
         return

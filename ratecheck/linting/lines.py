@@ -1,4 +1,4 @@
-"""Where in a user's file a field of a statement stands."""
+"""Line numbers of a statement's fields in a user's file."""
 
 from __future__ import annotations
 

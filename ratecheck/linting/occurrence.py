@@ -12,7 +12,7 @@ CHECK, TOGETHER = "symbols", "assumptions"
 
 
 def check(statement: Statement) -> Found:
-    """What no function meets; what is declared and not used, assumed and not used, used and not assumed."""
+    """Assumptions that exclude each other; what is declared, assumed or used without the other."""
     yield from _excluded(statement)
     yield from _declared(statement)
     yield from _assumed(statement)

@@ -242,7 +242,7 @@ class _Units:
             return self._measured(expr) or mixed
 
     def _measured(self, expr: sp.Expr) -> Degrees | None:
-        """What differs in its parts may be homogeneous as a whole, such as (a + x)^2 - a^2 - 2*a*x."""
+        """Degrees of a formula's values: it may have some although its parts differ, as in (a + x)^2 - a^2 - 2*a*x."""
         found = set()
         for values in self._all(expr)[:5]:
             here = number(expr, values)

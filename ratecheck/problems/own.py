@@ -15,7 +15,7 @@ def get(address: str) -> Problem:
     Raises `InputError` with the file, and the line where there is one, for a file that does not exist or does not run,
     a name that it lacks, and a name that stands for something else.
     """
-    path, _, name = (address, "", "") if address.endswith(own.SUFFIX) else address.rpartition(":")
+    path, name = own.split(address)
     file = own_file.run(path, *own.read(path))
     defined = {each: value for each, value in vars(file.module).items() if not each.startswith("_")}
     known = [each for each, value in defined.items() if isinstance(value, Problem)]

@@ -1,4 +1,4 @@
-"""Which mutants the audit of implications tells from their originals.
+"""The audit of implications before mutants: those that it tells from their originals.
 
 A mutant takes the place of the conclusion in every implication that ends in its original. Where the argument then
 breaks, by an inequality that fails at admissible parameters, or because a premise needs what is no longer assumed, the
@@ -45,26 +45,12 @@ class AuditStatus(Enum):
 
 
 @dataclass(frozen=True)
-class Caught:
-    """The way in which a check caught a mutant, and its evidence."""
-
-    how: str
-    evidence: str
-
-
-@dataclass(frozen=True)
 class Audited:
     """The answer of the audit on a mutant, with the reason."""
 
     status: AuditStatus
     how: str = ""
     evidence: str = ""
-
-
-def audit_catches(mutant: Mutant, seconds: float = SECONDS) -> Caught | None:
-    """The way in which the audit catches the mutant; None where it does not."""
-    answer = audited(mutant, seconds)
-    return Caught(answer.how, answer.evidence) if answer.status is AuditStatus.CAUGHT else None
 
 
 def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:

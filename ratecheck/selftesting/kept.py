@@ -31,7 +31,7 @@ class Kept:
 
     @classmethod
     def of(cls, keys: Iterable[str], plan: object) -> Kept:
-        """What belongs to a self-test of these statements."""
+        """The kept parts of a self-test of these statements."""
         root = caching.cache_root()
         return cls(None if root is None else root / "selftest", digest([*keys], plan))
 
@@ -61,5 +61,5 @@ def digest(keys: list[str], plan: object) -> str:
         for source in sorted(folder.rglob("*.py")):
             digest.update(str(source.relative_to(folder)).encode() + b"\0" + source.read_bytes() + b"\0")
     for key in filter(bounds.own.is_own, keys):
-        digest.update(Path(key[: key.index(bounds.own.SUFFIX) + len(bounds.own.SUFFIX)]).read_bytes())
+        digest.update(Path(bounds.own.split(key)[0]).read_bytes())
     return digest.hexdigest()[:24]

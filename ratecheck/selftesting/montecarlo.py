@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import sympy as sp
+from scipy.special import bdtrc
 
 from bounds.statement import Over, Relation, Statement
 from ratecheck.certification.certified_constants import NOISE
@@ -48,13 +49,8 @@ class PlantedTruth:
 
 def limit(verdicts: int, level: float = LEVEL) -> int:
     """The largest number of wrong verdicts that the level explains: more has a probability below 1/1000."""
-    below, term = 0.0, (1 - level) ** verdicts
-    for wrong in range(verdicts + 1):
-        below += term
-        if 1 - below < _UNLIKELY:
-            return wrong
-        term *= (verdicts - wrong) / (wrong + 1) * level / (1 - level)
-    return verdicts
+    more = bdtrc(np.arange(verdicts + 1), verdicts, level)
+    return int(np.argmax(more < _UNLIKELY))
 
 
 def noisy(statement: Statement) -> bool:

@@ -395,7 +395,7 @@ def _at(statement: Statement, values: Mapping[sp.Symbol, sp.Expr]) -> dict[str, 
         return {}
 
     def put(expr: sp.Expr) -> sp.Expr:
-        return sp.sympify(expr).xreplace(dict(values))
+        return sp.sympify(expr).xreplace(values)
 
     claims = tuple(
         dataclasses.replace(
@@ -407,9 +407,7 @@ def _at(statement: Statement, values: Mapping[sp.Symbol, sp.Expr]) -> dict[str, 
         )
         for claim in statement.claims
     )
-    conditions = tuple(
-        dataclasses.replace(each, left=put(each.left), right=put(each.right)) for each in statement.conditions
-    )
+    conditions = tuple(each.put(values) for each in statement.conditions)
     rules = tuple(dataclasses.replace(each, value=put(each.value)) for each in statement.step_rules)
     exprs = [term for claim in claims for term in claim.terms.values()]
     exprs += [side for condition in conditions for side in (condition.left, condition.right)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from ratecheck.selftesting.textbook import OverFunctions, Twin, over_functions, 
 from ratecheck.selftesting.trial import Trial, tried
 
 Progress = Callable[[float, str], None]
+# What is worked on, by its name.
+Tasks: TypeAlias = Mapping[str, tuple[Any, ...]]
 
 # Tasks after which a process is replaced by a fresh one.
 _TASKS = 40
@@ -42,7 +45,7 @@ MUCH_SHARE, SOME_SHARE = 1.0, 0.8
 
 @dataclass(frozen=True)
 class SelfTestPlan:
-    """How much to try.
+    """The numbers of a self-test.
 
     ``mutants`` (None: all) and ``instances`` are divided among the statements, ``planted`` verdicts by Monte Carlo too;
     ``evaluations`` are those of the search on each mutant. With ``seconds`` it ends after these all the same, and the
@@ -83,11 +86,8 @@ class SelfTestReport:
 
     @property
     def causes(self) -> dict[str, int]:
-        """What valid instances were left open by, the most frequent first."""
-        found: dict[str, int] = {}
-        for each in self.surveys:
-            for cause, count in each.causes.items():
-                found[cause] = found.get(cause, 0) + count
+        """The causes that left valid instances open, the most frequent first."""
+        found = added(each.causes for each in self.surveys)
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     @property
@@ -162,52 +162,38 @@ def selftest(
     evaluated there.
     """
     report = progress or (lambda *_: None)
-    share = math.ceil(plan.instances / max(len(keys), 1))
+    instances = math.ceil(plan.instances / max(len(keys), 1))
     textbook = [key for key in keys if key.startswith(f"{bounds.TEXTBOOK}/")]
     catalogue = [key for key in keys if key not in textbook]
     random = [key for key in catalogue if noisy(bounds.get(key))]
     verdicts = math.ceil(plan.planted / max(len(random), 1))
-    work = kept or Kept(None, "")
-    surveys: list[Survey] = _all(
-        _survey,
-        Survey,
-        {f"survey {key}": (key, share, plan) for key in keys},
-        workers,
-        work,
-        lambda done: report(0.3 * done, "valid instances"),
-    )
+    before = kept or Kept(None, "")
+
+    def found(
+        kind: type[Result], work: Callable[..., Result], tasks: Tasks, what: str, begin: float, share: float
+    ) -> tuple[Result, ...]:
+        return _all(work, kind, tasks, workers, before, lambda done: report(begin + share * done, what))
+
+    surveyed = {f"survey {key}": (key, instances, plan) for key in keys}
+    surveys = found(Survey, _survey, surveyed, "valid instances", 0.0, 0.3)
     by_key = dict(zip(keys, surveys, strict=True))
-    tries = {
+    mutated = {
         f"mutant {number} of {key}": (key, number, by_key[key], plan)
         for key, number in sample(catalogue, plan.mutants, plan.seed)
     }
-    trials: list[Trial] = _all(_try, Trial, tries, workers, work, lambda done: report(0.3 + 0.6 * done, "mutants"))
-    plants: list[PlantedTruth] = _all(
-        _plant,
-        PlantedTruth,
-        {f"Monte Carlo {key}": (key, verdicts, plan.seed) for key in random},
-        workers,
-        work,
-        lambda done: report(0.9 + 0.05 * done, "Monte Carlo"),
-    )
-    wrong = [each.key for each in bounds.twins()] if textbook else []
-    twins: list[Twin] = _all(
-        _twin,
-        Twin,
-        {f"twin {key}": (key, plan) for key in wrong},
-        workers,
-        work,
-        lambda done: report(0.95 + 0.03 * done, "false twins"),
-    )
-    functions: list[OverFunctions] = _all(
-        _over_functions,
-        OverFunctions,
-        {f"over all functions {key}": (key, plan.seed) for key in textbook},
-        workers,
-        work,
-        lambda done: report(0.98 + 0.02 * done, "over all functions"),
-    )
-    return SelfTestReport(plan, tuple(surveys), tuple(trials), tuple(plants), tuple(twins), tuple(functions))
+    trials = found(Trial, _try, mutated, "mutants", 0.3, 0.6)
+    planting = {f"Monte Carlo {key}": (key, verdicts, plan.seed) for key in random}
+    plants = found(PlantedTruth, _plant, planting, "Monte Carlo", 0.9, 0.05)
+    wrong = {f"twin {each.key}": (each.key, plan) for each in bounds.twins()} if textbook else {}
+    twins = found(Twin, _twin, wrong, "false twins", 0.95, 0.03)
+    everywhere = {f"over all functions {key}": (key, plan.seed) for key in textbook}
+    functions = found(OverFunctions, _over_functions, everywhere, "over all functions", 0.98, 0.02)
+    return SelfTestReport(plan, surveys, trials, plants, twins, functions)
+
+
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The counts of several by what they count, added up."""
+    return dict(sum(map(Counter, counts), Counter[str]()))
 
 
 def sample(keys: Sequence[str], most: int | None, seed: int) -> list[tuple[str, int]]:
@@ -257,11 +243,11 @@ def _plant(key: str, verdicts: int, seed: int) -> PlantedTruth:
 def _all(
     work: Callable[..., Result],
     kind: type[Result],
-    tasks: Mapping[str, tuple[Any, ...]],
+    tasks: Tasks,
     workers: int | Executor,
     kept: Kept,
     report: Callable[[float], None],
-) -> list[Result]:
+) -> tuple[Result, ...]:
     """The results of every task, in order: kept from before, or computed now and kept."""
     results = {name: found for name in tasks if (found := kept.get(name, kind)) is not None}
     missing = [name for name in tasks if name not in results]
@@ -273,4 +259,4 @@ def _all(
 
     # Processes are renewed, since they keep what they compile of every mutant.
     parallel(work, [tasks[name] for name in missing], workers, done, renew=_TASKS)
-    return [results[name] for name in tasks]
+    return tuple(results[name] for name in tasks)

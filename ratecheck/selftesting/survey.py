@@ -144,7 +144,7 @@ def _alarm(key: str, instance: Instance, verdict: Verdict) -> Alarm:
 
 
 def default_instance(statement: Statement) -> Instance:
-    """What `verify` evaluates where nothing but the rounds is given; `InputError` where there is no such problem."""
+    """The instance that `verify` evaluates where only the rounds are given; `InputError` where there is none."""
     rounds = statement.vocabulary.run.get("rounds")
     found = completed(statement, given={} if rounds is None else {rounds: _ROUNDS})
     return Instance(statement, found.problem, None, found.values)
@@ -178,7 +178,7 @@ def _open(verdict: Verdict) -> list[str]:
 
 
 def cause(verdict: Verdict) -> str:
-    """Why a verdict decides nothing, in words that do not depend on the numbers."""
+    """The reason for which a verdict decides nothing, in words that do not depend on the numbers."""
     if verdict.replicates is not None or verdict.engine == "traces":
         return "sampled: so few replicates leave it open"
     reason, worst = next(iter(verdict.reasons), ""), verdict.worst

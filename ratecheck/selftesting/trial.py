@@ -20,7 +20,7 @@ _SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Trial:
-    """What three checks said of a mutant.
+    """The answers of three checks on a mutant.
 
     ``searched`` and ``verified`` are verdicts; ``evaluations`` were spent by the search, and ``applicable`` of its
     instances met every condition; ``clocked`` says that a clock ended it. ``pool_factor`` is by what the mutant is
@@ -114,7 +114,7 @@ def _evidence(audit: Audited) -> str:
 
 
 def _verified(mutant: Mutant, survey: Survey) -> Outcome:
-    """What `verify` says of the default instance; without a run where the original's left side is known."""
+    """The outcome of `verify` on the default instance; without a run where the original's left side is known."""
     statement = mutant.statement
     if mutant.kind.of_right_side and from_numbers(statement):
         if survey.default is None:

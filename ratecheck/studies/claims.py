@@ -47,7 +47,7 @@ class ClaimVerdict(enum.Enum):
 
 
 class Side(enum.Enum):
-    """Which way a comparison goes."""
+    """The direction of a comparison."""
 
     AGREES = "agrees"
     OPPOSES = "opposes"
@@ -293,7 +293,7 @@ def _power(claim: StudyClaim, curve: Curve) -> float:
 def _way(
     claim: StudyClaim, curve: Curve, summary: EstimateSummary, level: float | None, study: Study
 ) -> tuple[Array, str]:
-    """How far along the figure's x each replicate comes down, or the end, and in how many it does not, in words."""
+    """The figure's x at which each replicate comes down, or the end, and in how many it does not, in words."""
     if level is None:
         level = claim.targets[claim.over.index(curve.figure)]
         passages = summary.reached[level]
@@ -330,7 +330,7 @@ def _claimed(claim: StudyClaim) -> tuple[float, float]:
 
 
 def _unusable(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> str:
-    """Why a curve cannot be compared; empty where it can."""
+    """The reason for which a curve cannot be compared; empty where it can."""
     if summary.diverged:
         return f"{curve.title} diverged in {summary.diverged} of {len(summary.samples)} replicates"
     if claim.kind is ClaimKind.UNREST and summary.lost:

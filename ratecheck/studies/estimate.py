@@ -1,4 +1,4 @@
-"""What is read off a curve: its steady state, whether it is steady at all, and how soon it comes down.
+"""Estimates from a curve: its steady state, whether it is steady at all, and how soon it comes down.
 
 A curve's replicates are independent, so every interval is Student's over one number per replicate; rounds are averaged
 first. A ratio of two means has Fieller's interval, the set of ratios r that a t test of mean(a - r*b) = 0 accepts.
@@ -147,7 +147,7 @@ def _rounded(
 
 
 def _in_range(metric: Array, rounding: Array | float) -> NDArray[np.bool_]:
-    """Which replicates have sums over their rounds, and so means, within the range of numbers."""
+    """The replicates whose sums over their rounds, and so means, are within the range of numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.isfinite((metric + rounding).sum(axis=1)))
 

@@ -68,7 +68,7 @@ class StudyResult:
 
 @dataclass(frozen=True)
 class ShardRun:
-    """What one shard of a study did: its ``curves`` by title, cells computed here and found; ``stored`` of ``total``.
+    """The run of one shard: its ``curves`` by title, cells computed here and found; ``stored`` of ``total``.
 
     The last two count the cells of the whole study. ``unsaved`` as in `StudyResult`.
     """
@@ -170,7 +170,7 @@ def curve_seed(study: Study, curve: Curve) -> int:
 
 
 def _more(study: Study, curve: Curve) -> tuple[str, ...]:
-    """What the figures with this run are about besides what the method records."""
+    """The quantities that figures with this run show and the method does not record."""
     shown = [each for each in study.curves if (each.runs, each.name) == (curve.runs, curve.name)]
     own = METHODS[curve.algorithm].algorithm.recorded
     return tuple(sorted({name for each in shown for name in weights_of(study, each)}.difference(own, MEASURES)))
@@ -257,7 +257,7 @@ class _Sweep:
         return taken
 
     def _watched(self, threads: Threads) -> Callable[[int], Records]:
-        """What a thread does for a cell; it says how far it is, and looks whether it is to stop."""
+        """The work of a thread on a cell; it reports how far it is, and stops where it has to."""
 
         def work(number: int) -> Records:
             each = self._at_work[number]
@@ -286,7 +286,7 @@ class _Sweep:
 
     @contextlib.contextmanager
     def _said_later(self) -> Iterator[None]:
-        """What cannot be written, such as to a full disk, does not lose what the other cells find."""
+        """A cell that cannot be written, such as to a full disk, is noted, and the others go on."""
         try:
             yield
         except UnsavedError as error:

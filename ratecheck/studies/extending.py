@@ -25,7 +25,7 @@ _LONGEST = 32
 
 
 class _Extension(BaseModel):
-    """What a file says that extends another one; the rest is checked once it is filled up."""
+    """The keys of a file that extends another one; the rest is checked once it is filled up."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
     extends: Word

@@ -95,10 +95,10 @@ def _statements(keys: Sequence[str], place: str, own: Mapping[str, str]) -> tupl
 def _statement(key: str, own: Mapping[str, str]) -> Statement:
     if not bounds.own.is_own(key):
         return bounds.get(key)
-    file, colon, name = (key, "", "") if key.endswith(bounds.own.SUFFIX) else key.rpartition(":")
+    file, _ = bounds.own.split(key)
     if file not in own:
         raise InputError(f"{key!r}: a study runs no Python; allow the file where you run it, by --theorems {file}")
-    return bounds.own.get(f"{own[file]}{colon}{name}")
+    return bounds.own.get(own[file] + key.removeprefix(file))
 
 
 # Figures
@@ -228,7 +228,7 @@ class _Curves:
         return {key: values[k] if isinstance(values, list) else values for key, values in table.items()}
 
     def _steps(self, K: int | str) -> int | Sequence[int] | Mapping[str, Any]:
-        """What ``K`` stands for."""
+        """The numbers of local steps that ``K`` stands for."""
         if isinstance(K, int):
             return K
         known = self.study.local_steps

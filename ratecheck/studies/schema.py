@@ -1,4 +1,4 @@
-"""What a study file may say: its tables, their keys, and what each key may hold.
+"""The schema of a study file: its tables, their keys, and what each key may hold.
 
     name = "..."                    # names the results folder and enters every seed
     extends = "..."                 # another study, see `ratecheck.studies.extending`
@@ -106,7 +106,7 @@ class RangeTable(Table):
 
 
 class AdmissibleTable(Table):
-    """What repeats a figure at admissible step sizes, at most so many times."""
+    """``admissible``: replicates at most of a figure that is repeated at admissible step sizes."""
 
     replicates: Replicates | None = None
 
@@ -140,7 +140,7 @@ RunTable: type[RunSetting] = create_model("RunTable", __base__=RunSetting, **_NU
 
 
 class _Drawn(Table):
-    """What every ``[[figure]]`` may say."""
+    """The keys of every ``[[figure]]``."""
 
     name: FigureName
     title: Text | None = None
@@ -210,7 +210,7 @@ class ClaimTable(Table):
 
     @property
     def change(self) -> Effect | None:
-        """What its effect stands for."""
+        """The effect that is claimed."""
         return next((each for each in Effect if each.value == self.effect), None)
 
     @model_validator(mode="after")

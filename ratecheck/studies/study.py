@@ -44,7 +44,7 @@ class ClaimKind(Enum):
 
 
 class Effect(Enum):
-    """What happens as the varied quantity grows, or how the curves named stand to those that they are set against.
+    """The claimed effect of a larger varied quantity, or of the curves named against the others.
 
     ``BOUNDED``: there is no rise beyond the margin. Less is better: of the metric, of rounds, of unrest.
     """

@@ -17,7 +17,7 @@ _shown = threading.Lock()
 
 
 class _Bar:
-    """What is known of one piece of work, and the one thread that draws it.
+    """A progress bar: the share of the work that is done, and the thread that draws it.
 
     Work reports from whatever thread it runs in, so a report is an assignment of numbers and nothing else.
     """

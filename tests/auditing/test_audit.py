@@ -58,6 +58,8 @@ from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision
 from ratecheck.auditing.export import conclusions
 from ratecheck.auditing.mutation import analysis, probe
+from ratecheck.plain import plain as data_of
+from ratecheck.plain import read
 from ratecheck.views.proofs import audit as audit_view
 
 x, y, z, q, gamma, L, A, B = sp.symbols("x y z q gamma L A B", positive=True)
@@ -665,7 +667,7 @@ def test_a_constant_that_no_instance_tells_counts_against_the_check():
     assert {by: count for by, count in summary.noticed.items() if count} == {"2%": 1, "99%": 1}
     assert [change for _, change, _ in summary.survivors] == ["idle=1, -99.9%"]
     assert all(reason.startswith("no instance tells: ") for _, _, reason in summary.survivors)
-    assert analysis.Tested.read(json.loads(json.dumps(tested.fields()))) == tested
+    assert read(analysis.Tested, json.loads(json.dumps(data_of(tested)))) == tested
 
 
 def test_forms_are_refuted_along_an_eigenvector():
@@ -709,7 +711,7 @@ def test_verdicts():
     for case, wanted, repaired in cases:
         found = finding.examine_step(case)
         assert (found.verdict, found.repaired) == (wanted, repaired), case.id
-        assert finding.StepResult.read(json.loads(json.dumps(found.fields()))) == found
+        assert read(finding.StepResult, json.loads(json.dumps(data_of(found)))) == found
 
 
 def test_a_faulty_step_is_reported_and_hides_nothing():

@@ -21,6 +21,7 @@ from ratecheck.auditing.graph import Flaw, Grade, Link, Node, ProofGraph
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied, implied
 from ratecheck.errors import InputError
+from ratecheck.plain import plain, read
 from ratecheck.views.drawing.graph import graph_figure
 from ratecheck.views.proofs.graph import graph_text
 
@@ -145,7 +146,7 @@ def test_a_link_is_what_the_implication_is(answer, grade):
     plan = proofs.plan(LIGHT)
     findings = [step(name, StepVerdict.PROVED) for name in plan.steps]
     findings = [
-        StepResult.read({**each.fields(), "of": name.rpartition("-")[0], "location": "statement"})
+        dataclasses.replace(each, of=name.rpartition("-")[0], location="statement")
         for each, name in zip(findings, plan.steps, strict=True)
     ]
     graph = proofs.graph(plan, findings, [answer])
@@ -157,7 +158,7 @@ def test_a_link_is_what_the_implication_is(answer, grade):
     assert f"1 {kind}" in graph_text(graph)
     assert (kind in graph.links[0].how) == (answer.how is How.IDENTITY)
     assert ProofGraph.read(json.loads(json.dumps(graph.fields()))) == graph
-    assert Implied.read(json.loads(json.dumps(answer.fields()))) == answer
+    assert read(Implied, json.loads(json.dumps(plain(answer)))) == answer
 
 
 def test_steps_are_counted_by_kind():

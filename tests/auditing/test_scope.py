@@ -20,6 +20,8 @@ from ratecheck.auditing.errata import errata
 from ratecheck.auditing.export.conclusions import ProofStanding, conclude
 from ratecheck.auditing.finding import StepResult, StepVerdict, examine_step
 from ratecheck.auditing.graph import Grade, _graded
+from ratecheck.plain import plain
+from ratecheck.plain import read as result_of
 from ratecheck.views.proofs.audit import counts_text, ledger_text, step_text
 from ratecheck.views.review.data import counts
 
@@ -39,7 +41,7 @@ def test_a_special_case_is_not_a_proof():
     assert (whole.verdict, whole.certified, whole.label) == (StepVerdict.PROVED, True, "PROVED")
     assert (narrow.verdict, narrow.basis, narrow.certified) == (StepVerdict.CHECKED, "certificate", False)
     assert "CHECKED IN A SPECIAL CASE: one dimension" in step_text(narrow, conclude([narrow], [])["mine/a"], None)
-    assert StepResult.read(narrow.fields()) == narrow
+    assert result_of(StepResult, plain(narrow)) == narrow
 
 
 @pytest.mark.parametrize("scope", Scope)

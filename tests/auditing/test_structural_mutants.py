@@ -20,6 +20,7 @@ from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.auditing.mutation.mutants import MutantKind
 from ratecheck.auditing.mutation.rewrites import rewrites
 from ratecheck.auditing.mutation.seeking import Seeker, TapedDraw
+from ratecheck.plain import plain, read
 
 x, y = sp.symbols("x y", positive=True)
 z = sp.Symbol("z", nonnegative=True)
@@ -203,7 +204,7 @@ def test_the_maximum_for_the_mean_is_refuted():
     found = structural(enumerated(_average, "=="))
     assert [m.fate for m in found if m.change.startswith("max for mean in line")] == [MutantStatus.REFUTED]
     assert {m.fate for m in found} == {MutantStatus.REFUTED}
-    assert analysis.Tested.read(analysis.test_step(step(enumerated(_average, "=="))).fields()).mutants
+    assert read(analysis.Tested, plain(analysis.test_step(step(enumerated(_average, "=="))))).mutants
 
 
 def test_a_mutant_that_form_and_code_do_not_share_is_not_called_harmless():

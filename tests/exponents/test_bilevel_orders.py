@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
+from planted_rates import planted
 
 import bounds
 from bounds.statement import Statement, number
@@ -15,7 +16,6 @@ from ratecheck.exponents import bilevel_orders as orders
 from ratecheck.exponents.families.bilevel import CONSTANTS, Cause, family
 from ratecheck.exponents.finding import CellFinding
 from ratecheck.exponents.order_exponent import compare
-from ratecheck.selftesting.planted_rates import planted
 
 ORDER = "simfbo/theorem-1-order"
 ORDERS = (ORDER, "simfbo/theorem-1-order-full", "simfbo/theorem-1-order-partial", "simfbo/theorem-2-order")

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import sympy as sp
+from planted_rates import planted
 
 import bounds
 from ratecheck.engines.moments import exact
@@ -16,7 +17,6 @@ from ratecheck.exponents.modes.flame_modes import FlameModes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
 from ratecheck.problems import Quadratic
-from ratecheck.selftesting.planted_rates import planted
 
 UNBIASED = "flame/theorem-2-unbiased-wide-repaired"
 BIASED = "flame/theorem-2-biased-wide-repaired"

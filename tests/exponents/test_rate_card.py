@@ -4,6 +4,7 @@ import dataclasses
 import functools
 
 import numpy as np
+import planted_rates
 import pytest
 import sympy as sp
 
@@ -14,7 +15,6 @@ from ratecheck.exponents import card as cards
 from ratecheck.exponents import hard_instances, regimes
 from ratecheck.exponents.card import CellFinding, card
 from ratecheck.outcome import Outcome
-from ratecheck.selftesting import planted_rates
 
 NEAR, QUARTER = 0.03, planted_rates.QUARTER
 

@@ -8,6 +8,7 @@ import math
 import pickle
 import textwrap
 
+import far_apart
 import kept as digests
 import pytest
 
@@ -17,7 +18,7 @@ from ratecheck.cli import _run
 from ratecheck.falsification.falsify import Budget
 from ratecheck.outcome import Outcome
 from ratecheck.plain import plain
-from ratecheck.selftesting import trial, wide
+from ratecheck.selftesting import trial
 from ratecheck.selftesting.audit import Audited, AuditStatus, audited
 from ratecheck.selftesting.factors import EvaluatedInstances, factor, largest
 from ratecheck.selftesting.kept import Kept
@@ -388,7 +389,7 @@ def test_kept_parts_are_data(surveyed, tmp_path):
 def test_wide_instances_are_input():
     """Settings do not contradict one another: a trace's size, products of step sizes, rounds that are compared."""
     keys = ["fedsum/lemma-d.2", "fedsum/corollary-d.3", "simfbo/proposition-2-repaired", "pfl/lemma-4.4"]
-    found = wide.tally(keys, range(16), seed=1)
+    found = far_apart.tally(keys, range(16), seed=1)
     assert found.counts.total() + found.refused.total() == 16
     assert not found.refused
     assert not found.accused
@@ -396,5 +397,5 @@ def test_wide_instances_are_input():
 
 def test_steps_that_nothing_limits_stay_in_floats():
     """Such runs grow, but no number of them overflows: a growing run is compared as any other."""
-    found = wide.tally(["fedsum/lemma-e.5-repaired", "simfbo/proposition-2-repaired"], range(16), seed=1)
+    found = far_apart.tally(["fedsum/lemma-e.5-repaired", "simfbo/proposition-2-repaired"], range(16), seed=1)
     assert found.counts[Outcome.HOLDS] == found.decided > 10

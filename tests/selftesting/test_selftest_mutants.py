@@ -18,7 +18,7 @@ from ratecheck.auditing.implications import ImplicationVerdict, check
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
-from ratecheck.selftesting.audit import AuditStatus, audit_catches, audited
+from ratecheck.selftesting.audit import AuditStatus, audited
 from ratecheck.selftesting.mutants import Mutant, MutationKind, Strength, mutants, sound
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.verification.verify import verify
@@ -286,14 +286,13 @@ def test_changed_terms_keep_their_scaling_degrees(key):
 @pytest.mark.parametrize("text", ["noise: 8 -> 4", "1/T: 288 -> 144"])
 def test_the_constants_of_corollary_4_6_are_exact(text):
     """Half of either no longer follows from Theorem 4.5."""
-    found = audit_catches(named("pfl/corollary-4.6", text))
-    assert found is not None
-    assert found.how == "counterexample"
+    found = audited(named("pfl/corollary-4.6", text))
+    assert (found.status, found.how) == (AuditStatus.CAUGHT, "counterexample")
 
 
 def test_the_constant_of_corollary_3_8_has_its_room():
     """129 could be 1025/8: a mutant a little above is none that the audit could tell, half of it is."""
-    assert audit_catches(named("pfl/corollary-3.8", "1/T: 129 -> 129/2")) is not None
+    assert audited(named("pfl/corollary-3.8", "1/T: 129 -> 129/2")).status is AuditStatus.CAUGHT
     whole = named("pfl/corollary-3.8", "1/T: 129 -> 258")
     for constant, fate in (("128.2", AuditStatus.HARMLESS), ("128.1", AuditStatus.CAUGHT)):
         claim = whole.original.claims[0]
@@ -324,23 +323,22 @@ def test_no_weaker_mutant_is_accused(key):
     """What follows from the original follows from its premises."""
     for mutant in mutants(bounds.get(key)):
         if mutant.weaker:
-            assert audit_catches(mutant) is None, mutant.text
+            assert audited(mutant).status is not AuditStatus.CAUGHT, mutant.text
 
 
 def test_a_mean_over_the_rounds_is_not_every_round():
     """The argument telescopes; what it says of a single round is only T times as much."""
     (mutant,) = [m for m in of_kind("pfl/theorem-3.7", MutationKind.WRONG_METRIC) if m.text.startswith("every round")]
-    found = audit_catches(mutant)
-    assert found is not None
+    found = audited(mutant)
+    assert found.status is AuditStatus.CAUGHT
     assert "every round" in found.evidence
 
 
 def test_a_dropped_assumption_is_missed_by_a_premise():
     """Without the dissimilarity bound Lemma 3.4 has no say."""
     (mutant,) = [m for m in of_kind("pfl/theorem-3.7", MutationKind.DROPPED_ASSUMPTION) if "b = 0" in m.text]
-    found = audit_catches(mutant)
-    assert found is not None
-    assert found.how == "assumption"
+    found = audited(mutant)
+    assert (found.status, found.how) == (AuditStatus.CAUGHT, "assumption")
 
 
 def test_what_concludes_no_argument_is_untouched():

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import far_apart
 import numpy as np
 import pytest
 import sympy as sp
@@ -17,7 +18,6 @@ from ratecheck.auditing.export.conclusions import ProofStanding, conclude
 from ratecheck.auditing.finding import StepVerdict, examine_step
 from ratecheck.auditing.ledger import audit, has_ledger, load, module_of
 from ratecheck.outcome import Outcome
-from ratecheck.selftesting import wide
 from ratecheck.settings.defaults import completed
 from ratecheck.settings.setting import Options
 from ratecheck.verification.negative_bounds import impossible, of_evaluation
@@ -157,7 +157,7 @@ def test_a_form_of_a_false_statement_is_false_with_it():
         assert against is not None
         assert (against.step, against.repaired) == (FALSE[source], f"{source}-repaired")
         assert source in against.text
-        assert not {form, source} & {*wide.statements()}
+        assert not {form, source} & {*far_apart.statements()}
 
 
 @pytest.mark.parametrize("key", QUICK)

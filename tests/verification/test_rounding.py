@@ -8,6 +8,7 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction
 
+import far_apart
 import mpmath
 import numpy as np
 import pytest
@@ -26,7 +27,6 @@ from ratecheck.exponents.sweep import survey
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
-from ratecheck.selftesting import wide
 from ratecheck.settings.setting import Options
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.verdict import Comparison
@@ -333,9 +333,9 @@ def test_the_command_says_it():
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_wide_instances_accuse_nobody(seed):
     """Many clients, long runs, units from 1e-8 to 1e8; the long test asks more."""
-    keys = wide.statements()
+    keys = far_apart.statements()
     some = keys if seed else keys[::6]
-    found = wide.tally(some, range(600 if seed else len(some)), seed)
+    found = far_apart.tally(some, range(600 if seed else len(some)), seed)
     assert not found.accused
     assert found.decided > 0.6 * len(some)
     assert found.undecided < (0.02 if seed else 0.2)
@@ -343,8 +343,8 @@ def test_wide_instances_accuse_nobody(seed):
 
 def test_wide_instances_are_wide():
     """They are what they say: many clients, many rounds and local steps, small and large numbers."""
-    keys = [key for key in wide.statements() if key.startswith(("pfl/theorem", "pfl/corollary"))]
-    made = [wide.instance(bounds.get(key), np.random.default_rng(k)) for k, key in enumerate(keys * 4)]
+    keys = [key for key in far_apart.statements() if key.startswith(("pfl/theorem", "pfl/corollary"))]
+    made = [far_apart.instance(bounds.get(key), np.random.default_rng(k)) for k, key in enumerate(keys * 4)]
     made = [each for each in made if each is not None]
     assert len(made) > 3 * len(keys)
     curvature = [each.problem.H.max() for each in made]

@@ -20,7 +20,7 @@ import bounds
 import ratecheck as rc
 from bounds.ledger.experiment import experiments
 from bounds.printing.markup import MarkupBlocks
-from bounds.printing.nodes import Display, Listing, Math, text
+from bounds.printing.nodes import Display, Listing, Math, parts, text
 from bounds.printing.page import page
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import ProofGraph
@@ -60,7 +60,7 @@ def formulas(part):
                     yield block.latex
                 else:
                     lines += block.items if isinstance(block, Listing) else (block.parts,)
-            yield from (part.latex for line in lines for part in line if isinstance(part, Math))
+            yield from (part.latex for line in lines for part in parts(line) if isinstance(part, Math))
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class RatesResult(DrawnResult):
         return f"{self.card.statement.key}: {overall(self.card)}"
 
     def _fields(self) -> dict[str, Any]:
-        drawn = {} if self.file is None else {"file": str(self.file)}
+        drawn = {} if self.file is None else {"file": self.file}
         return {**rates_fields(self.card, self.curves), **drawn}
 
     def _draw(self) -> Figure:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import bounds
 from bounds.ledger import experiment
-from bounds.ledger import implications as claimed
 from bounds.ledger.own import OwnLedger
 from bounds.printing.nodes import Document
 from bounds.statement import Statement
@@ -17,16 +16,13 @@ from ratecheck.api.checks.falsify import falsify
 from ratecheck.api.document import DocumentResult, check_out
 from ratecheck.api.proofs.audit import AuditResult, audit
 from ratecheck.api.proofs.implications import implications
-from ratecheck.auditing import graph as proofs
+from ratecheck.api.proofs.proof import graphs
 from ratecheck.auditing import ledger, selection
-from ratecheck.auditing.graph import Plan, ProofGraph
+from ratecheck.auditing.graph import ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
-from ratecheck.auditing.implied import implied
-from ratecheck.execution import executor
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.inputs import whole
 from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
-from ratecheck.views.progress import progress
 from ratecheck.views.review import summary
 from ratecheck.views.review.data import Requested, Reviewed, has_finding, review_fields
 from ratecheck.views.review.document import document
@@ -102,16 +98,13 @@ def review(
     whole("seed", seed, 0)
     many = {"workers": workers, "scheduler": scheduler}
     scope = _of_file(name, many) if own else _of_catalogue(name, many)
-    graphs = {} if own else _graphs(scope, many)
+    drawn = {} if own else _graphs(scope, many)
     searches = _searches(scope, evaluations, seed, many)
     constants = _constants(name, scope) if sharpest and not own else {}
     reviewed = [
-        Reviewed(
-            statement=each.statement,
-            address=each.address,
-            main=each.main,
-            repaired=each.repaired,
-            graphs={key: graphs[key] for key in each.keys if key in graphs},
+        replace(
+            each,
+            graphs={key: drawn[key] for key in each.keys if key in drawn},
             searches=tuple(searches[key] for key in each.keys if key in searches),
             constants=tuple(answer for key in each.keys for answer in constants.get(key, ())),
             coverage={} if own or not each.main else _coverage(each),
@@ -137,39 +130,23 @@ def review(
 
 
 @dataclass(frozen=True)
-class _Section:
-    """A statement with its repaired forms; ``given`` is what `falsify` takes for each of them, by key."""
-
-    statement: Statement
-    address: str
-    main: bool
-    repaired: tuple[Statement, ...]
-    given: Mapping[str, str]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the statement and of its repaired forms."""
-        return (self.statement.key, *(each.key for each in self.repaired))
-
-
-@dataclass(frozen=True)
 class _Scope:
     """The sections of a review, and the audit that it rests on."""
 
     name: str
     title: str
-    sections: tuple[_Section, ...]
+    sections: tuple[Reviewed, ...]
     found: AuditResult
     file: str = ""
 
 
 def _sections(
     statements: Sequence[Statement], main: Sequence[str], given: Mapping[str, str], address: Mapping[str, str]
-) -> tuple[_Section, ...]:
+) -> tuple[Reviewed, ...]:
     """A section for every statement that is no repaired form of another one."""
     keys = {each.key for each in statements}
     return tuple(
-        _Section(
+        Reviewed(
             statement=each,
             address=address.get(each.key, each.key),
             main=each.key in main,
@@ -220,7 +197,7 @@ def _has_steps(statement: Statement, paper: str) -> bool:
 
 def _of_file(address: str, many: Mapping[str, Any]) -> _Scope:
     """A file of one's own, or one statement of it, with a ledger or without."""
-    path, name = (address, "") if address.endswith(bounds.own.SUFFIX) else (*address.rpartition(":")[::2],)
+    path, name = bounds.own.split(address)
     # Whatever is wrong with a statement is said by what reads it for every command.
     _ = bounds.get(address) if name else bounds.statements(path)
     own = OwnLedger.read(path)
@@ -257,30 +234,11 @@ def _audited(subject: str, many: Mapping[str, Any]) -> AuditResult:
 
 
 def _graphs(scope: _Scope, many: Mapping[str, Any]) -> dict[str, ProofGraph]:
-    """The graphs of the main statements and of their repaired forms, where their paper has a ledger.
-
-    They have most steps and implications in common, each of which is examined once.
-    """
+    """The graphs of the main statements and of their repaired forms, where their paper has a ledger."""
     forms = [key for section in scope.sections if section.main for key in section.keys]
-    paper = forms[0].partition("/")[0] if forms else ""
-    if not forms or not ledger.has_ledger(paper):
+    if not forms or not ledger.has_ledger(forms[0].partition("/")[0]):
         return {}
-    plans = {key: proofs.plan(key) for key in forms}
-    known = {each.id: each for each in scope.found.steps}
-    missing = [each for each in dict.fromkeys(i for plan in plans.values() for i in plan.steps) if each not in known]
-    if missing:
-        with executor(many["scheduler"], many["workers"]) as where, progress("auditing") as report:
-            known |= {each.id: each for each in ledger.audit([ledger.module_of(paper)], missing, report, where)}
-    wanted = [each for each in claimed.implications(paper) if any(each in plan.implications for plan in plans.values())]
-    with executor(many["scheduler"], many["workers"]) as where, progress("checking implications") as report:
-        answers = implied(wanted, report, where)
-
-    def made(plan: Plan) -> ProofGraph:
-        return proofs.graph(
-            plan, [known[each] for each in plan.steps], [answers[wanted.index(each)] for each in plan.implications]
-        )
-
-    return {key: made(plan) for key, plan in plans.items()}
+    return graphs(forms, {each.id: each for each in scope.found.steps}, **many)
 
 
 def _settings(paper: str) -> int | None:
@@ -288,7 +246,7 @@ def _settings(paper: str) -> int | None:
     return len(experiment.experiments(paper)) if experiment.encoded(paper) else None
 
 
-def _coverage(section: _Section) -> dict[str, tuple[Coverage, ...]]:
+def _coverage(section: Reviewed) -> dict[str, tuple[Coverage, ...]]:
     """The settings of the paper's experiments against each form of a statement that restricts step sizes."""
     forms = (section.statement, *section.repaired)
     paper = section.statement.key.partition("/")[0]

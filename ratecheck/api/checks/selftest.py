@@ -65,11 +65,8 @@ def selftest(
     address of a Dask scheduler, whose workers do it. An interrupted self-test goes on where it stopped. Raises
     `InputError` where there is nothing to examine.
     """
-    ready = SelfTest.of(
-        *scopes, mutants=mutants, instances=instances, planted=planted, evaluations=evaluations, seconds=seconds,
-        seed=seed,
-    )  # fmt: skip
-    return ready.run(workers, scheduler)
+    numbers = {"instances": instances, "planted": planted, "evaluations": evaluations, "seconds": seconds, "seed": seed}
+    return SelfTest.of(*scopes, mutants=mutants, **numbers).run(workers, scheduler)
 
 
 @dataclass(frozen=True)
@@ -81,25 +78,11 @@ class SelfTest:
     kept: Kept = field(repr=False)
 
     @classmethod
-    def of(
-        cls,
-        *scopes: str,
-        mutants: int | str,
-        instances: int,
-        planted: int,
-        evaluations: int,
-        seconds: float | None,
-        seed: int,
-    ) -> SelfTest:
+    def of(cls, *scopes: str, mutants: int | str, **numbers: Any) -> SelfTest:
         """Arguments as for `selftest`."""
-        plan = SelfTestPlan(
-            mutants=None if mutants == _ALL else whole("mutants", mutants, 0),
-            instances=whole("instances", instances, 0),
-            planted=whole("planted", planted, 0),
-            evaluations=evaluations,
-            seconds=seconds,
-            seed=whole("seed", seed, 0),
-        )
+        most = None if mutants == _ALL else whole("mutants", mutants, 0)
+        counts = {name: whole(name, numbers[name], 0) for name in ("instances", "planted", "seed")}
+        plan = SelfTestPlan(mutants=most, **{**numbers, **counts})
         keys = _selected(scopes)
         return cls(tuple(keys), plan, Kept.of(keys, plan))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -18,6 +18,7 @@ from ratecheck.auditing.export.conclusions import Conclusion
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
 from ratecheck.auditing.mutation.analysis import MutationSummary
+from ratecheck.auditing.selection import OwnSelection
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import executor
 from ratecheck.views.progress import progress
@@ -153,67 +154,62 @@ def audit(
     if mutate and room:
         raise InputError("mutate and room: changed numbers have no room of their own; ask for one of the two")
     room = room or step is not None
-    if paper is not None and bounds.own.is_own(paper):
-        return _of_file(paper, step, room, mutate, targets, workers, scheduler)
-    papers = _papers(paper, step)
-    modules = [ledger.module_of(name) for name in papers]
-    statements = [statement for name in papers for statement in bounds.statements(name)]
-    ids = _ids(paper, step, modules)
+    chosen = _of_file(paper, step) if paper is not None and bounds.own.is_own(paper) else _of_catalogue(paper, step)
+    first, ids = chosen.parts[0]
     if mutate:
-        return _mutated(modules, ids, workers, scheduler)
-    with executor(scheduler, workers) as where, progress("auditing") as report:
-        steps = ledger.audit(modules, ids, report, where, room=room)
-    proofs: list[dict[str, Any]] = []
-    if targets.wanted or step is not None:
-        with executor(scheduler, workers) as where, progress("writing certificates") as report:
-            proofs = ledger.certificates(modules, ids, report, where)
-    if step is not None:
-        return _written(_one(steps[0], modules[0], proofs), targets)
-    return _written(_all(steps, statements, proofs), targets)
-
-
-def _of_file(
-    address: str,
-    step: str | None,
-    room: bool,
-    mutate: bool,
-    targets: ProofFiles,
-    workers: int | None,
-    scheduler: str | None,
-) -> AuditResult | MutationResult:
-    """The audit of a user's own ledger, and of the parts of the catalogue that its statements follow from."""
-    chosen = selection.of_file(address)
-    ids = chosen.ids
-    if step is not None:
-        if step not in ids:
-            raise InputError(f"no step {step!r} in the ledger of {address}; {did_you_mean(step, ids)}")
-        ids = (step,)
-    if mutate:
-        return _mutated([chosen.ledger], ids, workers, scheduler)
-    parts: list[tuple[ledger.Ledger, tuple[str, ...]]] = [(chosen.ledger, ids)]
-    if step is None:
-        parts += chosen.premises.items()
+        return _mutated(first, ids, workers, scheduler)
     steps: list[StepResult] = []
     with executor(scheduler, workers) as where, progress("auditing") as report:
-        for part, its in parts:
-            steps += ledger.audit([part], its, report, where, room=room)
+        for ledgers, its in chosen.parts:
+            steps += ledger.audit(ledgers, its, report, where, room=room)
     proofs: list[dict[str, Any]] = []
     if targets.wanted or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
-            for part, its in parts:
-                # The others have none, and those with functions of the file's would be examined once more.
-                proved = {each.id for each in steps if each.verdict is StepVerdict.PROVED}
-                proofs += ledger.certificates([part], proved & {*its}, report, where)
-    if step is not None:
-        return _written(_one(steps[0], chosen.ledger, proofs, chosen.address(steps[0].of)), targets)
-    return _written(_all(steps, chosen.statements, proofs), targets)
-
-
-def _written(found: AuditResult, targets: ProofFiles) -> AuditResult:
-    """The result with the names of the files that its certificates were written to."""
+            for ledgers, its in chosen.parts:
+                proofs += ledger.certificates(ledgers, chosen.with_proofs(its, steps), report, where)
+    if step is None:
+        found = _all(steps, chosen.statements, proofs)
+    else:
+        found = _one(steps[0], first[0], proofs, "" if chosen.own is None else chosen.own.address(steps[0].of))
     with found.kept():
         file = targets.save(found.certificates)
     return replace(found, file=file)
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """The steps of an audit, by the ledgers that they are of, None for all of these, and the statements concluded on.
+
+    ``own`` is the selection from a file of the user's own, and from what its statements follow from.
+    """
+
+    parts: tuple[tuple[Sequence[ledger.Ledger], tuple[str, ...] | None], ...]
+    statements: Sequence[Statement]
+    own: OwnSelection | None = None
+
+    def with_proofs(self, ids: tuple[str, ...] | None, steps: Sequence[StepResult]) -> Collection[str] | None:
+        """The steps of which certificates are requested; functions of a user's file are examined only once."""
+        if self.own is None or ids is None:
+            return ids
+        return {each.id for each in steps if each.verdict is StepVerdict.PROVED and each.id in ids}
+
+
+def _of_catalogue(paper: str | None, step: str | None) -> _Subject:
+    papers = _papers(paper, step)
+    modules = [ledger.module_of(name) for name in papers]
+    statements = [statement for name in papers for statement in bounds.statements(name)]
+    return _Subject(((modules, _ids(paper, step, modules)),), statements)
+
+
+def _of_file(address: str, step: str | None) -> _Subject:
+    """The user's own ledger, and the parts of the catalogue that its statements follow from; or one step of it."""
+    chosen = selection.of_file(address)
+    if step is None:
+        premises = (([module], ids) for module, ids in chosen.premises.items())
+        return _Subject((([chosen.ledger], chosen.ids), *premises), chosen.statements, chosen)
+    if step not in chosen.ids:
+        raise InputError(f"no step {step!r} in the ledger of {address}; {did_you_mean(step, chosen.ids)}")
+    return _Subject((([chosen.ledger], (step,)),), chosen.statements, chosen)
 
 
 def _all(steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]]) -> AuditResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,13 @@ from bounds.ledger.implication import Implication
 from bounds.ledger.implications import implications as of_paper
 from bounds.ledger.implications import of
 from bounds.statement import Statement
-from ratecheck.aliases import Progress
 from ratecheck.api.given import StatementLike
 from ratecheck.api.proofs.proof_files import ProofFiles
 from ratecheck.api.result import Result
-from ratecheck.auditing.export.certificates import certificate
-from ratecheck.auditing.export.claim_data import NotExpressibleError, identified
+from ratecheck.auditing.export.certificates import answered
+from ratecheck.auditing.export.claim_data import identified
 from ratecheck.auditing.implications import CheckedImplication, ImplicationVerdict, check, obligation_steps
-from ratecheck.execution import share
+from ratecheck.execution import shared
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.certificates import leaving_text
 from ratecheck.views.proofs.implications import implication_fields, implication_text
@@ -94,7 +93,7 @@ def implications(
     if not targets.wanted:
         return result
     with progress("writing certificates") as report:
-        proofs = _shared(_proofs, [(each,) for each in result.proved], report)
+        proofs = shared(_proofs, [(each,) for each in result.proved], os.cpu_count() or 1, report)
     found = tuple(each for several in proofs for each in several)
     result = dataclasses.replace(result, certificates=found)
     with result.kept():
@@ -107,30 +106,12 @@ def _checked(wanted: Sequence[Implication], *, sharpest: bool) -> list[CheckedIm
         with progress("checking implications"):
             return [check(each, sharpest=sharpest) for each in wanted]
     with progress("checking implications") as report:
-        return _shared(_answer, [(each, sharpest) for each in wanted], report)
-
-
-def _shared(work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Progress) -> list[Any]:
-    """The results of some work on each task, in their order, computed on all cores."""
-    answers: dict[int, Any] = {}
-
-    def done(number: int, answer: Any) -> None:
-        answers[number] = answer
-        report(len(answers) / len(tasks))
-
-    share(work, tasks, os.cpu_count() or 1, done)
-    return [answers[number] for number in range(len(tasks))]
+        return shared(_answer, [(each, sharpest) for each in wanted], os.cpu_count() or 1, report)
 
 
 def _proofs(implication: Implication) -> list[dict[str, Any]]:
     """The certificates of what an implication comes down to, with the reason where there is none."""
-    found: list[dict[str, Any]] = []
-    for step in obligation_steps(implication):
-        try:
-            found.append({"id": step.id, "certificate": certificate(step, step.check), "reason": ""})
-        except NotExpressibleError as error:
-            found.append({"id": step.id, "certificate": None, "reason": str(error)})
-    return found
+    return [answered(step) for step in obligation_steps(implication)]
 
 
 def _answer(implication: Implication, sharpest: bool) -> CheckedImplication:

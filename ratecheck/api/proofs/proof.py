@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bounds
+from bounds.ledger.implications import implications
 from bounds.statement import Statement
 from ratecheck.api.given import StatementLike
 from ratecheck.api.result import DrawnResult, target
 from ratecheck.auditing import graph as proofs
 from ratecheck.auditing import ledger
-from ratecheck.auditing.graph import ProofGraph
+from ratecheck.auditing.finding import StepResult
+from ratecheck.auditing.graph import Plan, ProofGraph
 from ratecheck.auditing.implied import implied
 from ratecheck.errors import InputError
 from ratecheck.execution import executor
@@ -37,7 +40,7 @@ class ProofResult(DrawnResult):
         return headline(self.graph)
 
     def _fields(self) -> dict[str, Any]:
-        return {**self.graph.fields(), "file": None if self.file is None else str(self.file)}
+        return {**self.graph.fields(), "file": self.file}
 
     def _draw(self) -> Figure:
         return graph_figure(self.graph)
@@ -68,9 +71,29 @@ def proof(
     paper = key.partition("/")[0]
     if not ledger.has_ledger(paper):
         raise InputError(f"{key} has no graph: there is no ledger of its proof")
-    plan = proofs.plan(key)
-    with executor(scheduler, workers) as where, progress("auditing") as report:
-        findings = ledger.audit([ledger.module_of(paper)], plan.steps, report, where)
+    return ProofResult(graph=graphs([key], {}, workers, scheduler)[key]).save(place)
+
+
+def graphs(
+    keys: Sequence[str], known: Mapping[str, StepResult], workers: int | None, scheduler: str | None
+) -> dict[str, ProofGraph]:
+    """The graphs of statements of one paper, of whose steps some are ``known``.
+
+    They have most steps and implications in common, each of which is examined once.
+    """
+    paper = keys[0].partition("/")[0]
+    plans = {key: proofs.plan(key) for key in keys}
+    steps = dict(known)
+    missing = [each for each in dict.fromkeys(i for plan in plans.values() for i in plan.steps) if each not in steps]
+    if missing:
+        with executor(scheduler, workers) as where, progress("auditing") as report:
+            steps |= {each.id: each for each in ledger.audit([ledger.module_of(paper)], missing, report, where)}
+    wanted = [each for each in implications(paper) if any(each in plan.implications for plan in plans.values())]
     with executor(scheduler, workers) as where, progress("checking implications") as report:
-        answers = implied(plan.implications, report, where)
-    return ProofResult(graph=proofs.graph(plan, findings, answers)).save(place)
+        answers = implied(wanted, report, where)
+
+    def made(plan: Plan) -> ProofGraph:
+        found = [answers[wanted.index(each)] for each in plan.implications]
+        return proofs.graph(plan, [steps[each] for each in plan.steps], found)
+
+    return {key: made(plan) for key, plan in plans.items()}

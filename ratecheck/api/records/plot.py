@@ -46,9 +46,8 @@ class PlotResult(DrawnResult):
         return f"{verdict.statement.key}: {outcome_text(verdict)}{f'; against {against}' if against else ''}"
 
     def _fields(self) -> dict[str, Any]:
-        file = None if self.file is None else str(self.file)
-        statement = self.survey.verdict.statement
-        return {**survey_fields(self.survey), "file": file, "audit": refuted_fields(statement)}
+        audit = refuted_fields(self.survey.verdict.statement)
+        return {**survey_fields(self.survey), "file": self.file, "audit": audit}
 
     def _draw(self) -> Figure:
         return survey_figure(self.survey)
@@ -78,8 +77,7 @@ class RegionResult(DrawnResult):
 
     def _fields(self) -> dict[str, Any]:
         drawn = {} if self.region is None else region_fields(self.region)
-        file = None if self.file is None else str(self.file)
-        return {"key": self.step_sizes.statement.key, **drawn, "points": self.points, "file": file}
+        return {"key": self.step_sizes.statement.key, **drawn, "points": self.points, "file": self.file}
 
     def _draw(self) -> Figure:
         if self.region is None:

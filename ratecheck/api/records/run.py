@@ -61,7 +61,7 @@ class RunResult(Result):
         return f"{self.findings.study.name}: {confirmed} of {len(self.claims)} claims confirmed"
 
     def _fields(self) -> dict[str, Any]:
-        return {**fields(self.findings), "figures": [str(path) for path in self.figures]}
+        return {**fields(self.findings), "figures": self.figures}
 
     def drawn(self) -> RunResult:
         """The result with its figures written to the folder, and claims.json where all of them are wanted.
@@ -80,7 +80,7 @@ class RunResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShardResult(Result):
-    """What one shard of a study did; its claims wait for all the others, and for a run without a shard."""
+    """The run of one shard of a study; claims are judged by a run without a shard, after all others."""
 
     done: ShardRun
     folder: Path

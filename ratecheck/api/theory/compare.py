@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompareResult(DrawnResult):
-    """Which of several bounds is smaller; ``comparison`` has all values, and where the smallest one changes."""
+    """The smallest of several bounds; ``comparison`` has all values, and where the smallest one changes."""
 
     comparison: BoundComparison
 
@@ -34,7 +34,7 @@ class CompareResult(DrawnResult):
         return f"{keys}{f' over {axes}' if axes else ''}"
 
     def _fields(self) -> dict[str, Any]:
-        return {**comparison_fields(self.comparison), "file": None if self.file is None else str(self.file)}
+        return {**comparison_fields(self.comparison), "file": self.file}
 
     def _draw(self) -> Figure:
         return comparison_figure(self.comparison)
@@ -50,7 +50,7 @@ def compare(
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> CompareResult:
-    """Which of the statements' bounds is smaller, at one setting, along an axis or over two.
+    """The smallest of the statements' bounds, at one setting, along an axis or over two.
 
     ``over`` is ``"NAME=LOW:HIGH"`` or ``"NAME=LOW:HIGH:POINTS"``, or two of these; ``"m,S=1:10"`` moves several symbols
     together. ``out`` is the file of a picture, if one is wanted. Parameters as for `bound`, each statement taking those

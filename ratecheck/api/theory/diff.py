@@ -127,7 +127,7 @@ def _version(subject: str | Path | Statement) -> _Version:
         return _Version((subject,), None, ())
     name = str(subject) if isinstance(subject, (str, Path)) else subject
     if isinstance(name, str) and bounds.own.is_own(name):
-        path = name if name.endswith(bounds.own.SUFFIX) else name.rpartition(":")[0]
+        path, _ = bounds.own.split(name)
         mine = (one(name),) if name != path else tuple({each.key: each for each in bounds.statements(path)}.values())
         own = OwnLedger.read(path)
         return _with_steps(mine, own) if selection.has_steps_of_its_own(own) else _Version(mine, None, ())
@@ -148,7 +148,7 @@ def _with_steps(mine: tuple[Statement, ...], module: ledger.Ledger) -> _Version:
 
 
 def _not_compared(old: _Version, new: _Version) -> str:
-    """Why ledgers cannot be compared; empty where they can."""
+    """The reason for which ledgers cannot be compared; empty where they can."""
     if not old.steps and not new.steps:
         return "neither version has any"
     if old.steps and old.ledger == new.ledger and old.steps == new.steps:

@@ -33,7 +33,7 @@ class NewResult(Result):
         return f"{self.key} in {self.file}"
 
     def _fields(self) -> dict[str, Any]:
-        return {"file": str(self.file), "key": self.key}
+        return {"file": self.file, "key": self.key}
 
 
 def new(kind: str, path: str | Path, /, *, name: str = "descent") -> NewResult:

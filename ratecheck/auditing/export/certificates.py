@@ -40,14 +40,18 @@ ONE = sp.Integer(1)
 
 def exported(step: Step, found: StepResult) -> dict[str, Any]:
     """The certificate of a step that is proved, or the reason why there is none, as data to keep."""
-    answer: dict[str, Any] = {"id": step.id, "certificate": None, "reason": ""}
-    if found.verdict is StepVerdict.PROVED:
-        try:
-            answer["reason"] = "" if found.certified else "proved on z3's word"
-            answer["certificate"] = certificate(step, step.check) if found.certified else None
-        except NotExpressibleError as error:
-            answer["reason"] = str(error)
-    return answer
+    if found.verdict is StepVerdict.PROVED and found.certified:
+        return answered(step)
+    reason = "proved on z3's word" if found.verdict is StepVerdict.PROVED else ""
+    return {"id": step.id, "certificate": None, "reason": reason}
+
+
+def answered(step: Step) -> dict[str, Any]:
+    """The certificate of a step, or the reason why there is none, as data to keep."""
+    try:
+        return {"id": step.id, "certificate": certificate(step, step.check), "reason": ""}
+    except NotExpressibleError as error:
+        return {"id": step.id, "certificate": None, "reason": str(error)}
 
 
 def file_data(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _CONSTANTS = {sp.pi: "pi", sp.E: "e"}
 
 
 class NotExpressibleError(Exception):
-    """Why a claim or its proof does not leave as a certificate."""
+    """The reason for which a claim or its proof has no certificate."""
 
 
 def claim_data(step: Step, check: Check, names: Names | None = None) -> dict[str, Any]:
@@ -175,9 +175,10 @@ class Names:
         minus = ["-1"] if number.p < 0 else []
         over = [*([] if abs(number.p) == 1 else [str(abs(number.p))]), *map(self._expression, above)]
         under = [*([] if number.q == 1 else [str(number.q)]), *map(self._expression, below)]
-        top: Any = _multiplied([*minus, *over] or ["1"])
-        return ["/", top, _multiplied(under)] if under else top
+        top: Any = multiplied([*minus, *over] or ["1"])
+        return ["/", top, multiplied(under)] if under else top
 
 
-def _multiplied(parts: Sequence[Any]) -> Any:
+def multiplied(parts: Sequence[Any]) -> Any:
+    """The product of some expressions."""
     return parts[0] if len(parts) == 1 else ["*", *parts]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import sympy as sp
 
 from bounds.ledger.step import Scalar
 from bounds.ledger.vectors import factors
-from bounds.statement import Condition
 
 
 class Coordinates:
@@ -32,16 +29,4 @@ class Coordinates:
 
     def scalar(self, claim: Scalar, dimension: int) -> Scalar:
         """The claim for vectors of one dimension."""
-        put = self.substitution(dimension)
-
-        def written(condition: Condition) -> Condition:
-            return dataclasses.replace(
-                condition, left=condition.left.xreplace(put), right=condition.right.xreplace(put)
-            )
-
-        return Scalar(
-            left=sp.sympify(claim.left).xreplace(put),
-            operator=claim.operator,
-            right=sp.sympify(claim.right).xreplace(put),
-            hypotheses=tuple(written(h) for h in claim.hypotheses),
-        )
+        return claim.put(self.substitution(dimension))

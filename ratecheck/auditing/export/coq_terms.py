@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecheck import recheck
+from ratecheck.auditing.export.claim_data import multiplied
 
 # What every file begins with: the rules of the checker as lemmas, and tactics for signs and equations.
 PREAMBLE = Path(__file__).with_name("lemmas.v")
@@ -29,7 +30,7 @@ _FUNCTIONS = {"exp": "exp", "log": "ln", "power": "Rpower"}
 
 
 class NotWrittenError(Exception):
-    """Why a certificate is no lemma."""
+    """The reason for which a certificate is no lemma."""
 
 
 def taken_names() -> set[str]:
@@ -229,7 +230,7 @@ def _told_apart(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _opposite(node: Any) -> Any:
-    """What an expression is minus of, as it is written; None for what is written without."""
+    """The expression after its minus sign; None for one without."""
     if isinstance(node, str):
         return node[1:] if re.fullmatch(r"-[0-9/]+", node) else None
     first = node[1] if node[0] == "*" and len(node) > 2 else ""
@@ -238,8 +239,3 @@ def _opposite(node: Any) -> Any:
     if node[0] == "/" and (above := _opposite(node[1])) is not None:
         return ["/", above, node[2]]
     return None
-
-
-def multiplied(parts: Sequence[Any]) -> Any:
-    """The product of some expressions."""
-    return parts[0] if len(parts) == 1 else ["*", *parts]

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import sympy as sp
@@ -20,11 +19,12 @@ import sympy as sp
 from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Draws, Enumerated, Identity, Step
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.decision import Answer, Decision, unknown
 from ratecheck.auditing.mutation import code, mutants, structure
-from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind, MutantStatus
 from ratecheck.auditing.mutation.probe import Probe, Probed
 from ratecheck.auditing.mutation.rewrites import Rewrite, rewrites
+from ratecheck.plain import picked, plain
 
 SECONDS = 90.0
 # How many claims of a step with something in another's place are tried: of a formula, of the form of a claim on
@@ -32,35 +32,6 @@ SECONDS = 90.0
 SWAPPED, SWAPPED_IN_FORM, EXCHANGED, REWRITTEN, MOST_TRIED = 6, 2, 1, 8, 24
 _SECONDS_EACH = 20.0
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100), sp.Rational(999, 1000))
-
-
-class MutantStatus(Enum):
-    """The fate of a mutant."""
-
-    REFUTED = "refuted"
-    HARMLESS = "proved as well"
-    OPEN = "neither proved nor refuted"
-    UNSEEN = "no instance tells"
-    # Of other code for a claim on instances.
-    SAME = "the same on every instance"
-    WEAKER = "weaker on every instance"
-    ELSEWHERE = "both sides changed"
-    SENSELESS = "makes no sense"
-
-    @property
-    def harmful(self) -> bool:
-        """Whether a proof with this change in it may be wrong."""
-        return self in (MutantStatus.REFUTED, MutantStatus.OPEN, MutantStatus.UNSEEN)
-
-
-_FATES = {
-    "false": MutantStatus.REFUTED,
-    "senseless": MutantStatus.SENSELESS,
-    "same": MutantStatus.SAME,
-    "weaker": MutantStatus.WEAKER,
-    "elsewhere": MutantStatus.ELSEWHERE,
-    "true": MutantStatus.UNSEEN,
-}
 
 
 @dataclass(frozen=True)
@@ -80,7 +51,7 @@ class ChangedStep:
 
     @property
     def reason(self) -> str:
-        """Why it survives."""
+        """The reason for which it survives."""
         return (
             self.fate.value
             if self.fate in (MutantStatus.HARMLESS, MutantStatus.SAME)
@@ -104,20 +75,6 @@ class Tested:
     def paper(self) -> str:
         """The prefix of the id, or the file of a user's own ledger."""
         return self.file or self.id.partition("/")[0]
-
-    def fields(self) -> dict[str, Any]:
-        """The result as data for a file."""
-        listed = [[m.change, m.by, m.fate.name, m.why, m.kind.name] for m in self.mutants]
-        return {"id": self.id, "on_instances": self.on_instances, "mutants": listed}
-
-    @classmethod
-    def read(cls, fields: dict[str, Any]) -> Tested:
-        """The inverse of `fields`."""
-        listed = (
-            ChangedStep(change, by, MutantStatus[fate], why, MutantKind[kind])
-            for change, by, fate, why, kind in fields["mutants"]
-        )
-        return cls(fields["id"], fields["on_instances"], tuple(listed))
 
 
 def test_step(step: Step) -> Tested:
@@ -216,10 +173,10 @@ def _compared(
         with limit(min(_SECONDS_EACH, max(end - time.process_time(), 0.01))):
             found = probe.compare(sides)
     except OutOfTime:
-        found = Probed("true", "out of time")
+        found = Probed(MutantStatus.UNSEEN, "out of time")
     except ValueError as error:
-        found = Probed("senseless", str(error))
-    return ChangedStep(rewrite.change, rewrite.text, _FATES[found.outcome], found.why, rewrite.kind)
+        found = Probed(MutantStatus.SENSELESS, str(error))
+    return ChangedStep(rewrite.change, rewrite.text, found.fate, found.why, rewrite.kind)
 
 
 def _worst(probe: Probe, constant: mutants.PrintedConstant, sign: int, end: float) -> ChangedStep:
@@ -253,15 +210,15 @@ def _mutated(
 def _decision(probe: Probe, mutant: Check, end: float, *, vanishing: bool) -> Decision:
     left = end - time.process_time()
     if left <= 0:
-        return Decision(answer=Answer.UNKNOWN, evidence="out of time")
+        return unknown("out of time")
     try:
         with limit(left):
             return probe.decide(mutant, vanishing=vanishing)
     except OutOfTime:
-        return Decision(answer=Answer.UNKNOWN, evidence="out of time")
+        return unknown("out of time")
     except (ValueError, TypeError, ArithmeticError, IndexError) as error:
         # A changed whole number may make no sense where it counts something.
-        return Decision(answer=Answer.UNKNOWN, evidence=f"{type(error).__name__}: {error}")
+        return unknown(f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -314,11 +271,10 @@ class MutationSummary:
 
     def fields(self) -> dict[str, Any]:
         """The summary as JSON data."""
+        shares = picked(self, "steps", "all", "algebra", "instances", "kinds", "noticed")
         survivors = [{"id": i, "mutant": m, "reason": r} for i, m, r in self.survivors]
-        shares = {name: getattr(self, name).fields() for name in ("all", "algebra", "instances")}
-        kinds = {name: share.fields() for name, share in self.kinds.items()}
-        rest = {"kinds": kinds, "noticed": self.noticed, "survivors": survivors}
-        return {"paper": self.name, "steps": self.steps, **shares, **rest}
+        found: dict[str, Any] = plain({"paper": self.name, **shares, "survivors": survivors})
+        return found
 
 
 def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:

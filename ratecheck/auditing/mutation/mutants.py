@@ -43,6 +43,25 @@ class MutantKind(Enum):
         return self not in (MutantKind.NUMBER, MutantKind.EXPONENT, MutantKind.DIRECTION)
 
 
+class MutantStatus(Enum):
+    """The fate of a mutant."""
+
+    REFUTED = "refuted"
+    HARMLESS = "proved as well"
+    OPEN = "neither proved nor refuted"
+    UNSEEN = "no instance tells"
+    # Of other code for a claim on instances.
+    SAME = "the same on every instance"
+    WEAKER = "weaker on every instance"
+    ELSEWHERE = "both sides changed"
+    SENSELESS = "makes no sense"
+
+    @property
+    def harmful(self) -> bool:
+        """Whether a proof with this change in it may be wrong."""
+        return self in (MutantStatus.REFUTED, MutantStatus.OPEN, MutantStatus.UNSEEN)
+
+
 @dataclass(frozen=True)
 class PrintedConstant:
     """A number in one side of a claim, or a named constant of a claim on instances."""

@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Identity, Number, Scalar, below
+from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Number, Scalar, below, scalar_of
 from bounds.ledger.vectors import factors, product_symbol
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
 from ratecheck.auditing.decide import decide, decide_enumerated
-from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.decision import FULL, QUICK, Decision, Effort, unknown
 from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import refuted, searched
 from ratecheck.auditing.mutation import mutants
-from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantStatus, PrintedConstant
 from ratecheck.auditing.mutation.seeking import Seeker
 
 _COMPARED = 40
@@ -46,12 +46,9 @@ _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, Overflow
 
 @dataclass(frozen=True)
 class Probed:
-    """The effect of other code on a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
+    """The fate of a claim with other code, with the evidence; ELSEWHERE: both sides changed wherever one has."""
 
-    "elsewhere" is a claim of which both sides have changed wherever one has; ``why`` is the evidence.
-    """
-
-    outcome: str
+    fate: MutantStatus
     why: str
 
 
@@ -104,15 +101,15 @@ class _Comparing:
     def result(self) -> Probed:
         """After all instances."""
         if self._false and self._one_sided:
-            return Probed("false", self._false)
+            return Probed(MutantStatus.REFUTED, self._false)
         if self._errors:
-            return Probed("senseless", self._errors[0])
+            return Probed(MutantStatus.SENSELESS, self._errors[0])
         if not self._compared:
-            return Probed("senseless", "it is about no instance")
+            return Probed(MutantStatus.SENSELESS, "it is about no instance")
         said = f"{self._compared} comparisons"
         if self._same or not self._one_sided:
-            return Probed("same" if self._same else "elsewhere", said)
-        return Probed("weaker" if self._weaker else "true", said)
+            return Probed(MutantStatus.SAME if self._same else MutantStatus.ELSEWHERE, said)
+        return Probed(MutantStatus.WEAKER if self._weaker else MutantStatus.UNSEEN, said)
 
 
 class Probe:
@@ -147,7 +144,7 @@ class Probe:
                 if there is not None:
                     return refuted(claim, there)
         if isinstance(mutant, Gram) and mutant.operator in ("<", ">"):
-            return Decision(answer=Answer.UNKNOWN, evidence="no vectors were found at which both sides are equal")
+            return unknown("no vectors were found at which both sides are equal")
         return decide(mutant, effort)
 
     def compare(self, sides: Callable[..., Any]) -> Probed:
@@ -165,13 +162,13 @@ class Probe:
             if found.settled:
                 break
         result = found.result
-        if result.outcome != "true":
+        if result.fate is not MutantStatus.UNSEEN:
             return result
         said = self.sought(sides, self.check.operator)
-        return result if said is None else Probed("false", said)
+        return result if said is None else Probed(MutantStatus.REFUTED, said)
 
     def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
-        """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""
+        """The evidence against a mutant on an instance that is looked for, where no other tells; None without one."""
         check = self.check
         assert isinstance(check, Enumerated)
         if not isinstance(check.instances, Draws):
@@ -247,7 +244,7 @@ class _Points:
     """Points within the hypotheses of an algebraic claim, vectors being numbers."""
 
     def __init__(self, check: Algebraic) -> None:
-        scalar = _scalar(check)
+        scalar = scalar_of(check)
         sides = [side for h in scalar.hypotheses for side in (h.left, h.right)]
         self._check = check
         self._coordinates = Coordinates(scalar.left, scalar.right, *sides)
@@ -257,7 +254,7 @@ class _Points:
 
     def written(self, check: Algebraic) -> Scalar:
         """A claim or its mutant in coordinates."""
-        scalar = _scalar(check)
+        scalar = scalar_of(check)
         products = {s for side in (scalar.left, scalar.right) for s in sp.sympify(side).free_symbols if factors(s)}
         if products <= self._coordinates.products.keys():
             return self._coordinates.scalar(scalar, 1)
@@ -365,37 +362,19 @@ def orthogonal(check: Gram) -> Iterator[Scalar]:
     There are vectors of any squares, whatever equations these keep, while few such vectors have fractions as their
     coordinates.
     """
-    claim = _scalar(check)
+    claim = scalar_of(check)
     sides = [claim.left, claim.right, *(side for h in claim.hypotheses for side in (h.left, h.right))]
     symbols = {s for side in sides for s in sp.sympify(side).free_symbols}
     pairs_ = {s: found for s in symbols if (found := factors(s)) is not None}
     crossed = sorted((s for s, (one, other) in pairs_.items() if one != other), key=str)
     for kept in (None, *crossed[:_BLOCKS]):
         zero = {s: sp.Integer(0) for s in crossed if s is not kept}
-
-        def written(condition: Condition, zero: dict[sp.Symbol, sp.Expr] = zero) -> Condition:
-            left, right = (sp.sympify(side).xreplace(zero) for side in (condition.left, condition.right))
-            return dataclasses.replace(condition, left=left, right=right)
-
+        put = claim.put(zero)
         real = [] if kept is None else [below(kept**2, sp.Mul(*(product_symbol(each, each) for each in pairs_[kept])))]
-        yield Scalar(
-            left=sp.sympify(claim.left).xreplace(zero),
-            operator=claim.operator,
-            right=sp.sympify(claim.right).xreplace(zero),
-            hypotheses=(*(each for each in map(written, claim.hypotheses) if not _empty(each)), *real),
-        )
+        hypotheses = (each for each in put.hypotheses if not _empty(each))
+        yield dataclasses.replace(put, hypotheses=(*hypotheses, *real))
 
 
 def _empty(condition: Condition) -> bool:
     """Whether a condition says nothing any more, such as 0 = 0."""
     return bool(condition.left == condition.right and condition.operator in ("==", "<=", ">="))
-
-
-def _scalar(check: Algebraic) -> Scalar:
-    """A claim about numbers and vectors alike, with all that it supposes."""
-    if isinstance(check, Scalar):
-        return check
-    if isinstance(check, Identity):
-        return Scalar(left=check.left, operator="==", right=check.right)
-    hypotheses = (*check.hypotheses, *check.conditions)
-    return Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=hypotheses)

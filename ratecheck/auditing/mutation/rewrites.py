@@ -43,37 +43,15 @@ class Rewrite:
 
     @property
     def text(self) -> str:
-        """What stands there now."""
+        """The new expression."""
         text = " ".join(ast.unparse(self.new).split())
         return f"`{text if len(text) <= _SHOWN else text[: _SHOWN - 3] + '...'}`"
 
     def node(self) -> FunctionNode:
         """The function with it."""
         new = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(self.new), self.place))
-        found = replaced(self.source.node, self.place, new)
-        assert isinstance(found, (ast.FunctionDef, ast.Lambda))
-        return found
-
-
-def replaced(tree: ast.AST, place: ast.AST, new: ast.AST) -> ast.AST:
-    """The tree with something else at a place, the tree itself being left as it is."""
-    if tree is place:
-        return new
-    fields = {
-        name: [replaced(each, place, new) if isinstance(each, ast.AST) else each for each in value]
-        if isinstance(value, list)
-        else replaced(value, place, new)
-        if isinstance(value, ast.AST)
-        else value
-        for name, value in ast.iter_fields(tree)
-    }
-    same = all(
-        all(a is b for a, b in zip(value, getattr(tree, name), strict=True))
-        if isinstance(value, list)
-        else value is getattr(tree, name)
-        for name, value in fields.items()
-    )
-    return tree if same else ast.copy_location(type(tree)(**fields), tree)
+        # The copy of the place is what stands there now.
+        return copy.deepcopy(self.source.node, {id(self.place): new})
 
 
 def rewrites(source: FunctionSource) -> list[Rewrite]:

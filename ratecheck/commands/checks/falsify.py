@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -42,16 +43,7 @@ from ratecheck.commands.exit_codes import DONE, FINDING, OPEN, of_search
 @click.option("--no-shrink", is_flag=True, help="Leave a counterexample as it was found.")
 @json_option
 def command(
-    words: tuple[str, ...],
-    evaluations: int,
-    seconds: float | None,
-    seed: int,
-    workers: int,
-    scheduler: str | None,
-    path: Path | None,
-    pep: bool,
-    no_shrink: bool,
-    as_json: bool,
+    words: tuple[str, ...], path: Path | None, pep: bool, no_shrink: bool, as_json: bool, **options: Any
 ) -> int:
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
@@ -69,11 +61,11 @@ def command(
     (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
     """
     keys, assignments = divide_words(words)
-    statements, given = select(keys), parse_values(assignments)
+    statements, options["parameters"] = select(keys), parse_values(assignments)
     several = len(statements) > 1
     check_out(path, statements)
     if pep:
-        cases = falsify(*statements, seed=seed, pep=True, parameters=given)
+        cases = falsify(*statements, seed=options["seed"], pep=True, parameters=options["parameters"])
         if not cases.cases:
             print_remarks(cases)
             return OPEN
@@ -85,10 +77,7 @@ def command(
         violates = each.search.by_instance
         instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
 
-    found = falsify(
-        *statements, evaluations=evaluations, seconds=seconds, seed=seed, workers=workers, scheduler=scheduler,
-        shrink=not no_shrink, each=save if several else None, parameters=given,
-    )  # fmt: skip
+    found = falsify(*statements, shrink=not no_shrink, each=save if several else None, **options)
     print_result(found, as_json=as_json)
     if not several:
         save(found)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecheck import files
 from ratecheck.api.checks.rates import rates
-from ratecheck.commands import instances
-from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option
+from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option, workers_option
 from ratecheck.commands.exit_codes import of_card
+from ratecheck.commands.instances import own, save
 
 
 @click.command(name="rates")
@@ -26,25 +27,16 @@ from ratecheck.commands.exit_codes import of_card
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where an instance goes that passes the bound.")
 @click.option(
     "--instance",
-    "given",
+    "instances",
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="An instance of 'falsify --out' that takes part in the worst case, scaled and continued; may be repeated.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+@workers_option
 @scheduler_option
 @json_option
-def command(
-    key: str,
-    over: str | None,
-    seed: int,
-    path: Path | None,
-    given: tuple[Path, ...],
-    workers: int | None,
-    scheduler: str | None,
-    as_json: bool,
-) -> int:
+def command(key: str, path: Path | None, as_json: bool, **options: Any) -> int:
     """Say for every term of statement KEY whether the worst case moves with K, m, n, T, ... as the term does.
 
     For each term and parameter the settings are chosen so that the term is nearly all of the bound. Its exponent stands
@@ -58,9 +50,8 @@ def command(
     """
     if path is not None:
         files.check_target(path)
-    count = workers or (1 if scheduler else os.cpu_count() or 1)
-    found = rates(key, over=over, seed=seed, workers=count, scheduler=scheduler, instances=given)
+    options["workers"] = options["workers"] or (1 if options["scheduler"] else os.cpu_count() or 1)
+    found = rates(key, **options)
     print_result(found, as_json=as_json)
-    address = instances.own((key,)).get(found.card.statement.key, "")
-    instances.save(found.instance, path, address, violates=True)
+    save(found.instance, path, own((key,)).get(found.card.statement.key, ""), violates=True)
     return of_card(found.card)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecheck.api.checks.review import review
 from ratecheck.api.document import check_out
-from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option
+from ratecheck.commands.arguments import document_option, json_option, print_document, scheduler_option
 from ratecheck.commands.exit_codes import DONE, FINDING
 
 
 @click.command(name="review")
 @click.argument("subject", metavar="PAPER|KEY|FILE.py")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE.html or FILE.md.")
+@document_option
 @click.option(
     "--evaluations",
     type=click.IntRange(min=0),
@@ -25,16 +26,7 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default, one for searches.")
 @scheduler_option
 @json_option
-def command(
-    subject: str,
-    out: Path | None,
-    evaluations: int | None,
-    seed: int,
-    sharpest: bool,
-    workers: int | None,
-    scheduler: str | None,
-    as_json: bool,
-) -> int:
+def command(subject: str, out: Path | None, as_json: bool, **options: Any) -> int:
     """Review a PAPER, a statement or a FILE.py: what was checked, what is wrong, what holds, what nobody checked.
 
     Prints a summary. With --out it writes the whole review, as one HTML file with the data inside, or as Markdown.
@@ -44,10 +36,6 @@ def command(
     """
     if out is not None:
         check_out(out)
-    found = review(subject, evaluations=evaluations, seed=seed, sharpest=sharpest, workers=workers, scheduler=scheduler)
-    # The answer took minutes: it is on the screen before a full disk can lose it.
-    print_result(found, as_json=as_json)
-    if out is not None:
-        found.save(out)
-        note(f"written to {out}")
+    found = review(subject, **options)
+    print_document(found, out, as_json=as_json)
     return FINDING if found.finding else DONE

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ratecheck.api.checks.scaling import scaling
 from ratecheck.commands.arguments import (
+    engine_option,
     json_option,
     key_argument,
     parse_values,
@@ -31,31 +34,18 @@ EXIT_CODES = {Agreement.CONSISTENT: 0, Agreement.INCONSISTENT: 1, None: 3}
     help="What to vary, such as K,T: symbols of the paper, or K, T, tau, gamma where it has others; by default local "
     "steps, participants, rounds, delay and step size.",
 )
-@click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+@engine_option
 @seed_option
 @replicates_option
 @threads_option
 @json_option
-def command(
-    key: str,
-    assignments: tuple[str, ...],
-    problem_name: str | None,
-    over: str | None,
-    engine: str,
-    seed: int,
-    replicates: int,
-    threads: int | None,
-    as_json: bool,
-) -> int:
+def command(key: str, assignments: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare the exponents of both sides of statement KEY in K, m, T, delay and step size.
 
     The setting is given as for 'verify'; each parameter is varied alone around it, or over another range where both
     sides follow no one power there. The number of clients is varied on request. Exit code 0 where every exponent is
     consistent with the bound's, 1 where one is not, 3 where there is no conclusion.
     """
-    found = scaling(
-        key, problem=problem_name, over=over, engine=engine, seed=seed, replicates=replicates, threads=threads,
-        parameters=parse_values(assignments),
-    )  # fmt: skip
+    found = scaling(key, parameters=parse_values(assignments), **options)
     print_result(found, as_json=as_json)
     return EXIT_CODES[found.agreement]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
 import bounds
 from ratecheck import files
 from ratecheck.api.checks.selftest import SelfTest
-from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option, seed_option
+from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option, seed_option, workers_option
 from ratecheck.selftesting.run import SelfTestReport
 
 
@@ -29,21 +30,12 @@ def _count(text: str) -> int | str:
 @click.option(
     "--seconds", type=float, help="Time after which a search on a mutant ends; the counts then depend on the machine."
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+@workers_option
 @scheduler_option
 @seed_option
 @json_option
 def command(
-    scopes: tuple[str, ...],
-    mutants: str,
-    instances: int,
-    planted: int,
-    evaluations: int,
-    seconds: float | None,
-    workers: int | None,
-    scheduler: str | None,
-    seed: int,
-    as_json: bool,
+    scopes: tuple[str, ...], mutants: str, workers: int | None, scheduler: str | None, as_json: bool, **options: Any
 ) -> int:
     """Measure whether the checks notice wrong statements and leave right ones alone.
 
@@ -55,10 +47,7 @@ def command(
     of all kinds, with false twins, which have to be caught; it is part of the default.
     Exit code 1 where a share is missed or there is a false alarm.
     """
-    prepared = SelfTest.of(
-        *scopes, mutants=_count(mutants), instances=instances, planted=planted, evaluations=evaluations,
-        seconds=seconds, seed=seed,
-    )  # fmt: skip
+    prepared = SelfTest.of(*scopes, mutants=_count(mutants), **options)
     kept = prepared.kept
     if kept.found:
         note(f"going on where the same self-test was interrupted: {kept.found} parts are kept in {kept.folder}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecheck.api.checks.verify import VerifyResult, verify
 from ratecheck.commands.arguments import (
     divide_words,
+    engine_option,
     json_option,
     keys_argument,
     parse_values,
@@ -26,7 +28,7 @@ from ratecheck.participation.build import forms
 @click.command(name="verify")
 @keys_argument
 @problem_option
-@click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+@engine_option
 @seed_option
 @click.option(
     "--replicates", default=1024, show_default=True, help="Monte Carlo runs at most; fewer where they decide."
@@ -35,14 +37,12 @@ from ratecheck.participation.build import forms
 @click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
 @click.option(
     "--participation",
-    "pattern",
     metavar="PATTERN",
     help=f"Who takes part: {', '.join(form.form or form.name for form in forms().values())} or a file.",
 )
 @click.option("--traces", default=3, show_default=True, help="Participations that are drawn, where each is a check.")
 @click.option(
     "--instance",
-    "file",
     type=click.Path(path_type=Path),
     help="Evaluate the instance in this file again, which 'ratecheck falsify' wrote; no KEY then.",
 )
@@ -50,20 +50,7 @@ from ratecheck.participation.build import forms
     "--ignore-conditions", is_flag=True, help="Compare even where a step size breaks the statement's conditions."
 )
 @json_option
-def command(
-    words: tuple[str, ...],
-    problem_name: str | None,
-    engine: str,
-    seed: int,
-    replicates: int,
-    threads: int | None,
-    level: float,
-    pattern: str | None,
-    traces: int,
-    file: Path | None,
-    ignore_conditions: bool,
-    as_json: bool,
-) -> int:
+def command(words: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.
 
     Several KEYs, or a paper's name for all of its statements, end in a table. By default there are 10 clients, 9 of
@@ -72,17 +59,13 @@ def command(
     largest admissible product and the smallest outer ones. Other names are parameters of the problem, such
     as coupling=0.3.
     """
-    keys, assignments = divide_words(words) if words or file is None else ((), ())
+    keys, assignments = divide_words(words) if words or options["instance"] is None else ((), ())
 
     def shown(each: VerifyResult) -> None:
         say(f"{each}\n")
 
-    found = verify(
-        *keys, problem=problem_name, participation=pattern, engine=engine, seed=seed, replicates=replicates,
-        threads=threads, level=level, traces=traces, instance=file, ignore_conditions=ignore_conditions,
-        each=None if as_json else shown, parameters=parse_values(assignments),
-    )  # fmt: skip
-    if as_json or file is not None:
+    found = verify(*keys, each=None if as_json else shown, parameters=parse_values(assignments), **options)
+    if as_json or options["instance"] is not None:
         print_result(found, as_json=as_json)
     else:
         print_remarks(found)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ratecheck.api.proofs.audit import AuditResult, audit
 from ratecheck.api.proofs.proof import proof
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
-from ratecheck.commands.arguments import json_option, print_result, printed_first, scheduler_option
+from ratecheck.commands.arguments import (
+    certificates_option,
+    coq_option,
+    json_option,
+    print_result,
+    printed_first,
+    scheduler_option,
+    workers_option,
+)
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.errors import InputError
 
@@ -18,23 +28,14 @@ from ratecheck.errors import InputError
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--room", is_flag=True, help="Also which hypotheses are not needed, and what room constants have.")
 @click.option("--mutate", is_flag=True, help="Change every number, the direction and what is compared, one at a time.")
-@click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
-@click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
+@certificates_option
+@coq_option
 @click.option("--graph", metavar="FILE", help="What KEY follows from, drawn (.svg, .pdf, .png), and what is missing.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+@workers_option
 @scheduler_option
 @json_option
 def command(
-    paper: str | None,
-    step: str | None,
-    room: bool,
-    mutate: bool,
-    certificates: str | None,
-    coq: str | None,
-    graph: str | None,
-    workers: int | None,
-    scheduler: str | None,
-    as_json: bool,
+    paper: str | None, graph: str | None, workers: int | None, scheduler: str | None, as_json: bool, **options: Any
 ) -> int:
     """Check every step of the proofs of a PAPER, or of all papers.
 
@@ -45,29 +46,21 @@ def command(
     one is not decided. With --room, which takes several times as long, and with --step it also says which hypotheses a
     step holds without, and by how much each of its constants can be made sharper.
     """
+    spread: dict[str, Any] = {"workers": workers, "scheduler": scheduler}
     if graph is not None:
         if paper is not None and ".py" in paper:
             # A file has lines of proofs only, none of the implications between them that are drawn.
             raise InputError("graphs are drawn for statements of the catalogue only: leave out --graph")
-        if paper is None or "/" not in paper or step is not None or room or mutate or certificates or coq:
+        if paper is None or "/" not in paper or options["step"] is not None or any(options.values()):
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"
             )
         with printed_first(as_json=as_json):
-            drawn = proof(paper, file=graph, workers=workers, scheduler=scheduler)
+            drawn = proof(paper, file=graph, **spread)
         print_result(drawn, as_json=as_json)
         return int(drawn.graph.grade is Grade.FALSE)
     with printed_first(as_json=as_json):
-        found = audit(
-            paper,
-            step=step,
-            room=room,
-            mutate=mutate,
-            certificates=certificates,
-            coq=coq,
-            workers=workers,
-            scheduler=scheduler,
-        )
+        found = audit(paper, **options, **spread)
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
     if not isinstance(found, AuditResult):

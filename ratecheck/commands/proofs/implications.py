@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ratecheck.api.proofs.implications import implications
 from ratecheck.auditing.implications import ImplicationVerdict
-from ratecheck.commands.arguments import json_option, print_result, printed_first
+from ratecheck.commands.arguments import certificates_option, coq_option, json_option, print_result, printed_first
 
 
 @click.command(name="implications")
 @click.argument("scope", metavar="[PAPER|KEY]", required=False)
 @click.option("--sharpest", is_flag=True, help="Find the sharpest constants; takes minutes for a paper.")
-@click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
-@click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
+@certificates_option
+@coq_option
 @json_option
-def command(scope: str | None, sharpest: bool, certificates: str | None, coq: str | None, as_json: bool) -> int:
+def command(scope: str | None, as_json: bool, **options: Any) -> int:
     """Check what the papers say to follow from what, and with which constants it follows at best.
 
     All implications, or those of a PAPER, or those that conclude the statement KEY. FALSE means that the argument does
@@ -24,6 +26,6 @@ def command(scope: str | None, sharpest: bool, certificates: str | None, coq: st
     found.
     """
     with printed_first(as_json=as_json):
-        found = implications(scope, sharpest=sharpest, certificates=certificates, coq=coq)
+        found = implications(scope, **options)
     print_result(found, as_json=as_json)
     return {ImplicationVerdict.FALSE: 1, ImplicationVerdict.UNKNOWN: 3, None: 0}[found.verdict]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ratecheck.api.proofs.sharpen import sharpen
-from ratecheck.commands.arguments import json_option, key_argument, print_result, printed_first
+from ratecheck.commands.arguments import (
+    certificates_option,
+    coq_option,
+    json_option,
+    key_argument,
+    print_result,
+    printed_first,
+)
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.outcome import Outcome
 
@@ -17,12 +26,10 @@ from ratecheck.outcome import Outcome
     "--evaluations", default=0, show_default=True, help="Search the sharper theorem for violations so many times."
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search.")
-@click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
-@click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
+@certificates_option
+@coq_option
 @json_option
-def command(
-    key: str, caps: bool, evaluations: int, seed: int, certificates: str | None, coq: str | None, as_json: bool
-) -> int:
+def command(key: str, as_json: bool, **options: Any) -> int:
     """Find the smallest constants for which the proof of KEY, implication by implication, still has certificates.
 
     Printed are the factors that may be smaller, in the theorem and in the lemmas behind it, all of them together; then
@@ -30,7 +37,7 @@ def command(
     itself has no certificate.
     """
     with printed_first(as_json=as_json):
-        found = sharpen(key, caps=caps, evaluations=evaluations, seed=seed, certificates=certificates, coq=coq)
+        found = sharpen(key, **options)
     print_result(found, as_json=as_json)
     if found.search is not None and found.search.outcome is Outcome.VIOLATED:
         return FINDING

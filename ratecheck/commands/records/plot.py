@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,13 +13,14 @@ from ratecheck.api.given import one
 from ratecheck.api.records.plot import plot, plot_region
 from ratecheck.api.result import DrawnResult, target
 from ratecheck.commands.arguments import (
+    engine_option,
     json_option,
     key_argument,
     parse_values,
+    print_and_save,
     print_remarks,
     print_result,
     problem_option,
-    say,
     seed_option,
     threads_option,
     values_argument,
@@ -31,7 +33,7 @@ class _PlotGroup(click.Group):
     """`plot KEY`, beside which `plot region KEY` is a command of its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """What does not begin with the name of a command is about both sides of a statement."""
+        """Words that do not begin with the name of a command are about both sides of a statement."""
         return super().parse_args(ctx, args if args[:1] == [_REGION] else [_SIDES, *args])
 
     def resolve_command(
@@ -57,7 +59,7 @@ def command() -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY.png here."
 )
-@click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+@engine_option
 @seed_option
 @click.option(
     "--replicates",
@@ -76,20 +78,7 @@ def command() -> None:
 @click.option("--rates", is_flag=True, help="The rate card: bound, worst case found and a typical instance per term.")
 @click.option("--over", metavar="NAMES", help="With --rates, what varies, such as K,T.")
 @json_option
-def sides(
-    key: str,
-    assignments: tuple[str, ...],
-    problem_name: str | None,
-    out: Path | None,
-    engine: str,
-    seed: int,
-    replicates: int | None,
-    threads: int | None,
-    vary: str,
-    rates: bool,
-    over: str | None,
-    as_json: bool,
-) -> int:
+def sides(key: str, assignments: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
     """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
     Fitted and predicted exponents stand in the legends. The setting is given as for 'verify', with 100 rounds by
@@ -101,12 +90,9 @@ def sides(
     The step sizes that it admits are drawn by 'plot region KEY', its rate card (see 'rates') by --rates; exit code 1
     where that has a cell that is EXCEEDED, else 3 where one is OPEN.
     """
-    file = target(out or Path(f"{_plain(key)}{'-rates' if rates else ''}.png"))
-    found: DrawnResult = plot(  # type: ignore[call-overload]  # which of both is decided here
-        key, problem=problem_name, engine=engine, seed=seed, replicates=replicates, threads=threads, vary=vary,
-        rates=rates, over=over, parameters=parse_values(assignments),
-    )  # fmt: skip
-    _print_and_save(replace(found, file=file), as_json=as_json)
+    file = target(out or Path(f"{_plain(key)}{'-rates' if options['rates'] else ''}.png"))
+    found: DrawnResult = plot(key, parameters=parse_values(assignments), **options)
+    print_and_save(replace(found, file=file), as_json=as_json)
     return of_card(found.card) if isinstance(found, RatesResult) else DONE
 
 
@@ -135,18 +121,10 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
         else:
             print_remarks(found)
         return 3
-    _print_and_save(replace(found, file=file), as_json=as_json)
+    print_and_save(replace(found, file=file), as_json=as_json)
     return 0
 
 
 def _plain(key: str) -> str:
     """The key as a part of a file's name; raises `InputError` for an unknown one."""
     return one(key).key.replace("/", "-")
-
-
-def _print_and_save(found: DrawnResult, *, as_json: bool) -> None:
-    """What was measured is on the screen before a file can fail."""
-    print_result(found, as_json=as_json)
-    found.save()
-    if not as_json:
-        say(f"written to {found.file}")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecheck.api.document import check_out
 from ratecheck.api.records.report import report
 from ratecheck.commands.arguments import (
+    document_option,
     json_option,
-    note,
-    print_result,
+    only_option,
+    print_document,
     scheduler_option,
+    study_argument,
+    study_replicates_option,
     theorems_option,
     threads_option,
 )
@@ -20,30 +24,19 @@ from ratecheck.commands.exit_codes import of_claims
 
 
 @click.command(name="report")
-@click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE.html or FILE.md.")
+@study_argument
+@document_option
 @click.option(
     "--results", type=click.Path(path_type=Path), metavar="FOLDER", help="Default: results/NAME OF THE STUDY."
 )
-@click.option("--replicates", type=click.IntRange(min=2), help="Replicates of every curve, instead of the file's.")
+@study_replicates_option
 @threads_option
-@click.option("--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times.")
+@only_option
 @click.option("--quick", is_flag=True, help="A smoke test: fewer rounds and replicates, verdicts marked as such.")
 @theorems_option
 @scheduler_option
 @json_option
-def command(
-    study_file: Path,
-    out: Path | None,
-    results: Path | None,
-    replicates: int | None,
-    threads: int | None,
-    only: tuple[str, ...],
-    quick: bool,
-    theorems: tuple[str, ...],
-    scheduler: str | None,
-    as_json: bool,
-) -> int:
+def command(study_file: Path, out: Path | None, as_json: bool, **options: Any) -> int:
     """Report what the study in STUDY.toml finds: which claims hold, by which comparisons, and what was not checked.
 
     Prints a summary. With --out it writes the whole report, as one HTML file with figures and data inside, or as
@@ -52,13 +45,6 @@ def command(
     """
     if out is not None:
         check_out(out)
-    found = report(
-        study_file, results=results, replicates=replicates, threads=threads, only=only, quick=quick,
-        scheduler=scheduler, theorems=theorems,
-    )  # fmt: skip
-    # The answer may have taken hours: it is on the screen before a full disk can lose it.
-    print_result(found, as_json=as_json)
-    if out is not None:
-        found.save(out)
-        note(f"written to {out}")
+    found = report(study_file, **options)
+    print_document(found, out, as_json=as_json)
     return of_claims(found.run.findings)

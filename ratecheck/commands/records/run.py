@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecheck.api.records.run import ShardResult, measured
 from ratecheck.commands.arguments import (
     json_option,
+    only_option,
     print_remarks,
     print_result,
     printed_first,
     say,
     scheduler_option,
+    study_argument,
+    study_replicates_option,
     theorems_option,
     threads_option,
 )
@@ -21,11 +25,11 @@ from ratecheck.commands.exit_codes import DONE, of_claims
 
 
 @click.command(name="run")
-@click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
+@study_argument
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Default: results/NAME OF THE STUDY.")
-@click.option("--replicates", type=click.IntRange(min=2), help="Replicates of every curve, instead of the file's.")
+@study_replicates_option
 @threads_option
-@click.option("--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times.")
+@only_option
 @click.option(
     "--quick",
     is_flag=True,
@@ -35,18 +39,7 @@ from ratecheck.commands.exit_codes import DONE, of_claims
 @scheduler_option
 @click.option("--shard", metavar="I/N", help="Only the cells of part I of N, and no claims: for arrays of jobs.")
 @json_option
-def command(
-    study_file: Path,
-    out: Path | None,
-    replicates: int | None,
-    threads: int | None,
-    only: tuple[str, ...],
-    quick: bool,
-    theorems: tuple[str, ...],
-    scheduler: str | None,
-    shard: str | None,
-    as_json: bool,
-) -> int:
+def command(study_file: Path, as_json: bool, **options: Any) -> int:
     """Run the study in STUDY.toml, check its claims and draw its figures.
 
     What is done is kept in FOLDER/cells: an interrupted run goes on where it stopped, and only what a changed study
@@ -55,23 +48,17 @@ def command(
     --quick, SKIPPED, 1 where one is REFUTED or MIXED, else 3; 0 for a shard.
     """
     with printed_first(as_json=as_json):
-        found = measured(
-            study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
-            shard=shard, theorems=theorems,
-        )  # fmt: skip
+        found = measured(study_file, **options)
     if isinstance(found, ShardResult):
         print_result(found, as_json=as_json)
         return DONE
-    # What was found is on the screen before a file can fail.
-    if not as_json:
-        say(str(found))
-        print_remarks(found)
-        found = found.drawn()
-    else:
+    if as_json:
         with printed_first(as_json=True):
             found = found.drawn()
-    if as_json:
         print_result(found, as_json=True)
     else:
-        say(found.drawn_text)
+        # What was found is on the screen before a file can fail.
+        say(str(found))
+        print_remarks(found)
+        say(found.drawn().drawn_text)
     return of_claims(found.findings)

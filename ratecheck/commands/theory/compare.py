@@ -9,7 +9,7 @@ import click
 
 from ratecheck.api.result import target
 from ratecheck.api.theory.compare import compare
-from ratecheck.commands.arguments import divide_words, json_option, keys_argument, parse_values, print_result, say
+from ratecheck.commands.arguments import divide_words, json_option, keys_argument, parse_values, print_and_save
 
 
 @click.command(name="compare")
@@ -28,10 +28,4 @@ def command(words: tuple[str, ...], axes: tuple[str, ...], out: Path | None, as_
     """
     keys, assignments = divide_words(words)
     file = target(out)
-    found = replace(compare(*keys, over=axes, parameters=parse_values(assignments)), file=file)
-    # What was computed is on the screen before a file can fail.
-    print_result(found, as_json=as_json)
-    if file is not None:
-        found.save()
-        if not as_json:
-            say(f"written to {file}")
+    print_and_save(replace(compare(*keys, over=axes, parameters=parse_values(assignments)), file=file), as_json=as_json)

@@ -1,4 +1,4 @@
-"""What a key of a study file may hold: texts, words, numbers and lists, each with the condition that it has to meet."""
+"""Values of keys in a study file: texts, words, numbers and lists, each with the condition that it has to meet."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class WrittenCounterexample:
         return texts
 
     def _where(self, name: str, t: int | None = None) -> str:
-        """Which claim and which round, where there are several."""
+        """The claim and the round, where there are several."""
         claims, vocabulary = self.instance.statement.claims, self.instance.statement.vocabulary
         over = next((claim.metric.over for claim in claims if claim.name == name), None)
         T = self.verdict.values.get(vocabulary.run.get("rounds", ""), 1)

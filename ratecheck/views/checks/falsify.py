@@ -164,7 +164,7 @@ def _most(functions: WorstFunctions) -> float:
 
 
 def _terms_text(found: Falsified) -> list[str]:
-    """How much of the bound each term needs, as far as was found, and what passes it at sizes that nothing checks."""
+    """The largest left side per term of the bound, and what passes the bound at sizes that nothing checks."""
     if found.terms is None:
         return []
     if found.terms.reason:

@@ -54,7 +54,7 @@ def two(value: float) -> str:
 
 
 def _split(card: Card) -> list[tuple[str, ...]]:
-    """What a run has first, step sizes included; then constants of the problem."""
+    """Parameters by table: sizes of the run and step sizes, then constants of the problem."""
     vocabulary = card.statement.vocabulary
     constants = [name for name in card.parameters if vocabulary[name].role is Role.CONSTANT]
     sizes = [name for name in card.parameters if name not in constants]
@@ -137,7 +137,7 @@ def _ends(worst: Worst) -> str:
 
 
 def _reasons(cells: Sequence[RateCell]) -> dict[tuple[CellFinding, str], list[str]]:
-    """Why cells are not attained, each reason once, with the parameters that it is about."""
+    """The reasons for cells that are not attained, each once, with its parameters."""
     found: dict[tuple[CellFinding, str], list[str]] = {}
     for cell in cells:
         if cell.finding is CellFinding.ATTAINED:

@@ -82,7 +82,7 @@ def _row(each: Exponent) -> tuple[str, ...]:
 
 
 def _caveats(survey: SweepSurvey) -> list[str]:
-    """How the numbers are to be read."""
+    """Remarks on how to read the numbers."""
     lines = ["bound: exponent of the right side over the same points; local: its exponent at the given setting"]
     if survey.verdict.engine != "step":
         lines.append("intervals are those of the fits alone: how far the points are from one power law")

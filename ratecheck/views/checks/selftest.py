@@ -11,7 +11,7 @@ from ratecheck.plain import picked, plain
 from ratecheck.selftesting.audit import AuditStatus
 from ratecheck.selftesting.montecarlo import LEVEL
 from ratecheck.selftesting.mutants import MutationKind
-from ratecheck.selftesting.run import MUCH, SOME, TIGHT, SelfTestReport
+from ratecheck.selftesting.run import MUCH, SOME, TIGHT, SelfTestReport, added
 from ratecheck.selftesting.trial import Trial
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -74,7 +74,7 @@ def _alarms_text(data: dict[str, Any]) -> str:
 
 
 def _open_text(data: dict[str, Any]) -> list[str]:
-    """What valid instances were left open by."""
+    """Valid instances that were left open, by cause."""
     found, decided = data["open"], sum(data["instances"].values())
     left = found["diverged"] + found["undecided"]
     share = f" ({100 * left / (left + decided):.2g}%)" if left else ""
@@ -118,7 +118,7 @@ def _monte_carlo_text(found: dict[str, Any]) -> str:
 
 
 def _clock_text(clocked: Sequence[str]) -> list[str]:
-    """What a clock makes of the counts, where one was set and ended a search."""
+    """The warning that a clock ended searches, where one did."""
     if not clocked:
         return []
     return [f"CLOCK: it ended {len(clocked)} searches early; the counts depend on this machine's speed"]
@@ -126,10 +126,6 @@ def _clock_text(clocked: Sequence[str]) -> list[str]:
 
 def report_fields(report: SelfTestReport) -> dict[str, Any]:
     """The report as JSON data, with every mutant."""
-    engines: dict[str, int] = {}
-    for each in report.surveys:
-        for engine, count in each.instances.items():
-            engines[engine] = engines.get(engine, 0) + count
     verdicts, accused, passed, most = report.monte_carlo
     return {
         "plan": report.plan,
@@ -151,7 +147,7 @@ def report_fields(report: SelfTestReport) -> dict[str, Any]:
         "survivors": [{**trial_fields(each), "reason": reason(each)} for each in report.survivors],
         "clocked": report.clocked,
         "contradictions": [{**trial_fields(each), "reason": contradiction(each)} for each in report.contradictions],
-        "instances": engines,
+        "instances": added(each.instances for each in report.surveys),
         "open": {
             "diverged": sum(each.diverged for each in report.surveys),
             "undecided": sum(each.undecided for each in report.surveys),
@@ -170,7 +166,7 @@ def report_fields(report: SelfTestReport) -> dict[str, Any]:
 
 
 def counted(trials: Iterable[Trial]) -> dict[str, int]:
-    """How many there are, how many each check catches, and how many the audit proves to follow all the same."""
+    """The number of mutants, of those that each check catches, and of those that the audit proves to follow."""
     trials = list(trials)
     return {
         "mutants": len(trials),
@@ -203,7 +199,7 @@ def reason(trial: Trial) -> str:
 
 
 def contradiction(trial: Trial) -> str:
-    """What was changed, why the audit says that it follows, and what violates it."""
+    """The change, the reason for which the audit says that it follows, and what violates it."""
     checks = {"falsify": trial.by_search, "verify": trial.by_verify, "pool": (trial.pool_factor or 0.0) > 1}
     by = ", ".join(name for name, violated in checks.items() if violated)
     return (

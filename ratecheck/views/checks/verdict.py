@@ -144,7 +144,7 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
 
 
 def _rounding(comparison: Comparison) -> str:
-    """How accurate the difference of the sides is, relative to the left one or to what cancels in it."""
+    """The error of the difference of the sides, relative to the left one or to what cancels in it."""
     size = max(abs(comparison.left), comparison.size)
     if not math.isfinite(comparison.error) or not 0 < size < math.inf:
         return ""

@@ -23,6 +23,7 @@ from bounds.printing.nodes import (
     Section,
     Strong,
     Terms,
+    parts,
     text,
 )
 from ratecheck.views.document.mathml import shown
@@ -76,8 +77,8 @@ def _contents(sections: Sequence[Section]) -> str:
     return f"<ul>{items}</ul>"
 
 
-def _line(parts: Line) -> str:
-    return "".join(map(_part, parts))
+def _line(line: Line) -> str:
+    return "".join(map(_part, parts(line)))
 
 
 def _part(part: Part) -> str:
@@ -92,7 +93,7 @@ def _part(part: Part) -> str:
     return escape(part)
 
 
-def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of node
+def _node(node: Node) -> Iterator[str]:
     if isinstance(node, Section):
         heading = f'<h{node.level} id="{node.name}-h">{_line(node.title)}</h{node.level}>'
         yield f'<section id="{node.name}" aria-labelledby="{node.name}-h">{heading}'
@@ -112,8 +113,7 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
         yield from _grid(node)
     elif isinstance(node, Fold):
         yield f"<details><summary>{escape(node.title)}</summary>"
-        for each in node.nodes:
-            yield from _node(each)
+        yield from _node(node.node)
         yield "</details>"
     elif isinstance(node, Picture):
         drawn = inside(node.draw(), node.name, node.title, node.says)

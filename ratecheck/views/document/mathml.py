@@ -6,82 +6,42 @@ an error, so that no formula is shown that lacks a part.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _TEXT = re.compile(r"((?:[^{}\\]|\\.)*)\}", re.DOTALL)
-_LETTERS: Mapping[str, str] = {
-    **dict(zip(("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"), "αβγδϵζηθ", strict=True)),
-    **dict(zip(("iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho"), "ικλμνξπρ", strict=True)),
-    **dict(zip(("sigma", "tau", "phi", "chi", "psi", "omega", "ell"), "στϕχψωℓ", strict=True)),
-    "varepsilon": "ε",
-    "varphi": "φ",
-}
+_LETTERS = """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega ell
+    varepsilon varphi
+"""
 # Capitals stand upright, as in print.
-_UPRIGHT: Mapping[str, str] = dict(
-    zip(
-        ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "nabla", "infty"),
-        "ΓΔΘΛΞΠΣΦΨΩ∇∞",
-        strict=True,
+_UPRIGHT = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega nabla infty"
+_OPERATORS = """
+    le ge ne approx in cdot times dots ldots to pm lesssim top partial bmod leq geq neq ll gg sim simeq equiv propto
+    notin subset subseteq cup cap setminus forall exists rightarrow mapsto mid parallel perp cdots star ast circ bullet
+    dagger prime odot oplus otimes mp div
+"""
+_LARGE = "sum prod"
+# The element that each command becomes.
+_ELEMENTS = {
+    name: element
+    for names, element in (
+        (_LETTERS, "<mi>{}</mi>"),
+        (_UPRIGHT, '<mi mathvariant="normal">{}</mi>'),
+        (_OPERATORS, "<mo>{}</mo>"),
+        (_LARGE, '<mo movablelimits="true">{}</mo>'),
     )
-)
-_OPERATORS: Mapping[str, str] = {
-    "le": "≤",
-    "ge": "≥",
-    "ne": "≠",
-    "approx": "≈",
-    "in": "∈",
-    "cdot": "·",
-    "times": "\N{MULTIPLICATION SIGN}",
-    "dots": "…",
-    "ldots": "…",
-    "to": "→",
-    "pm": "±",
-    "lesssim": "≲",
-    "top": "\N{DOWN TACK}",
-    "partial": "∂",
-    "bmod": "mod",
-    "leq": "≤",
-    "geq": "≥",
-    "neq": "≠",
-    "ll": "≪",
-    "gg": "≫",
-    "sim": "\N{TILDE OPERATOR}",
-    "simeq": "≃",
-    "equiv": "≡",
-    "propto": "∝",
-    "notin": "∉",
-    "subset": "⊂",
-    "subseteq": "⊆",
-    "cup": "\N{UNION}",
-    "cap": "∩",
-    "setminus": "\N{SET MINUS}",
-    "forall": "∀",
-    "exists": "∃",
-    "rightarrow": "→",
-    "mapsto": "↦",
-    "mid": "\N{DIVIDES}",
-    "parallel": "∥",
-    "perp": "⊥",
-    "cdots": "⋯",
-    "star": "⋆",
-    "ast": "\N{ASTERISK OPERATOR}",
-    "circ": "∘",
-    "bullet": "•",
-    "dagger": "†",
-    "prime": "\N{PRIME}",
-    "odot": "⊙",
-    "oplus": "⊕",
-    "otimes": "⊗",
-    "mp": "∓",
-    "div": "÷",
+    for name in names.split()
 }
-_LARGE: Mapping[str, str] = {"sum": "∑", "prod": "∏"}
+# Signs that matplotlib's table of Unicode lacks or has in another form.
+_OTHERWISE = {"epsilon": "ϵ", "le": "≤", "ge": "≥", "cdot": "·", "bmod": "mod", "perp": "⊥", "bullet": "•"}
 # Their limits stand below and above them.
-_LIMITS = (*(f"\\{name}" for name in _LARGE), r"\underbrace", r"\max", r"\min", r"\inf", r"\sup", r"\lim")
+_LIMITS = (*(f"\\{name}" for name in _LARGE.split()), r"\underbrace", r"\max", r"\min", r"\inf", r"\sup", r"\lim")
 _SIGNS: Mapping[str, str] = {"-": "\N{MINUS SIGN}", "*": "\N{ASTERISK OPERATOR}"}
 _FENCES: Mapping[str, str] = {
     r"\|": "‖",
@@ -110,30 +70,18 @@ _ACCENTS: Mapping[str, str] = {
     "breve": "˘",
 }
 _BOLD = ("boldsymbol", "bm")
-_VARIANTS = ("mathcal", "mathbb", "mathbf", "mathscr", "mathfrak", "mathsf", "mathtt", "mathit")
+# Alphabets by their names in Unicode.
+_VARIANTS: Mapping[str, str] = {
+    "mathcal": "SCRIPT",
+    "mathbb": "DOUBLE-STRUCK",
+    "mathbf": "BOLD",
+    "mathscr": "SCRIPT",
+    "mathfrak": "FRAKTUR",
+    "mathsf": "SANS-SERIF",
+    "mathtt": "MONOSPACE",
+    "mathit": "ITALIC",
+}
 _SPACES = (r"\,", r"\;", r"\!", r"\ ", r"\quad", r"\qquad", "~", r"\displaystyle")
-# Script capitals that have a place of their own outside of the block of mathematical letters.
-_SCRIPT_HOLES = (0x212C, 0x2130, 0x2131, 0x210B, 0x2110, 0x2112, 0x2133, 0x211B)
-_SMALL_SCRIPT_HOLES = (0x212F, 0x210A, 0x2134)
-_FRAKTUR_HOLES = (0x212D, 0x210C, 0x2111, 0x211C, 0x2128)
-_DOUBLE_HOLES = (0x2102, 0x210D, 0x2115, 0x2119, 0x211A, 0x211D, 0x2124)
-_HOLES: Mapping[str, str] = {
-    **{f"{v}{a}": chr(b) for v in ("mathcal", "mathscr") for a, b in zip("BEFHILMR", _SCRIPT_HOLES, strict=True)},
-    **{f"{v}{a}": chr(b) for v in ("mathcal", "mathscr") for a, b in zip("ego", _SMALL_SCRIPT_HOLES, strict=True)},
-    **{f"mathfrak{a}": chr(b) for a, b in zip("CHIRZ", _FRAKTUR_HOLES, strict=True)},
-    "mathith": chr(0x210E),
-    **{f"mathbb{a}": chr(b) for a, b in zip("CHNPQRZ", _DOUBLE_HOLES, strict=True)},
-}
-_STARTS: Mapping[str, tuple[int, int]] = {
-    "mathcal": (0x1D49C, 0x1D4B6),
-    "mathbb": (0x1D538, 0x1D552),
-    "mathbf": (0x1D400, 0x1D41A),
-    "mathscr": (0x1D49C, 0x1D4B6),
-    "mathfrak": (0x1D504, 0x1D51E),
-    "mathsf": (0x1D5A0, 0x1D5BA),
-    "mathtt": (0x1D670, 0x1D68A),
-    "mathit": (0x1D434, 0x1D44E),
-}
 
 
 class LatexError(ValueError):
@@ -225,7 +173,7 @@ class _LatexReader:
         return base if high is None else f"<{sup}>{base}{high}</{sup}>"
 
     def _group(self) -> str:
-        """What stands in braces, or a single letter, sign or digit: LaTeX takes one of the digits of 12."""
+        """A group in braces, or a single letter, sign or digit: LaTeX takes one of the digits of 12."""
         if (token := self._skip())[:1].isdigit():
             self.at += 1
             return f"<mn>{token[0]}</mn>"
@@ -254,16 +202,10 @@ class _LatexReader:
         raise LatexError(f"{sign!r} in {self.latex!r}")
 
     def _command(self, name: str) -> str:  # noqa: C901, PLR0911, PLR0912  # one case per command
-        if name in _LETTERS:
-            return f"<mi>{_LETTERS[name]}</mi>"
-        if name in _UPRIGHT:
-            return f'<mi mathvariant="normal">{_UPRIGHT[name]}</mi>'
-        if name in _OPERATORS:
-            return f"<mo>{_OPERATORS[name]}</mo>"
+        if name in _ELEMENTS:
+            return _ELEMENTS[name].format(_sign(name))
         if name in _NAMES:
             return f"<mi>{name}</mi>"
-        if name in _LARGE:
-            return f'<mo movablelimits="true">{_LARGE[name]}</mo>'
         if name in ("frac", "tfrac", "dfrac"):
             fraction = f"<mfrac>{self._group()}{self._group()}</mfrac>"
             return _large(fraction) if name == "dfrac" else fraction
@@ -361,14 +303,26 @@ def _fence(sign: str, *, stretchy: bool = False) -> str:
 
 def _styled(variant: str, letters: str) -> str:
     """Letters of another alphabet; browsers know these by their code points, not by an attribute."""
-    capital, small = _STARTS[variant]
-    shown = ""
-    for letter in letters:
-        if not (letter.isascii() and letter.isalpha()):
-            raise LatexError(f"\\{variant}{{{letters}}}")
-        place = capital + ord(letter) - ord("A") if letter.isupper() else small + ord(letter) - ord("a")
-        shown += _HOLES.get(variant + letter, chr(place))
-    return f"<mi>{shown}</mi>"
+    if not (letters.isascii() and all(map(str.isalpha, letters))):
+        raise LatexError(f"\\{variant}{{{letters}}}")
+    return f"<mi>{''.join(_letter(_VARIANTS[variant], letter) for letter in letters)}</mi>"
+
+
+def _letter(alphabet: str, letter: str) -> str:
+    name = f"{'CAPITAL' if letter.isupper() else 'SMALL'} {letter.upper()}"
+    try:
+        return unicodedata.lookup(f"MATHEMATICAL {alphabet} {name}")
+    except KeyError:  # one that was there before the block of mathematical letters
+        older = f"{alphabet.replace('FRAKTUR', 'BLACK-LETTER')} {name}"
+        return unicodedata.lookup("PLANCK CONSTANT" if alphabet == "ITALIC" else older)
+
+
+@functools.cache
+def _sign(name: str) -> str:
+    """The sign of a command of LaTeX."""
+    from matplotlib.mathtext import get_unicode_index
+
+    return _OTHERWISE.get(name) or chr(get_unicode_index(f"\\{name}"))
 
 
 def _spaced(words: str) -> str:

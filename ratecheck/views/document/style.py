@@ -1,4 +1,4 @@
-"""How a review looks: light and dark, on a phone, on paper.
+"""The style sheet of documents: light and dark, on a phone, on paper.
 
 On a screen whatever is wider than the page scrolls inside of its own box (class ``wide``), never the page; on a phone
 every row of a table of ``many`` columns becomes a block, with the heads before its cells. On paper

@@ -1,4 +1,4 @@
-"""What makes a figure readable: text that is no wider than its place, and axes that no single value flattens."""
+"""Readable figures: text that is no wider than its place, and axes that no single value flattens."""
 
 from __future__ import annotations
 

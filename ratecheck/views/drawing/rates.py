@@ -66,7 +66,7 @@ def rates_figure(card: Card, curves: Sequence[Curves]) -> Figure:
 
 
 def local_steps_figure(cases: Sequence[LocalSteps]) -> Figure:
-    """What local steps buy, one panel per case, with the exponents of both sides at either end."""
+    """Both sides against the number of local steps, one panel per case, with their exponents at either end."""
     with style.styled():
         figure = style.new_figure(_WIDTH, _LONE)
         panels = figure.subplots(1, len(cases), squeeze=False, sharey=True)[0]

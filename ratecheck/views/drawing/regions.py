@@ -121,7 +121,7 @@ def _limits(axes: Axes, region: Region, points: Mapping[str, Mapping[str, float]
 
 
 def _frame_side(points: tuple[tuple[float, float], ...], ends: list[tuple[float, float]]) -> list[tuple[int, int]]:
-    """Which sides of the frame an edge without conditions lies on, as (axis, low or high)."""
+    """The sides of the frame on which an edge without conditions lies, as (axis, low or high)."""
     found = []
     for k, side in itertools.product((0, 1), (0, 1)):
         if all(math.isclose(point[k], ends[k][side], rel_tol=1e-9) for point in points):

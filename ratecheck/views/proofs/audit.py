@@ -20,7 +20,7 @@ _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instanc
 
 
 def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
-    """What ``--json`` prints: one object per step."""
+    """Steps as JSON data, one object each."""
     return [
         {
             **picked(f, "id", "paper", "location", "claim", "kind", "of", "verdict", "certified", "basis", "scope"),

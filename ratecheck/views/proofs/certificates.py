@@ -27,7 +27,7 @@ def certificate_text(answer: Mapping[str, Any]) -> str:
 
 
 def leaving_text(answers: Sequence[Mapping[str, Any]], file: str, what: str = "steps") -> str:
-    """How many proved steps of each paper have a certificate in the file, and what the others lack."""
+    """The number of proved steps of each paper with a certificate in the file, and the reasons of the others."""
     lines = []
     papers = [each.get("file") or each["id"].partition("/")[0] for each in answers]
     for paper in dict.fromkeys(papers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.numbers import counted
 from bounds.roots import shown as formula
 from bounds.statement import Statement
 from ratecheck.auditing.sharpen import SharperConstant, SharperStatement, SharperTheorem
@@ -12,7 +13,7 @@ from ratecheck.views.proofs.implications import shown
 
 
 def sharpen_text(found: SharperTheorem) -> str:
-    """What became sharper, statement by statement, the theorem as it is then, and what it rests on."""
+    """The sharper constants by statement, the theorem with them, and what it rests on."""
     lines = [_line(each) for each in found.statements if each.constants or each.open]
     theorem = found.theorem
     if not theorem.constants and not theorem.open:
@@ -22,7 +23,7 @@ def sharpen_text(found: SharperTheorem) -> str:
         lines += [f"  for {formula(c.left)} {c.operator} {formula(c.right)}" for c in theorem.sharper.conditions]
     lines.append("")
     links = sum(len(each.implications) for each in found.statements)
-    lines.append(f"  proved by certificates: {_count(links, 'implication')}, with all of these constants together")
+    lines.append(f"  proved by certificates: {counted(links, 'implication')}, with all of these constants together")
     if found.taken:
         lines.append(f"  taken as they are: {', '.join(found.taken)}")
     if found.facts:
@@ -31,9 +32,9 @@ def sharpen_text(found: SharperTheorem) -> str:
 
 
 def leaving_text(found: SharperTheorem, file: str) -> str:
-    """Which inequalities were written with a proof, and which were not."""
+    """The inequalities that were written with a proof, and those without."""
     many = len(found.certificates) + len(found.uncertified)
-    text = f"  {len(found.certificates)} of {_count(many, 'inequality', 'inequalities')} written to {file}"
+    text = f"  {len(found.certificates)} of {counted(many, 'inequality', 'inequalities')} written to {file}"
     return "\n".join([text, *(f"  without: {name}: {why}" for name, why in found.uncertified)])
 
 
@@ -82,7 +83,3 @@ def _fields(constant: SharperConstant) -> dict[str, Any]:
 
 def _bounds(statement: Statement) -> dict[str, str]:
     return {claim.name: str(claim.bound) for claim in statement.claims}
-
-
-def _count(number: int, one: str, more: str = "") -> str:
-    return f"{number} {one if number == 1 else more or one + 's'}"

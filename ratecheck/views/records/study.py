@@ -1,4 +1,4 @@
-"""What a study found as text."""
+"""Findings of a study as text."""
 
 from __future__ import annotations
 

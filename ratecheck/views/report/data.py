@@ -84,7 +84,7 @@ def judged(claim: StudyClaim, study: Study) -> str:
 
 
 def _outcome(claim: StudyClaim, words: dict[str, str], *, timed: bool) -> str:
-    """How the compared quantity has to come out."""
+    """The claimed result of a comparison."""
     if claim.effect is None:
         return f"smaller in {_listed(claim.over)} than in {claim.than}, {words['vary']} by {words['vary']}"
     if claim.curves:

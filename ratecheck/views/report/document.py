@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeAlias
 
+from bounds import numbers
 from bounds.printing.nodes import (
     Code,
     Document,
@@ -24,6 +26,8 @@ from bounds.printing.nodes import (
 from ratecheck.views.numbers import number
 
 Data = Mapping[str, Any]
+# Heads of a table, with the cell of what a row is about.
+_Columns: TypeAlias = dict[str, Callable[[Any], Line]]
 
 _MEANS: Mapping[str, str] = {
     "CONFIRMED": "every comparison goes the claimed way, significantly",
@@ -37,11 +41,11 @@ _MEANS: Mapping[str, str] = {
 def document(data: Data, drawings: Mapping[str, Callable[[], str]]) -> Document:
     """The report of these data; ``drawings`` make the figures as SVG, by name."""
     sections = [
-        Section(2, ("Summary",), "summary", tuple(_summary(data))),
-        Section(2, ("Claims",), "claims", tuple(map(_claim, data["claims"]))),
-        Section(2, ("Figures",), "figures", tuple(_figures(data, drawings))),
-        Section(2, ("Theorems on the curves",), "theorems", tuple(_theorems(data))),
-        Section(2, ("What was run",), "settings", tuple(_settings(data))),
+        Section(2, "Summary", "summary", tuple(_summary(data))),
+        Section(2, "Claims", "claims", tuple(map(_claim, data["claims"]))),
+        Section(2, "Figures", "figures", tuple(_figures(data, drawings))),
+        Section(2, "Theorems on the curves", "theorems", tuple(_theorems(data))),
+        Section(2, "What was run", "settings", tuple(_settings(data))),
     ]
     return Document("Report", data["of"], data["title"], tuple(each for each in sections if each.nodes), data)
 
@@ -59,7 +63,7 @@ def counted(data: Data) -> str:
     """The number of claims of each verdict, in one line."""
     counts = data["counts"]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts["verdicts"].items() if count)
-    claims = f"{counts['claims']} claim{'' if counts['claims'] == 1 else 's'}"
+    claims = numbers.counted(counts["claims"], "claim")
     return f"{claims}{': ' if verdicts else ''}{verdicts}{' (smoke test)' if data['quick'] else ''}"
 
 
@@ -71,36 +75,33 @@ def _anchor(name: str) -> str:
 
 
 def _summary(data: Data) -> Iterator[Node]:
-    yield Section(3, ("What was found",), "found", tuple(_found(data)))
-    listed = Listing(tuple((each,) for each in data["not_checked"]))
-    yield Section(3, ("What was not checked",), "not-checked", (listed,))
+    yield Section(3, "What was found", "found", tuple(_found(data)))
+    listed = Listing(tuple(data["not_checked"]))
+    yield Section(3, "What was not checked", "not-checked", (listed,))
     if data["chosen"]:
-        chosen = Listing(tuple((each,) for each in data["chosen"]))
-        yield Section(3, ("Chosen here, where the source leaves a choice",), "chosen", (chosen,))
-    commands = Terms(tuple((each["what"], (Code(each["command"]),)) for each in data["commands"]))
-    yield Section(3, ("How would you check this?",), "repeat", (commands,))
+        chosen = Listing(tuple(data["chosen"]))
+        yield Section(3, "Chosen here, where the source leaves a choice", "chosen", (chosen,))
+    commands = Terms(tuple((each["what"], Code(each["command"])) for each in data["commands"]))
+    yield Section(3, "How would you check this?", "repeat", (commands,))
 
 
 def _found(data: Data) -> Iterator[Node]:
     yield Paragraph((Strong(counted(data)), "."))
     if not data["claims"]:
         return
-    rows = tuple(
-        (
-            (Hyperlink(each["name"], _anchor(each["name"])),),
-            (Strong(each["verdict"]),),
-            (each["says"],),
-            (each["source"] or "-",),
-            (_tally(each),),
-        )
-        for each in data["claims"]
-    )
-    yield Grid("Claims", ("Claim", "Verdict", "What it says", "Source", "Comparisons"), rows)
+    columns: _Columns = {
+        "Claim": lambda each: Hyperlink(each["name"], _anchor(each["name"])),
+        "Verdict": lambda each: Strong(each["verdict"]),
+        "What it says": itemgetter("says"),
+        "Source": lambda each: each["source"] or "-",
+        "Comparisons": _tally,
+    }
+    yield Grid.of("Claims", data["claims"], columns)
     verdicts = dict.fromkeys(each["verdict"] for each in data["claims"])
-    yield Terms(tuple((verdict, (_MEANS[verdict],)) for verdict in verdicts))
+    yield Terms(tuple((verdict, _MEANS[verdict]) for verdict in verdicts))
     at_once, alone = 1 - data["level"], 1 - data["level_of_one_interval"]
     said = f"Every interval is right with probability {alone:.6g}, all of them at once with probability {at_once:.6g}."
-    yield Paragraph((said,))
+    yield Paragraph(said)
 
 
 def _tally(claim: Data) -> str:
@@ -116,16 +117,16 @@ def _tally(claim: Data) -> str:
 def _claim(claim: Data) -> Section:
     nodes: list[Node] = [Paragraph((Strong(claim["verdict"]), f" — {claim['says']}"))]
     rows: list[tuple[str, Line]] = [
-        ("Source", (claim["source"],)),
-        ("Figures", (", ".join(filter(None, (claim["figure"], claim["than"]))),)),
-        ("What is compared", (claim["judged"],)),
-        ("Comparisons", (_tally(claim),)),
-        ("Mean ratio", (_interval(claim["average"]),) if claim["average"] else ("",)),
-        ("Too noisy to tell whether steady", (", ".join(claim["noisy"]),)),
+        ("Source", claim["source"]),
+        ("Figures", ", ".join(filter(None, (claim["figure"], claim["than"])))),
+        ("What is compared", claim["judged"]),
+        ("Comparisons", _tally(claim)),
+        ("Mean ratio", _interval(claim["average"]) if claim["average"] else ""),
+        ("Too noisy to tell whether steady", ", ".join(claim["noisy"])),
     ]
-    nodes.append(Terms(tuple((label, line) for label, line in rows if line != ("",))))
+    nodes.append(Terms(tuple(row for row in rows if row[1] != "")))
     nodes.append(_comparisons(claim))
-    return Section(3, (claim["name"],), _anchor(claim["name"]), tuple(nodes))
+    return Section(3, claim["name"], _anchor(claim["name"]), tuple(nodes))
 
 
 # So many rows of a table are read; more are folded.
@@ -134,29 +135,25 @@ _ROWS = 12
 
 def _comparisons(claim: Data) -> Node:
     levels = any(each["level"] is not None for each in claim["comparisons"])
-    rows = tuple(
-        (
-            (each["first"],),
-            (each["second"],),
-            *(((_optional(each["level"]),),) if levels else ()),
-            (_interval(each["ratio"]),),
-            (each["side"] + (f": {each['reason']}" if each["reason"] else ""),),
-        )
-        for each in claim["comparisons"]
-    )
-    head = ("First", "Second", *(("Level",) if levels else ()), "Second / first", "Side")
-    grid = Grid("Ratios with their simultaneous limits", head, rows)
-    return grid if len(rows) <= _ROWS else Fold(f"All {len(rows)} comparisons", (grid,))
+    columns: _Columns = {
+        "First": itemgetter("first"),
+        "Second": itemgetter("second"),
+        **({"Level": lambda each: number(each["level"])} if levels else {}),
+        "Second / first": lambda each: _interval(each["ratio"]),
+        "Side": lambda each: each["side"] + (f": {each['reason']}" if each["reason"] else ""),
+    }
+    return _folded("comparisons", Grid.of("Ratios with their simultaneous limits", claim["comparisons"], columns))
+
+
+def _folded(what: str, grid: Grid) -> Node:
+    """The table, folded where it is long."""
+    return grid if len(grid.rows) <= _ROWS else Fold(f"All {len(grid.rows)} {what}", grid)
 
 
 def _interval(interval: Data | None) -> str:
     if interval is None:
         return "-"
-    return f"{_optional(interval['value'])} [{_optional(interval['low'])}, {_optional(interval['high'])}]"
-
-
-def _optional(value: float | None) -> str:
-    return "-" if value is None else number(value)
+    return f"{number(interval['value'])} [{number(interval['low'])}, {number(interval['high'])}]"
 
 
 # --- Figures, theorems, settings ---
@@ -174,7 +171,7 @@ def _figures(data: Data, drawings: Mapping[str, Callable[[], str]]) -> Iterator[
                 Picture(f"f-{_anchor(name)}", f"{name}: {panel['vary']} varies", says, drawings[name], instead)
             )
         nodes.append(_curves(curves))
-        yield Section(3, (_heading(panel),), f"f-{_anchor(name)}-s", tuple(nodes))
+        yield Section(3, _heading(panel), f"f-{_anchor(name)}-s", tuple(nodes))
 
 
 def _heading(panel: Data) -> str:
@@ -182,18 +179,16 @@ def _heading(panel: Data) -> str:
 
 
 def _curves(curves: Sequence[Data]) -> Grid:
-    rows = tuple(
-        (
-            (each["curve"],),
-            (_interval(each["steady_state"]),),
-            (_state(each),),
-            (_optional(each["mean"]),),
-            (", ".join(f"{share}: {_optional(rounds)}" for share, rounds in each["rounds_to"].items()) or "-",),
-        )
-        for each in curves
-    )
-    head = ("Curve", "Mean of the last rounds", "There", "Mean of all rounds", "Rounds to a share of the start")
-    return Grid("The metric on each curve", head, rows)
+    columns: _Columns = {
+        "Curve": itemgetter("curve"),
+        "Mean of the last rounds": lambda each: _interval(each["steady_state"]),
+        "There": _state,
+        "Mean of all rounds": lambda each: number(each["mean"]),
+        "Rounds to a share of the start": lambda each: (
+            ", ".join(f"{share}: {number(rounds)}" for share, rounds in each["rounds_to"].items()) or "-"
+        ),
+    }
+    return Grid.of("The metric on each curve", curves, columns)
 
 
 def _state(curve: Data) -> str:
@@ -208,22 +203,21 @@ def _theorems(data: Data) -> Iterator[Node]:
         f"{admitted} of {len(data['theory'])} bounds are of settings that their theorem admits; the others bound "
         f"nothing, and the condition that is broken stands beside them."
     )
-    yield Paragraph((said,))
-    rows = tuple(
-        (
-            (f"{each['figure']} {each['curve']}",),
-            (Code(each["statement"]),),
-            (_optional(each["mean"]),),
-            (_optional(each["bound"]),),
-            (_ratio(each),),
-            ("yes" if each["admissible"] else "no",),
-            ("; ".join(each["broken"]),),
-        )
-        for each in data["theory"]
-    )
-    head = ("Curve", "Statement", "Measured mean", "Bound", "Measured / bound", "Admissible", "Broken")
-    grid = Grid("Bounds beside the means that they bound", head, rows)
-    yield grid if len(rows) <= _ROWS else Fold(f"All {len(rows)} bounds", (grid,))
+    yield Paragraph(said)
+    columns: _Columns = {
+        "Curve": _title,
+        "Statement": lambda each: Code(each["statement"]),
+        "Measured mean": lambda each: number(each["mean"]),
+        "Bound": lambda each: number(each["bound"]),
+        "Measured / bound": _ratio,
+        "Admissible": lambda each: "yes" if each["admissible"] else "no",
+        "Broken": lambda each: "; ".join(each["broken"]),
+    }
+    yield _folded("bounds", Grid.of("Bounds beside the means that they bound", data["theory"], columns))
+
+
+def _title(curve: Data) -> str:
+    return f"{curve['figure']} {curve['curve']}"
 
 
 def _ratio(theory: Data) -> str:
@@ -236,28 +230,24 @@ def _settings(data: Data) -> Iterator[Node]:
     metric = "what the theorems on a curve's method bound" if data["metric"] == "theorem" else _pairs(data["metric"])
     steady = f"{data['window']:g} of all; steady where their two halves differ by less than {data['tolerance']:g}"
     rows: tuple[tuple[str, Line], ...] = (
-        ("File", (Code(data["file"]),)),
-        ("Metric", (metric,)),
-        ("Seed", (str(data["seed"]),)),
-        ("Last rounds", (steady,)),
+        ("File", Code(data["file"])),
+        ("Metric", metric),
+        ("Seed", str(data["seed"])),
+        ("Last rounds", steady),
         ("Code", (Code(data["code"]), ", with which cells of the store are named")),
     )
     yield Terms(rows)
-    table = tuple(
-        (
-            (f"{each['figure']} {each['curve']}",),
-            (each["algorithm"],),
-            (each["participation"],),
-            (f"m={each['m']}, K={each['K']}, T={each['rounds']}",),
-            (_pairs(each["step_sizes"]),),
-            (_pairs(each["noise"]) or "-",),
-            (str(each["replicates"]),),
-            (f"{each['problem']}: {_pairs(each['parameters'])}",),
-        )
-        for each in data["curves"]
-    )
-    head = ("Curve", "Algorithm", "Who takes part", "Sizes", "Step sizes", "Noise", "Replicates", "Problem")
-    yield Fold(f"All {len(table)} curves", (Grid("Settings of the curves", head, table),))
+    columns: _Columns = {
+        "Curve": _title,
+        "Algorithm": itemgetter("algorithm"),
+        "Who takes part": itemgetter("participation"),
+        "Sizes": lambda each: f"m={each['m']}, K={each['K']}, T={each['rounds']}",
+        "Step sizes": lambda each: _pairs(each["step_sizes"]),
+        "Noise": lambda each: _pairs(each["noise"]) or "-",
+        "Replicates": lambda each: str(each["replicates"]),
+        "Problem": lambda each: f"{each['problem']}: {_pairs(each['parameters'])}",
+    }
+    yield Fold(f"All {len(data['curves'])} curves", Grid.of("Settings of the curves", data["curves"], columns))
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import bounds
 from bounds.ledger.refuted import refuted
 from bounds.ledger.step import StepKind
 from bounds.printing.markup import MarkupBlocks
-from bounds.printing.nodes import Code, Display, Listing, Math, Node, Paragraph, Part, text
+from bounds.printing.nodes import Code, Display, Listing, Math, Node, Paragraph, Part, parts, text
 from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.errata import Erratum
@@ -54,18 +54,25 @@ LEVELS = (
 class Reviewed:
     """The material on one statement: its repaired forms, and what was found about it and them.
 
-    ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of, and so is
-    ``coverage``: the settings of the paper's experiments, where it was examined whether they meet the conditions.
+    ``address`` is what commands take for it, and ``given`` what `falsify` takes for each form, by key. ``graphs`` are
+    by the key of the form that they are of, and so is ``coverage``: the settings of the paper's experiments, where it
+    was examined whether they meet the conditions.
     """
 
     statement: Statement
     address: str
     main: bool
     repaired: tuple[Statement, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
     graphs: Mapping[str, ProofGraph] = field(default_factory=dict)
     searches: tuple[Falsified, ...] = ()
     constants: tuple[CheckedImplication, ...] = ()
     coverage: Mapping[str, tuple[Coverage, ...]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the statement and of its repaired forms."""
+        return (self.statement.key, *(each.key for each in self.repaired))
 
 
 @dataclass(frozen=True)
@@ -174,8 +181,7 @@ def _entry(
     own = [each for each in steps if each.of == statement.key]
     conclusion = conclusions.get(statement.key)
     ids = {each.id for each in own}
-    forms = {statement.key, *(each.key for each in reviewed.repaired)}
-    told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms]
+    told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in reviewed.keys]
     searches = [{**_search(each), "command": _search_command(each, reviewed, requested)} for each in reviewed.searches]
     found = plain(
         {
@@ -224,7 +230,7 @@ def _rests_on(statement: Statement, conclusions: Mapping[str, Conclusion]) -> li
 
 
 def _known(statement: Statement) -> dict[str, Any] | None:
-    """What the catalogue says against a statement, and the same in a few words; None where it says nothing."""
+    """The catalogue's objection to a statement, and the same in a few words; None for none."""
     against = refuted(statement)
     return None if against is None else {**against.fields(), "what": against.what}
 
@@ -240,14 +246,14 @@ def _block(node: Node) -> dict[str, Any]:
         return {"display": node.latex}
     assert isinstance(node, Paragraph | Listing), "titles and symbols stand elsewhere"
     entries = (node.parts,) if isinstance(node, Paragraph) else node.items
-    return {"label": node.label, "entries": [[_inline(part) for part in entry] for entry in entries]}
+    return {"label": node.label, "entries": [[_inline(part) for part in parts(entry)] for entry in entries]}
 
 
 def _inline(part: Part) -> dict[str, str]:
     if isinstance(part, Math):
         # What stands in a line is set as large as a display, which is for whoever shows it.
         return {"latex": part.latex}
-    return {"key": part.text} if isinstance(part, Code) else {"words": text((part,))}
+    return {"key": part.text} if isinstance(part, Code) else {"words": text(part)}
 
 
 def _symbols(statement: Statement) -> list[dict[str, str]]:
@@ -256,7 +262,7 @@ def _symbols(statement: Statement) -> list[dict[str, str]]:
 
 
 def _search(found: Falsified) -> dict[str, Any]:
-    """What a review says of a search, with ``ratio``, the tightness as it is printed; the rest is the command's."""
+    """A search as JSON data: some fields of the command's, and ``ratio``, the tightness as it is printed."""
     fields = falsified_fields(found)
     kept = (
         "key", "verdict", "tightness", "shape", "evaluations", "applicable", "zero", "stopped", "reasons",
@@ -361,7 +367,7 @@ def _not_checked(entry: Mapping[str, Any], requested: Requested) -> list[str]:
 
 
 def _without_steps(entry: Mapping[str, Any]) -> str:
-    """What is left of a statement of which the ledger has no step of its own."""
+    """The unchecked part of a statement of which the ledger has no step of its own."""
     if not entry["rests_on"]:
         return "its proof: no step of it was examined"
     several = ", ".join(each["key"] for each in entry["rests_on"])
@@ -396,7 +402,7 @@ def _steps_left(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _never(requested: Requested, steps: Sequence[StepResult]) -> list[str]:
-    """What no review of this kind has checked, and what this one was not requested to."""
+    """Checks that no review of this kind makes, and those that this one was not requested to make."""
     found = [
         "That the statements and steps are what is printed, and all of it: people transcribed them.",
         "That the steps of a proof add up to its statement, but for links of a proof graph that are PROVED.",

@@ -21,7 +21,7 @@ Answer = tuple[str, tuple[Line, ...]]
 
 
 def anchor(key: str) -> str:
-    """What links to a statement lead to."""
+    """The name of a statement's section, to which links lead."""
     return "s-" + "".join(sign if sign.isascii() and (sign.isalnum() or sign in ".-") else "-" for sign in key)
 
 
@@ -43,16 +43,16 @@ def _error(data: Data) -> Iterator[Line]:
         yield (Hyperlink(each["key"], anchor(each["key"])), " is ", Strong("violated"), f"{shown}.")
     if not data["counts"]["steps"]:
         if not violated:
-            yield (_NONE_SEARCHED if data["asked"]["evaluations"] else _NONE_EXAMINED,)
+            yield _NONE_SEARCHED if data["asked"]["evaluations"] else _NONE_EXAMINED
         return
     if not data["errata"]:
-        yield ("None was found: no step was refuted.",)
+        yield "None was found: no step was refuted."
         return
     first, *others = data["errata"]
     shown = first["wrong"] or f"false as printed: {first['printed']}"
     kind = f" ({first['kind']})" if first["wrong"] else ""
     yield (Hyperlink(f"Erratum {first['number']}", f"e-{first['number']}"), f"{kind}, {first['place']}: {shown}")
-    yield (Strong(f"What follows: {_named(first['consequence'], data)}."),)
+    yield Strong(f"What follows: {_named(first['consequence'], data)}.")
     if others:
         worst = [f"{each['count']} {each['what']}" for each in data["levels"][:2]]
         most = f", of them {'; '.join(worst)}" if len(data["levels"]) > 1 else ""
@@ -87,7 +87,7 @@ def _capital(text: str) -> str:
 def _stands(data: Data) -> Iterator[Line]:
     main = {each["key"]: each for each in data["statements"] if each["main"]}
     if not main:
-        yield ("Nothing here is a main statement.",)
+        yield "Nothing here is a main statement."
         return
     yield from _refuted(data, main)
     for standing, says, keys in _groups(data):
@@ -106,11 +106,11 @@ def _stands(data: Data) -> Iterator[Line]:
     if not data["counts"]["steps"]:
         return
     if not any(each["graphs"] for each in main.values()):
-        yield (_WITHOUT_GRAPH,)
+        yield _WITHOUT_GRAPH
     elif any(_proved(each) for each in main.values()):
-        yield (_PROVED_MEANS,)
+        yield _PROVED_MEANS
     else:
-        yield (_NONE_PROVED,)
+        yield _NONE_PROVED
 
 
 def _changing(entry: Data) -> list[Part]:
@@ -122,7 +122,7 @@ def _changing(entry: Data) -> list[Part]:
 
 
 class _ProvedForm(IntEnum):
-    """Which form of a statement has a proof graph that is proved throughout, the printed one with or without more."""
+    """The form of a statement whose proof graph is proved throughout: repaired, printed with more assumed, printed."""
 
     NONE, REPAIRED, ASSUMING, PRINTED = range(4)
 
@@ -134,7 +134,7 @@ def _proved(entry: Data) -> _ProvedForm:
 
 
 def _label(standing: str, proved: _ProvedForm) -> str:
-    """What is said of statements of one standing, of which a form is proved as a whole."""
+    """The standing in words, where a form of the statement is proved as a whole."""
     if proved is _ProvedForm.NONE:
         return standing or _NO_STEP
     if standing in (_REPAIRED, _PROOF):
@@ -152,12 +152,12 @@ _HOW = {
 
 
 def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
-    """What speaks against main statements as they are printed, beside their standing; or that nothing does."""
+    """Objections to main statements as printed, beside their standing; or that there are none."""
     against: dict[str, list[str]] = {}
     for each in main.values():
         if each["standing"] != _FALSE and (what := _against(each, data["errata"])):
             against.setdefault(what, []).append(each["number"])
-    yield from ((f"{'; '.join(numbers)}: {what}.",) for what, numbers in against.items())
+    yield from (f"{'; '.join(numbers)}: {what}." for what, numbers in against.items())
     broken = [each["number"] for each in main.values() if each["standing"] != _FALSE and _breaks(each)]
     if broken:
         yield (Strong("The printed argument breaks"), f" ({grade_meaning(_BROKEN)}): {'; '.join(broken)}.")
@@ -169,11 +169,11 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
     speaks_against = found or against or broken or any(each["standing"] == _FALSE for each in main.values())
     if data["counts"]["steps"] and not speaks_against and len(wrong) < len(main):
         none = "None of the others" if wrong else "None" if len(main) > 1 else ""
-        yield (Strong(f"{none} is refuted as printed." if none else "It is not refuted as printed."),)
+        yield Strong(f"{none} is refuted as printed." if none else "It is not refuted as printed.")
 
 
 def _against(entry: Data, errata: Sequence[Data]) -> str:
-    """What the audit says against the statement as it is printed, be the form that is encoded right or not."""
+    """The audit's objection to the printed form, be the form that is encoded right or not."""
     if entry["known"]:
         return str(entry["known"]["what"])
     false = {step["id"] for step in entry["steps"] if step["kind"] == _END_TO_END and step["verdict"] == _FALSE_STEP}
@@ -242,12 +242,12 @@ _MISPRINT = FaultKind.MISPRINT.text
 
 
 def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
-    """What is not covered by any form of a statement, once for all statements of which the same is said."""
+    """Settings that no form of a statement covers, once for all statements of which the same is said."""
     said: dict[str, list[str]] = {}
     for each in main.values():
         if text := uncovered(each):
             said.setdefault(text, []).append(each["number"])
-    yield from ((f"{'; '.join(numbers)}: {text}.",) for text, numbers in said.items())
+    yield from (f"{'; '.join(numbers)}: {text}." for text, numbers in said.items())
 
 
 _NO_STEP = "no step of its own examined"
@@ -265,7 +265,7 @@ _WITHOUT_GRAPH = "Whether the steps add up to the statement was not checked."
 _SHORT = 120
 
 
-def _in_numbers(evidence: str, erratum: Data) -> Line:
+def _in_numbers(evidence: str, erratum: Data) -> tuple[Part, ...]:
     """The numbers that refute a step, or where they stand."""
     if len(evidence) > _SHORT:
         return (", with ", Hyperlink("its numbers", f"e-{erratum['number']}"), ".")
@@ -298,11 +298,9 @@ def _open(data: Data) -> Iterator[Line]:
         how = "tried on instances or in a special case, taken as textbook facts, or not decided"
         mended = counts["repairs_unproved"]
         more = f" Of {mended} more, false as printed, the repaired form is not proved either." if mended else ""
-        yield (f"{few} neither proved nor refuted, of {counts['steps']}: {how}.{more}",)
+        yield f"{few} neither proved nor refuted, of {counts['steps']}: {how}.{more}"
     else:
-        yield (
-            "Its proof: no step of it was examined." if counts["main"] == 1 else "The proofs: no step was examined.",
-        )
+        yield "Its proof: no step of it was examined." if counts["main"] == 1 else "The proofs: no step was examined."
     if not data["asked"]["evaluations"]:
         beyond = "Beyond the instances of the steps no" if counts["steps"] else "No"
         yield (f"{beyond} search for counterexamples, ", Code("ratecheck falsify"), ", was run.")

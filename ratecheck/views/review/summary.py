@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bounds.numbers import counted
 from bounds.printing import nodes
 from ratecheck.stepsizes.coverage import CoverageVerdict
 from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
-from ratecheck.views.review.words import counted, open_said, standing_said, uncovered
+from ratecheck.views.review.words import open_said, standing_said, uncovered
 
 Data = Mapping[str, Any]
 
@@ -44,7 +45,7 @@ def text(data: Data) -> str:
 
 
 def algebra(counts: Data) -> str:
-    """How much of the algebra is certified."""
+    """The number of steps that are certified."""
     if not counts["steps"]:
         return "no step of a proof was examined"
     return f"algebra of {counts['certified']} of {counted(counts['steps'], 'step')} certified"

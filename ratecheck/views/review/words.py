@@ -70,11 +70,6 @@ _BRIEFLY: Mapping[str, str] = {
 }
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def grade_meaning(grade: str) -> str:
     """The meaning of the grade of a proof graph."""
     return _GRADES[grade]
@@ -109,7 +104,7 @@ def standing_briefly(standing: str) -> str:
 
 
 def uncovered(entry: Data) -> str:
-    """Which forms of a statement cover no setting of the paper's experiments; empty where there is none."""
+    """The forms of a statement that cover no setting of the paper's experiments; empty where there is none."""
     forms = [each for each in entry["coverage"] if {*each["verdicts"]} - {"OUTSIDE"} == {"NOT COVERED"}]
     if not forms:
         return ""
@@ -136,5 +131,5 @@ def search_said(search: Data) -> str:
 
 
 def open_said(unconfirmed: Data) -> str:
-    """What exceeds a bound by one evaluation and is confirmed by none."""
+    """A violation that one evaluation shows and nothing confirms, in words."""
     return f"{unconfirmed['where']} exceeds the bound, which is not confirmed, since {unconfirmed['why']}"

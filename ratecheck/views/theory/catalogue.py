@@ -11,7 +11,7 @@ from ratecheck.views.width import table
 
 
 def catalogue_text(statements: Mapping[str, Statement]) -> str:
-    """What commands take for each statement, its number and its title."""
+    """The address of each statement, its number and its title."""
     rows = [
         (address, s.source.number, s.title + ("   (order only)" if s.order_only else ""))
         for address, s in statements.items()

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.numbers import counted
 from ratecheck.plain import picked
 from ratecheck.versions.expressions import Change, Larger, Sameness, Tightness, text
 from ratecheck.versions.findings import FindingsChange
@@ -56,19 +57,19 @@ def change_words(change: Change) -> str:
     if change.same is Sameness.PROVED:
         return "same"
     if change.same is Sameness.AT_POINTS:
-        return f"same at {_points(change.points)}: {text(change.old)} -> {text(change.new)}"
+        return f"same at {counted(change.points, 'random point')}: {text(change.old)} -> {text(change.new)}"
     if change.same is Sameness.UNDECIDED:
         return f"cannot be compared: {text(change.old)} -> {text(change.new)}"
     pair = change.coefficients
     formulas = f"{pair[0]} -> {pair[1]}" if pair else f"{text(change.old)} -> {text(change.new)}"
     if change.ratio is not None:
-        seen = "" if change.ratio_proved else f" at {_points(change.points)}"
+        seen = "" if change.ratio_proved else f" at {counted(change.points, 'random point')}"
         return f"{formulas} ({_number(change.ratio)} times{seen})"
     return f"{formulas} ({_side(change)})"
 
 
 def right_words(claim: ClaimChange) -> str:
-    """Which right side is larger, and what that makes of the claim where only it changed."""
+    """The larger right side, and whether the claim is weaker where only that changed."""
     change = claim.right
     if change.same is not Sameness.DIFFERENT:
         return change_words(change) if change.same is Sameness.PROVED else change_words(change).partition(":")[0]
@@ -85,16 +86,12 @@ def _side(change: Change) -> str:
     if change.side is Larger.UNDECIDED:
         return change.side.value
     if change.side is Larger.MIXED:
-        return f"{change.side.value}, of {_points(change.points)}"
+        return f"{change.side.value}, of {counted(change.points, 'random point')}"
     return (
         f"{change.side.value} everywhere, proved"
         if change.side_proved
-        else f"{change.side.value} at {_points(change.points)}"
+        else f"{change.side.value} at {counted(change.points, 'random point')}"
     )
-
-
-def _points(count: int) -> str:
-    return f"{count} random point{'' if count == 1 else 's'}"
 
 
 def _number(value: sp.Expr) -> str:
@@ -141,7 +138,7 @@ def findings_lines(what: str, found: FindingsChange) -> list[str]:
 def counts(found: Sequence[StatementChange], gone: Sequence[str], added: Sequence[str]) -> str:
     """Such as ``2 statements matched: 1 same, 1 changed; 0 gone, 1 new``."""
     same = sum(each.same for each in found)
-    many = "1 statement" if len(found) == 1 else f"{len(found)} statements"
+    many = counted(len(found), "statement")
     return f"{many} matched: {same} same, {len(found) - same} changed; {len(gone)} gone, {len(added)} new"
 
 

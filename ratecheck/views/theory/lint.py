@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from bounds.numbers import counted
 from ratecheck.linting.finding import Finding, Level, Report
 
 
@@ -17,17 +18,13 @@ def reports_text(reports: Sequence[Report]) -> str:
 def counts(reports: Sequence[Report]) -> str:
     """Such as ``3 statements: 1 error, 0 warnings, 2 notes; 1 checked in part``."""
     found = Counter(finding.level for report in reports for finding in report.findings)
-    listed = ", ".join(_many(found[level], level.value) for level in Level)
+    listed = ", ".join(counted(found[level], level.value) for level in Level)
     part = sum(bool(report.not_checked) for report in reports)
     # Of a single statement it is said what was not.
     rest = (
         f"; {part} checked in part: lint one of them, or --json, says what was not" if part and len(reports) > 1 else ""
     )
-    return f"{_many(len(reports), 'statement')}: {listed}{rest}"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{counted(len(reports), 'statement')}: {listed}{rest}"
 
 
 def _report(report: Report) -> str:

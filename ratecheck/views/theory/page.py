@@ -19,7 +19,7 @@ def latex_lines(shown: Page) -> list[str]:
 
 
 def page_fields(shown: Page) -> dict[str, Any]:
-    """What ``ratecheck show --json`` prints."""
+    """A statement as JSON data."""
     statement, code = shown.statement, drawing(shown, unicode=False, code=True).line_of
     return {
         **picked(statement, "key", "title"),

@@ -71,7 +71,7 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
 
 
 def _limit(answer: StepSizes, name: str) -> str:
-    """What a condition of the conflict leaves of one step size at the given numbers: both sides evaluated."""
+    """The limit that a condition of the conflict sets to a step size at the given numbers."""
     condition = next((each for each in answer.core if each.text == name), None)
     if condition is None or condition.right.is_number or not condition.left.is_Symbol:
         return ""

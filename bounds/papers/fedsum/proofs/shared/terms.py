@@ -8,7 +8,6 @@ x_i^{a_{i,t},k}||^2; all run over t < T. Gamma_T, G_T and W_T are the summands o
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import sympy as sp
@@ -16,7 +15,6 @@ import sympy as sp
 from bounds.ledger.proof import Proof, at_most
 from bounds.ledger.step import Check, Scalar, Step, above, below
 from bounds.papers.fedsum.symbols import T, tau_avg, tau_max
-from bounds.statement import Condition
 
 tau = tau_max
 tau_t = sp.Symbol("tau_t", integer=True, positive=True)
@@ -51,15 +49,8 @@ def of_a_run(claim: Scalar) -> Scalar:
     ]
     whole = {tau: sp.Symbol("tau_max", integer=True, nonnegative=True)}
 
-    def put(condition: Condition) -> Condition:
-        return dataclasses.replace(
-            condition, left=condition.left.xreplace(whole), right=condition.right.xreplace(whole)
-        )
-
     hypotheses = (*claim.hypotheses, *(fact for fact in facts if fact is not None))
-    return at_most(
-        claim.left.xreplace(whole), claim.right.xreplace(whole), *map(put, hypotheses), operator=claim.operator
-    )
+    return at_most(claim.left, claim.right, *hypotheses, operator=claim.operator).put(whole)
 
 
 class FedsumPart:
