@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from bounds.ledger.implication import Implication
 from ratecheck.aliases import Progress
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.ledger import ResultStore
-from ratecheck.execution import Executor, share
+from ratecheck.execution import Executor, cores, share
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def implied(
         if progress is not None:
             progress(len(found) / len(tasks))
 
-    share(work_on, tasks, workers or os.cpu_count() or 1, done)
+    share(work_on, tasks, workers or cores(), done)
     return [found[number] for number in range(len(tasks))]
 
 

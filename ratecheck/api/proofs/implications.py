@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from ratecheck.api.result import Result
 from ratecheck.auditing.export.certificates import certificate
 from ratecheck.auditing.export.claim_data import NotExpressibleError, identified
 from ratecheck.auditing.implications import CheckedImplication, ImplicationVerdict, check, obligation_steps
-from ratecheck.execution import share
+from ratecheck.execution import cores, share
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.certificates import leaving_text
 from ratecheck.views.proofs.implications import implication_fields, implication_text
@@ -118,7 +117,7 @@ def _shared(work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: 
         answers[number] = answer
         report(len(answers) / len(tasks))
 
-    share(work, tasks, os.cpu_count() or 1, done)
+    share(work, tasks, cores(), done)
     return [answers[number] for number in range(len(tasks))]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ from ratecheck.api.checks.rates import rates
 from ratecheck.commands import instances
 from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option
 from ratecheck.commands.exit_codes import of_card
+from ratecheck.execution import cores
 
 
 @click.command(name="rates")
@@ -58,7 +58,7 @@ def command(
     """
     if path is not None:
         files.check_target(path)
-    count = workers or (1 if scheduler else os.cpu_count() or 1)
+    count = workers or (1 if scheduler else cores())
     found = rates(key, over=over, seed=seed, workers=count, scheduler=scheduler, instances=given)
     print_result(found, as_json=as_json)
     address = instances.own((key,)).get(found.card.statement.key, "")
