@@ -58,6 +58,7 @@ def _far(expr: sp.Expr, sign: int) -> tuple[sp.Expr, ...]:
     return tuple(dict.fromkeys([*found, *(each for each in falling if each is not None)]))
 
 
+@functools.lru_cache(maxsize=4096)
 def _forms(expr: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, ...]:
     """The expression itself, with its rational summands as one quotient or as partial fractions, and simplified.
 
