@@ -344,7 +344,17 @@ def on_boxes(expr: sp.Expr, values: Mapping[str, Boxes]) -> Boxes:
 
     Raises TypeError for a function that there is no rule for.
     """
-    found = _OnBoxes(values).visit(expr)
-    shape = np.broadcast_shapes(*(np.shape(box.low) for box in values.values()), np.shape(found.low))
-    low, high = (np.broadcast_to(end, shape) for end in (found.low, found.high))
-    return Boxes(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
+    return bounds_in(values)(expr)
+
+
+def bounds_in(values: Mapping[str, Boxes]) -> Callable[[sp.Expr], Boxes]:
+    """`on_boxes` of several expressions: a part that they share is bounded once."""
+    visitor = _OnBoxes(values)
+
+    def bounds(expr: sp.Expr) -> Boxes:
+        found = visitor.visit(expr)
+        shape = np.broadcast_shapes(*(np.shape(box.low) for box in values.values()), np.shape(found.low))
+        low, high = (np.broadcast_to(end, shape) for end in (found.low, found.high))
+        return Boxes(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
+
+    return bounds
