@@ -80,6 +80,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker("quick")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_core():
+    """The processes that run tests beside each other share the cores: what is given no number of workers has one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+        yield
+
+
 @pytest.fixture
 def cli(capsys):
     """The command line in this process: ``cli("bound", ...)`` has a returncode, stdout and stderr."""

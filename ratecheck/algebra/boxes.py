@@ -109,10 +109,10 @@ class Boxes:
         return self + -other
 
     def __mul__(self, other: Boxes) -> Boxes:
-        ends = [_product(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
-        low = functools.reduce(np.minimum, (each[0] for each in ends))
-        high = functools.reduce(np.maximum, (each[1] for each in ends))
-        return Boxes(low, high)
+        # All four products of ends in one array: there are few boxes at a time, so that calls are what takes time.
+        ends = np.broadcast_arrays(self.low, self.high, other.low, other.high)
+        low, high = _product(np.stack([ends[0], ends[0], ends[1], ends[1]]), np.stack([*ends[2:], *ends[2:]]))
+        return Boxes(low.min(axis=0), high.max(axis=0))
 
     def inverse(self) -> Boxes:
         """1/x; from or to infinity where an end is 0, and everything where 0 is inside."""
@@ -212,14 +212,14 @@ def _outward(low: Any, high: Any, ulps: int = 0) -> Boxes:
 
 def _product(a: Any, b: Any) -> tuple[Any, Any]:
     """Bounds of a product; 0 times infinity is 0, as an end that is infinite is never reached."""
-    with np.errstate(all="ignore"):
-        found = np.where((a == 0) | (b == 0), 0.0, a * b)
     zero = (a == 0) | (b == 0)
+    with np.errstate(all="ignore"):
+        found = np.where(zero, 0.0, a * b)
     exact = zero | _exact_product(a, b, found)
     low, high = np.where(exact, found, _down(found)), np.where(exact, found, _up(found))
     # A product of numbers of one sign is not negative, although it may underflow.
-    same, other = (a >= 0) == (b >= 0), (a >= 0) != (b >= 0)
-    low, high = np.where(same & (low < 0), 0.0, low), np.where(other & (high > 0), 0.0, high)
+    same = (a >= 0) == (b >= 0)
+    low, high = np.where(same & (low < 0), 0.0, low), np.where(~same & (high > 0), 0.0, high)
     return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
 
 
@@ -334,7 +334,17 @@ def on_boxes(expr: sp.Expr, values: Mapping[str, Boxes]) -> Boxes:
 
     Raises TypeError for a function that there is no rule for.
     """
-    found = _OnBoxes(values).visit(expr)
-    shape = np.broadcast_shapes(*(np.shape(box.low) for box in values.values()), np.shape(found.low))
-    low, high = (np.broadcast_to(end, shape) for end in (found.low, found.high))
-    return Boxes(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
+    return bounds_in(values)(expr)
+
+
+def bounds_in(values: Mapping[str, Boxes]) -> Callable[[sp.Expr], Boxes]:
+    """`on_boxes` of several expressions: a part that they share is bounded once."""
+    visitor = _OnBoxes(values)
+
+    def bounds(expr: sp.Expr) -> Boxes:
+        found = visitor.visit(expr)
+        shape = np.broadcast_shapes(*(np.shape(box.low) for box in values.values()), np.shape(found.low))
+        low, high = (np.broadcast_to(end, shape) for end in (found.low, found.high))
+        return Boxes(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
+
+    return bounds

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from ratecheck.algebra.boxes import Boxes, on_boxes, sigmoid, softplus
+from ratecheck.algebra.boxes import Boxes, bounds_in, sigmoid, softplus
 from ratecheck.algebra.decay import decayed
 from ratecheck.aliases import Array
 
@@ -58,6 +58,7 @@ def _far(expr: sp.Expr, sign: int) -> tuple[sp.Expr, ...]:
     return tuple(dict.fromkeys([*found, *(each for each in falling if each is not None)]))
 
 
+@functools.lru_cache(maxsize=4096)
 def _forms(expr: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, ...]:
     """The expression itself, with its rational summands as one quotient or as partial fractions, and simplified.
 
@@ -115,9 +116,10 @@ def _on_far(expr: sp.Expr, sign: int, low: Array, high: Array) -> Boxes:
 def by_each(equal: Sequence[sp.Expr], values: dict[str, Boxes]) -> Boxes:
     """The intersection of the ranges of equal expressions, without those that no rule covers."""
     found: Boxes | None = None
+    bounds = bounds_in(values)
     for form in equal:
         try:
-            here = on_boxes(form, values)
+            here = bounds(form)
         except TypeError:
             # What is simplified may have powers that are none; as it was given it has rules, or none helps.
             if found is None:

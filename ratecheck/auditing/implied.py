@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from bounds.ledger.implication import Implication
 from ratecheck.aliases import Progress
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.ledger import ResultStore
-from ratecheck.execution import Executor, shared
+from ratecheck.execution import Executor, cores, shared
 from ratecheck.plain import plain, read
 
 
@@ -37,7 +36,7 @@ def implied(
     for each in implications:
         paper = each.conclusion.partition("/")[0]
         tasks.append((paper, claimed.implications(paper).index(each), folder))
-    return [read(Implied, each) for each in shared(work_on, tasks, workers or os.cpu_count() or 1, progress)]
+    return [read(Implied, each) for each in shared(work_on, tasks, workers or cores(), progress)]
 
 
 def work_on(paper: str, place: int, folder: str | None) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import dataclasses
 import importlib
 import importlib.util
 import json
-import os
 import platform
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from bounds.ledger.own import OwnLedger
 from ratecheck.aliases import Progress
 from ratecheck.caching import Store
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.execution import Executor, share
+from ratecheck.execution import Executor, cores, share
 from ratecheck.plain import plain, read
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def _over_steps(
     from ratecheck.auditing.cache_key import sources_digest
 
     store = ResultStore()
-    progress, workers = progress or (lambda _: None), workers or os.cpu_count() or 1
+    progress, workers = progress or (lambda _: None), workers or cores()
     if ids is not None or any(isinstance(each, OwnLedger) for each in modules):
         places = [
             (work, each, k) for each in modules for k, step in enumerate(load(each)) if ids is None or step.id in ids

@@ -17,8 +17,9 @@ Dask      a process beside a      gives back what waits; what is being computed 
 """
 
 from ratecheck.execution.choice import executor, scheduled
+from ratecheck.execution.cores import cores
 from ratecheck.execution.flow import Done, Executor
 from ratecheck.execution.processes import Processes, share, shared
 from ratecheck.execution.threads import Threads
 
-__all__ = ["Done", "Executor", "Processes", "Threads", "executor", "scheduled", "share", "shared"]
+__all__ = ["Done", "Executor", "Processes", "Threads", "cores", "executor", "scheduled", "share", "shared"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ratecheck.errors import InputError
+from ratecheck.execution.cores import cores
 from ratecheck.execution.flow import Executor
 
 
@@ -18,7 +18,7 @@ def executor(scheduler: str | None, workers: int | None = None) -> Iterator[Exec
     both are requested.
     """
     if scheduler is None:
-        yield workers or os.cpu_count() or 1
+        yield workers or cores()
         return
     with scheduled(scheduler, "workers", workers) as found:
         yield found

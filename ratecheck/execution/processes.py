@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
+from ratecheck.execution.cores import cores
 from ratecheck.execution.flow import Done, Executor, Pool, Task
 from ratecheck.execution.worker import ONE_THREAD, begin
 
@@ -64,7 +65,7 @@ class Processes(Executor):
     """So many processes, by default one per core, which last as long as there are tasks."""
 
     def __init__(self, count: int | None = None) -> None:
-        self.count = count or os.cpu_count() or 1
+        self.count = count or cores()
 
     def run(
         self,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from ratecheck.execution.cores import cores
 from ratecheck.execution.flow import Executor, Pool, Task
 
 
@@ -18,7 +18,7 @@ class Threads(Executor):
     local = True
 
     def __init__(self, count: int | None = None) -> None:
-        self.count, self.stop = count or os.cpu_count() or 1, threading.Event()
+        self.count, self.stop = count or cores(), threading.Event()
 
     @contextmanager
     def pool(self, renew: int | None) -> Iterator[Pool]:

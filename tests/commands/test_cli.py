@@ -151,19 +151,19 @@ def test_stepsize_json(data, cli):
     assert json.loads(result.stdout)["conflict"] == ["gamma <= 1/(32*K*L)", "gamma == 0.5 (given)"]
 
 
-def test_verify_json_and_exit_codes(data):
+def test_verify_json_and_exit_codes(data, cli):
     """``verify`` exits with 0, 1 and 3, and carries the certificates."""
     small = ["n=4", "m=3", "K=3", "T=20", "d=4"]
     found = data("verify", "pfl/theorem-3.7", *small)
     assert found["verdict"] == "HOLDS"
     assert found["constants"]["L"]["certificate"] == "exact"
-    assert run("verify", "pfl/theorem-3.7", *small).returncode == 0
+    assert cli("verify", "pfl/theorem-3.7", *small).returncode == 0
     assert run("verify", "pfl/lemma-a.2", *small).returncode == 1
-    assert run("verify", "pfl/theorem-3.7", *small, "gamma=0.5").returncode == 3
+    assert cli("verify", "pfl/theorem-3.7", *small, "gamma=0.5").returncode == 3
     foreign = data("verify", "flame/proposition-2")
     assert (foreign["verdict"], foreign["constants"]) == ("NOT_APPLICABLE", {})
     assert "no run measures remainder" in foreign["reasons"][0]
-    assert run("verify", "flame/proposition-2").returncode == 3
+    assert cli("verify", "flame/proposition-2").returncode == 3
     weighed = data("verify", "flame/theorem-2-unbiased", "m=2", "s=1", "alpha=0.4,0.6", "T=30")
     assert (weighed["verdict"], weighed["values"]["alpha_min"]) == ("HOLDS", 0.4)
     cyclic = data("verify", "fedsum/theorem-4.1", "N=4", "S=1", "K=2", "T=30", "--participation", "cyclic")

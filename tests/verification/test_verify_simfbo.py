@@ -3,8 +3,6 @@
 import dataclasses
 import itertools
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -542,34 +540,27 @@ def test_steepest_gradient_at_points():
 # --- The command ---
 
 
-def command(*words):
-    """Exit code and output of ``ratecheck verify``."""
-    words = [sys.executable, "-m", "ratecheck", "verify", *words]
-    result = subprocess.run(words, capture_output=True, text=True, check=False)
-    return result.returncode, result.stdout, result.stderr
-
-
-def test_command():
+def test_command(cli):
     """Defaults come from the paper's vocabulary and a bilevel problem; lists are per client."""
     words = ("simfbo/theorem-1-repaired", "n=4", "P=2", "T=10", "tau=1,2,3,4", "a=0.5", "--json")
-    code, out, _ = command(*words)
-    data = json.loads(out)
-    assert (code, data["verdict"], data["engine"]) == (0, "HOLDS", "step")
+    done = cli("verify", *words)
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["verdict"], data["engine"]) == (0, "HOLDS", "step")
     assert data["problem"].startswith("bilevel: n=4, 5 upper and 5 lower variables")
     assert (data["values"]["tau_bar"], data["values"]["alpha_max"], data["constants"]["rho_bar"]["value"]) == (
         2.5, 0.5, 1.25,
     )  # fmt: skip
 
 
-def test_command_without_method():
+def test_command_without_method(cli):
     """A lemma about points has a bilevel problem by default, like the rest of its paper."""
-    code, out, _ = command("simfbo/lemma-4", "n=3", "--json")
-    data = json.loads(out)
-    assert (code, data["verdict"], data["problem"].partition(":")[0]) == (0, "HOLDS", "bilevel")
+    done = cli("verify", "simfbo/lemma-4", "n=3", "--json")
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["verdict"], data["problem"].partition(":")[0]) == (0, "HOLDS", "bilevel")
 
 
-def test_command_refuses():
+def test_command_refuses(cli):
     """Exit code 2 and one line on stderr."""
-    code, out, err = command("simfbo/theorem-1", "n=4", "P=2", "tau=1,2")
-    assert (code, out) == (2, "")
-    assert err.strip() == "ratecheck: tau has 2 entries: give one number, or 4, one per client"
+    done = cli("verify", "simfbo/theorem-1", "n=4", "P=2", "tau=1,2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == "ratecheck: tau has 2 entries: give one number, or 4, one per client"

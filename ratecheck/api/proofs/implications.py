@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from ratecheck.api.result import Result
 from ratecheck.auditing.export.certificates import answered
 from ratecheck.auditing.export.claim_data import identified
 from ratecheck.auditing.implications import CheckedImplication, ImplicationVerdict, check, obligation_steps
-from ratecheck.execution import shared
+from ratecheck.execution import cores, shared
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.certificates import leaving_text
 from ratecheck.views.proofs.implications import implication_fields, implication_text
@@ -93,7 +92,7 @@ def implications(
     if not targets.wanted:
         return result
     with progress("writing certificates") as report:
-        proofs = shared(_proofs, [(each,) for each in result.proved], os.cpu_count() or 1, report)
+        proofs = shared(_proofs, [(each,) for each in result.proved], cores(), report)
     found = tuple(each for several in proofs for each in several)
     result = dataclasses.replace(result, certificates=found)
     with result.kept():
@@ -106,7 +105,7 @@ def _checked(wanted: Sequence[Implication], *, sharpest: bool) -> list[CheckedIm
         with progress("checking implications"):
             return [check(each, sharpest=sharpest) for each in wanted]
     with progress("checking implications") as report:
-        return shared(_answer, [(each, sharpest) for each in wanted], os.cpu_count() or 1, report)
+        return shared(_answer, [(each, sharpest) for each in wanted], cores(), report)
 
 
 def _proofs(implication: Implication) -> list[dict[str, Any]]:

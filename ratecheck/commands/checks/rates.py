@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ratecheck.api.checks.rates import rates
 from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option, workers_option
 from ratecheck.commands.exit_codes import of_card
 from ratecheck.commands.instances import own, save
+from ratecheck.execution import cores
 
 
 @click.command(name="rates")
@@ -50,7 +50,7 @@ def command(key: str, path: Path | None, as_json: bool, **options: Any) -> int:
     """
     if path is not None:
         files.check_target(path)
-    options["workers"] = options["workers"] or (1 if options["scheduler"] else os.cpu_count() or 1)
+    options["workers"] = options["workers"] or (1 if options["scheduler"] else cores())
     found = rates(key, **options)
     print_result(found, as_json=as_json)
     save(found.instance, path, own((key,)).get(found.card.statement.key, ""), violates=True)

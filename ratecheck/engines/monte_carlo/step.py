@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
+from ratecheck.execution.cores import cores
 from ratecheck.kernels.constants import SLOTS, WIDTH
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.oracle import AFFINE, Oracle
@@ -91,7 +91,7 @@ def simulate(
     """
     check_clients(setup)
     # As many blocks as there are threads, of whole vectors and not too large.
-    threads = threads or os.cpu_count() or 1
+    threads = threads or cores()
     lanes = min(LANES, WIDTH * math.ceil(replicates / threads / WIDTH))
     starts = range(first_replicate, first_replicate + replicates, lanes)
     blocks = [range(start, min(start + lanes, first_replicate + replicates)) for start in starts]

@@ -162,11 +162,21 @@ def set_title(figure: Figure, text: str, size: float, *, margin: float = 0.04, *
     figure.suptitle(fitting, fontsize=size, **place)
 
 
+def lay_out(figure: Figure) -> None:
+    """Place the panels as the figure's layout engine does.
+
+    Matplotlib's ``draw_without_rendering`` does so too and then draws everything, which takes as long again.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
 def fit_panels(figure: Figure) -> None:
     """Wrap the titles of the panels to their widths, so that none is clipped or runs into its neighbour."""
     titled = [axes for axes in figure.axes if axes.get_title()]
     if titled:
-        figure.draw_without_rendering()
+        lay_out(figure)
     for axes in titled:
         size = float(axes.title.get_fontsize())
         text, size = fitted(figure, axes.get_title().split("\n"), axes.bbox.width, size)

@@ -25,7 +25,7 @@ from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.instance import models_per_round
 from ratecheck.studies.study import TOGETHER, Curve, Figure, HorizontalAxis, Study
 from ratecheck.studies.theory import CurveTheory
-from ratecheck.views.drawing.fitting import fit_panels
+from ratecheck.views.drawing.fitting import fit_panels, lay_out
 from ratecheck.views.drawing.style import looks, new_figure, save, styled
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
     with styled():
         for name, sheet in sheets(findings, outcome, together=together):
             # Laid out once for all formats: that takes longer than writing any of them.
-            sheet.draw_without_rendering()
+            lay_out(sheet)
             sheet.set_layout_engine("none")
             for suffix in _SUFFIXES[:1] if findings.study.quick else _SUFFIXES:
                 paths.append(folder / f"{name}{suffix}")
