@@ -33,6 +33,10 @@ from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import any_sign
 
 
+# Slack, tightness 1/2, up to which noise on piecewise quadratics is tried further.
+_WORTH = 1 / 3
+
+
 def falsify(
     statement: Statement,
     budget: Budget = Budget(),
@@ -114,6 +118,7 @@ def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube])
     before.report(1.0, "with noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
     search = Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
+    search.worth = _WORTH
     try:
         with ending.as_told():
             search.all(cubes, np.random.default_rng([seed, len(others)]))
