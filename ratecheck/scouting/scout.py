@@ -122,7 +122,9 @@ class Scout:
         shares = np.zeros((len(points), len(self.statement.claims[0].terms)))
         instances: list[Instance | None] = [None] * len(points)
         if alive:
-            found, made = self._evaluated([each for each in decoded if each is not None])
+            # What overflows has no slack.
+            with np.errstate(all="ignore"):
+                found, made = self._evaluated([each for each in decoded if each is not None])
             slack[alive], start[alive], shares[alive] = found.slack, found.at_start, found.shares
             for k, instance in zip(alive, made, strict=True):
                 instances[k] = instance
