@@ -68,8 +68,8 @@ def falsify(
         with ending.as_told():
             search.all(cubes, rng)
     except Ended:
-        if search.late and search.spent < budget.evaluations and not search.violated:
-            stopped = _by_clock(budget, search.spent)
+        if search.late and search.spent < search.most and not search.violated:
+            stopped = _by_clock(budget, search.evaluations)
     except KeyboardInterrupt as stop:
         stopped = ending.word(stop)
         ending.grant()
@@ -77,7 +77,17 @@ def falsify(
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
     spent = time.monotonic() - search.begun
     found = Falsified(
-        statement, None, None, None, search.spent, search.applicable, spent, stopped, reasons, zero=search.zero
+        statement,
+        None,
+        None,
+        None,
+        search.evaluations,
+        search.meeting,
+        spent,
+        stopped,
+        reasons,
+        zero=search.zero,
+        scouted=search.scouted,
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
     found = replace(
@@ -123,7 +133,7 @@ def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube])
         with ending.as_told():
             search.all(cubes, np.random.default_rng([seed, len(others)]))
     except Ended:
-        if search.late and search.spent < most and not search.violated:
+        if search.late and search.spent < search.most and not search.violated:
             return replace(found, stopped=_by_clock(budget, found.evaluations))
     except KeyboardInterrupt as stop:
         ending.grant()
