@@ -42,6 +42,10 @@ from ratecheck.verification.instance import Instance
 # Slack of a point that the statement says nothing about, or where no run is followed: NaN, as of what is not known.
 # How batches of problems of a class are evaluated.
 BATCHES: dict[type[Problem], type[ProblemBatch]] = {Quadratic: QuadraticBatch, Piecewise: BentBatch}
+# What is left of a difference of numbers by rounding, as a share of them.
+_ROUNDED = 1e-13
+# What the name of a change of a record in a round begins with.
+_CHANGE = "change:"
 # What is left of a side after differences of numbers that are larger by the inverse.
 _LOST = 1e-24
 _OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND)
@@ -87,13 +91,15 @@ class Scout:
                   for expr in (c.metric.expr, c.bound))
             )
         )  # fmt: skip
-        self.records = [facts[symbol] for symbol in self.symbols]
+        names = [facts[symbol] for symbol in self.symbols]
+        self.records = [name.removeprefix(_CHANGE) for name in names]
+        self.changes = [name.startswith(_CHANGE) for name in names]
         if not recordable(self.records):
             raise Unscouted("quantities inside a round")
         middle = cube.problem(dict.fromkeys(cube.coordinates, 0.5))
         if type(middle) not in BATCHES:
             raise Unscouted(f"a {middle.kind} problem")
-        self.by_round = not all(self._is_mean(claim) for claim in self.statement.claims)
+        self.by_round = any(self.changes) or not all(self._is_mean(claim) for claim in self.statement.claims)
 
     def _is_mean(self, claim: Claim) -> bool:
         """Whether the claim is about means of records alone: linear in them, and the round is not counted."""
@@ -361,11 +367,7 @@ class Scout:
             if not len(rows):
                 continue
             batch = self._run(setting, problems, values, steps, [traces[k][r] for k in rows], T, rows)
-            records = problems.followed(
-                batch,
-                rows,
-                lambda run: run.by_round(self.records) if self.by_round else run.mean(self.records)[..., None],
-            )
+            records = self._recorded(problems, batch, rows)
             own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
             found = self._sides(records, own, T[rows])
             less = np.isnan(whole.slack[rows]) | (found.slack < whole.slack[rows])
@@ -464,6 +466,19 @@ class Scout:
         return law.match(
             subsets=lambda found: Law(m=found.m, mixing=mixing, mixes=mixes), clients=on_their_own, sets=sets
         )
+
+    def _recorded(self, problems: ProblemBatch, batch: Batch, rows: NDArray[np.int64]) -> Array:
+        """Quantities before every round, (N, symbols, rounds), or their means with one round."""
+        if not self.by_round:
+            return problems.followed(batch, rows, lambda run: run.mean(self.records)[..., None])
+        if not any(self.changes):
+            return problems.followed(batch, rows, lambda run: run.by_round(self.records))
+        # Of a change the round after the last one matters, too.
+        found = problems.followed(replace(batch, T=batch.T + 1), rows, lambda run: run.by_round(self.records))
+        change = np.diff(found, axis=2)
+        size = np.abs(found[..., :-1]) + np.abs(found[..., 1:])
+        change = np.where(np.abs(change) <= _ROUNDED * size, 0.0, change)
+        return np.where(np.array(self.changes)[:, None], change, found[..., :-1])
 
     def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _Sides:
         N = len(T)
