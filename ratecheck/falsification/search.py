@@ -40,6 +40,8 @@ _LOOK, _EVOLVE = 0.4, 0.4
 _PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 6, 3, 12, 40
 # What of these points goes to the first look and to evolution; the rest polishes.
 _SEEN, _EVOLVED = 0.3, 0.3
+# Slack by which a statement fails clearly.
+_CLEAR = 1e-6
 # Slack up to which a bound is attained, so that nothing is left to polish.
 _TIGHT = 1e-9
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
@@ -306,6 +308,9 @@ class Search:
             scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
             self.report(_SEEN, "scouting")
             self._reached(scouts)
+            if scouts.ranked()[:1] and scouts.ranked()[0].slack < -_CLEAR:
+                # What fails by more than rounding is asked about at once.
+                self._judge(scouts, 1)
             if again or not self.start_reached:
                 self._narrow(scouts, total, seed)
         except (Ended, KeyboardInterrupt):
@@ -353,8 +358,11 @@ class Search:
 
     def _judge(self, scouts: Scouts, enough: int) -> None:
         """Verdicts on the leaders, until so many of them have a slack."""
-        self.scouted += scouts.count
-        self.met += len(scouts.seen)
+        self.scouted, self.met = (
+            self.scouted + scouts.count - scouts.told[0],
+            self.met + len(scouts.seen) - scouts.told[1],
+        )
+        scouts.told = scouts.count, len(scouts.seen)
         judged = 0
         for each in scouts.leaders(_MOST_JUDGED, _JUDGED_OF_EACH):
             if judged >= enough and (each.slack > 0 or enough == 1):
