@@ -118,6 +118,7 @@ class Search:
     spent: int = 0
     scouted: int = 0
     met: int = 0
+    share: float = 0.0
     requests: int = 0
     applicable: int = 0
     zero: int = 0
@@ -193,12 +194,12 @@ class Search:
             return _NOTHING
         if self.best is None or violated or slack < self.best[0]:
             self.best = slack, instance, verdict, _as_run(cube.shape, verdict)
-            self.report(self.spent / self.budget.evaluations, _best_text(slack))
+            self._tell(self.evaluations / self.budget.evaluations, _best_text(slack))
         self.points.append(_Point(slack, cube, point, self._at_start(instance, verdict)))
         if violated:
             raise Ended
         if self.spent % 16 == 0:
-            self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
+            self._tell(self.evaluations / self.budget.evaluations, _best_text(self.best[0]))
         return slack
 
     def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
@@ -266,6 +267,11 @@ class Search:
         slacks = [min(each) for each in by_shape if each]
         return tuple(sorted(((1 - slack) / (1 + slack) for slack in slacks if slack > -1), reverse=True))
 
+    def _tell(self, share: float, text: str) -> None:
+        """Report the share that is done, which never falls."""
+        self.share = max(self.share, share)
+        self.report(self.share, text)
+
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
 
@@ -306,7 +312,7 @@ class Search:
         again = fewest > 1 or cubes[0].statement is self._from_second
         try:
             scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
-            self.report(_SEEN, "scouting")
+            self._tell(_SEEN, "scouting")
             self._reached(scouts)
             if scouts.ranked()[:1] and scouts.ranked()[0].slack < -_CLEAR:
                 # What fails by more than rounding is asked about at once.
@@ -331,7 +337,7 @@ class Search:
                 niches.append((in_niche(term), first.cube))
         for number, (value, cube) in enumerate(niches):
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
-            self.report(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
+            self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
         for value in dict.fromkeys(value for value, _ in niches):
@@ -381,7 +387,9 @@ class Search:
 
     @property
     def meeting(self) -> int:
-        """How many of the evaluations are of instances that meet every condition, counted alike."""
+        """How many of the evaluations are of instances that meet every condition, counted alike; 0 if no verdict is."""
+        if not self.applicable:
+            return 0
         return min(self.evaluations, self.applicable + -(-self.met // _PER_EVALUATION))
 
     @property
