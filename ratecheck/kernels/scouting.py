@@ -42,6 +42,37 @@ def _add_congruent(A: Array, C: Array, weight: float, half: Array, out: Array) -
 
 
 @kernel
+def _move(A: Array, out: Array) -> None:
+    """out = A."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[i, j] = A[i, j]
+
+
+@kernel
+def _add(A: Array, out: Array) -> None:
+    """out += A."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[i, j] += A[i, j]
+
+
+@kernel
+def _then(E: Array, C: Array, half: Array, out: Array) -> None:
+    """out = (I + E) C (I + E)' of a symmetric C."""
+    _times(E, C, half)
+    for i in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            out[i, j] = C[i, j] + half[i, j] + half[j, i]
+    for i in range(C.shape[0]):
+        for k in range(C.shape[0]):
+            e = E[i, k]
+            if e != 0.0:
+                for j in range(C.shape[0]):
+                    out[j, i] += half[j, k] * e
+
+
+@kernel
 def repeated(change: Array, noise: Array, counts: NDArray[np.int64]) -> None:
     """The map I + E with noise of covariance N, done K times, in place: (N, l, l), (N, l, l) and K (N,).
 
@@ -52,27 +83,29 @@ def repeated(change: Array, noise: Array, counts: NDArray[np.int64]) -> None:
     total, spread = np.empty((size, size)), np.empty((size, size))
     half, more = np.empty((size, size)), np.empty((size, size))
     for b in range(len(change)):
-        E[:], M[:] = change[b], noise[b]
-        total[:], spread[:] = 0.0, 0.0
+        _move(change[b], E)
+        _move(noise[b], M)
+        total[:] = 0.0
+        spread[:] = 0.0
         left = counts[b]
         while left > 0:
             if left & 1:
                 # The part comes after the total: S' = (I + E) S (I + E)' + M.
-                _times(E, spread, half)
-                more[:] = spread + half + half.T + M
-                _add_congruent(E, spread, 1.0, half, more)
-                spread[:] = more
+                _then(E, spread, half, more)
+                _move(more, spread)
+                _add(M, spread)
                 _times(E, total, half)
-                total += E + half
+                _add(E, half)
+                _add(half, total)
             left >>= 1
             if left > 0:
-                _times(E, M, half)
-                more[:] = 2 * M + half + half.T
-                _add_congruent(E, M, 1.0, half, more)
-                M[:] = more
+                _then(E, M, half, more)
+                _add(more, M)
                 _times(E, E, half)
-                E[:] = 2 * E + half
-        change[b], noise[b] = total, spread
+                _add(E, half)
+                _add(half, E)
+        _move(total, change[b])
+        _move(spread, noise[b])
 
 
 @kernel
@@ -98,7 +131,7 @@ def _quantities(
 def _after(A: Array, F: Array, w: Array, Q: Array, m: Array, C: Array, half: Array, more: Array) -> None:
     """One round, in place."""
     size = len(m)
-    more[:] = Q
+    _move(Q, more)
     _add_congruent(A, C, 1.0, half, more)
     for j in range(len(w)):
         if w[j] != 0.0:
@@ -110,12 +143,13 @@ def _after(A: Array, F: Array, w: Array, Q: Array, m: Array, C: Array, half: Arr
             for i in range(size):
                 for k in range(size):
                     more[i, k] += w[j] * moved[i] * moved[k]
-    C[:] = more
+    _move(more, C)
     new = np.zeros(size)
     for i in range(size):
         for k in range(size):
             new[i] += A[i, k] * m[k]
-    m[:] = new
+    for i in range(size):
+        m[i] = new[i]
 
 
 @kernel
@@ -131,6 +165,7 @@ def rounds(
     """
     size, count = m.shape[1], constant.shape[1]
     half, more, forms = np.empty((size, size)), np.empty((size, size)), np.empty((count, size, size))
+    now = np.empty(count)
     for b in range(len(m)):
         forms[:] = 0.0
         for r in range(left.shape[1]):
@@ -141,8 +176,11 @@ def rounds(
                         forms[owner[r], i, j] += x * right[b, r, j]
         mean, covariance = m[b].copy(), C[b].copy()
         for t in range(T[b]):
-            out[b, :, t] = constant[b]
-            _quantities(mean, covariance, left[b], right[b], factor[b], owner, forms, out[b, :, t])
+            for q in range(count):
+                now[q] = constant[b, q]
+            _quantities(mean, covariance, left[b], right[b], factor[b], owner, forms, now)
+            for q in range(count):
+                out[b, q, t] = now[q]
             k = which[b, t]
             if t + 1 < T[b]:
                 _after(A[b, k], F[b, k], w[b, k], Q[b, k], mean, covariance, half, more)
