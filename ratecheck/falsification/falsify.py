@@ -21,7 +21,7 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
-from ratecheck.falsification.search import Budget, Ended, Search, unsure
+from ratecheck.falsification.search import Budget, CubeSearch, Ended, unsure
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import larger
@@ -55,7 +55,7 @@ def falsify(
     whole("seed", seed, 0)
     numbers = checked(statement, fixed or {})
     cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
-    search = Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
+    search = CubeSearch(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
     stopped = ""
@@ -102,7 +102,7 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     return found
 
 
-def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube]) -> Falsified:
+def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cube]) -> Falsified:
     """With a violating instance of noise on piecewise quadratic functions, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
@@ -113,7 +113,7 @@ def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube])
         return found
     before.report(1.0, "with noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
-    search = Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
+    search = CubeSearch(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     try:
         with ending.as_told():
             search.all(cubes, np.random.default_rng([seed, len(others)]))
@@ -134,7 +134,7 @@ def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube])
     return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
 
 
-def _with_functions(found: Falsified, seed: int, search: Search) -> Falsified:
+def _with_functions(found: Falsified, seed: int, search: CubeSearch) -> Falsified:
     """With the worst convex functions of small runs."""
     search.report(1.0, "over convex functions")
     try:
@@ -151,7 +151,7 @@ def _with_functions(found: Falsified, seed: int, search: Search) -> Falsified:
     )
 
 
-def _with_terms(found: Falsified, seed: int, search: Search) -> Falsified:
+def _with_terms(found: Falsified, seed: int, search: CubeSearch) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
         with ending.as_told():

@@ -35,7 +35,7 @@ class Seen:
     shares: Array
 
 
-def by_slack(slack: Array, shares: Array) -> Array:
+def by_slack(slack: Array, _: Array) -> Array:
     """The slack itself."""
     return slack
 
@@ -96,7 +96,7 @@ class Scouts:
             self.rest.append(cube)
             return np.full(len(points), 2.0), np.zeros((len(points), len(cube.statement.claims[0].terms)))
         self.count += len(points)
-        for k in np.flatnonzero(np.isfinite(found.slack)):
+        for k in np.flatnonzero(np.isfinite(found.slack)).tolist():
             instance = found.instances[k]
             assert instance is not None
             self.seen.append(

@@ -22,7 +22,7 @@ from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Report
-from ratecheck.falsification.scouts import Scouts, Seen, by_slack, in_niche
+from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.shape import InstanceShape
@@ -98,7 +98,12 @@ class _Point(NamedTuple):
 
 
 @dataclass
-class Search:
+class CubeSearch:
+    """A search of cubes for the least slack: what it spent, what it saw, and the best instance so far.
+
+    ``spent`` counts verdicts, ``seen`` points of scouts, ``requests`` points that verdicts were asked for.
+    """
+
     statement: Statement
     budget: Budget
     options: Options
@@ -289,7 +294,7 @@ class Search:
             ranked = [each for each in scouts.ranked() if not (self.start_reached and self._starts(each))]
             chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
             terms = len(self.statement.claims[0].terms)
-            niches = [(by_slack, cube) for cube in chosen]
+            niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
             for term in range(terms if terms > 1 else 0):
                 first = next(iter(scouts.ranked(in_niche(term))), None)
                 niches += [] if first is None else [(in_niche(term), first.cube)]

@@ -1,7 +1,8 @@
 """Numbers of a statement for a batch of instances: what follows from others, conditions, and step sizes inside them.
 
 The rules are those of `Statement.complete` and of `ratecheck.families.choices`, in arrays. What is admissible is found
-by sampling over `_DECADES` and then by bisection, so that a condition need not be monotone: the largest interval counts.
+by sampling over `_DECADES` and then by bisection, so that a condition need not be monotone: the largest interval
+counts.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def holding(condition: Condition, values: Mapping[str, Array], rounding: float =
 
 def admitted(statement: Statement, values: Mapping[str, Array], size: int) -> NDArray[np.bool_]:
     """Where no condition that is known is broken, (size,)."""
-    found = np.full(size, True)
+    found = np.ones(size, dtype=bool)
     for condition in statement.hypotheses:
         if condition.symbols <= values.keys():
             found &= np.broadcast_to(holding(condition, values), (size,))

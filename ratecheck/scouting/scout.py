@@ -32,7 +32,7 @@ from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
-from ratecheck.scouting.runs import LONGEST, Batch, Law
+from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
 from ratecheck.settings.applicability import certifiable, method_of, unlike
 from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
 from ratecheck.settings.setting import Options, Setting, resolve
@@ -157,7 +157,7 @@ class Scout:
             given[most] = float(pattern.matrix.sum(axis=1).max())
         return _Decoded(at, problem, given, start, pattern)
 
-    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[_Sides, list[Instance]]:
+    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[_BatchSides, list[Instance]]:
         """Both sides at decoded points, NaN where an instance is not admissible, and the instances."""
         points = self._points(decoded)
         known = self._certified(points)
@@ -177,7 +177,7 @@ class Scout:
         made = [self._instance(points, k, known.claims, own) for k in range(len(decoded))]
         return replace(found, slack=np.where(allowed, found.slack, np.nan)), made
 
-    def _points(self, decoded: Sequence[_Decoded]) -> _Points:
+    def _points(self, decoded: Sequence[_Decoded]) -> _DecodedBatch:
         """Points with their setting, which is that of the first one but for numbers."""
         first, size = decoded[0], self.cube.shape.size
         try:
@@ -191,9 +191,9 @@ class Scout:
         one = np.asarray(1.0)
         T = np.broadcast_to(settings.get(self.statement.vocabulary.run.get("rounds", ""), one), (len(decoded),))
         traces = [self._traces(setting, each, int(t)) for each, t in zip(decoded, T, strict=True)]
-        return _Points(setting, decoded, at, settings, self._steps(setting, decoded, settings), traces, T)
+        return _DecodedBatch(setting, decoded, at, settings, self._steps(setting, decoded, settings), traces, T)
 
-    def _certified(self, points: _Points) -> _Certified:
+    def _certified(self, points: _DecodedBatch) -> _Certified:
         """Problems of the points, and their constants, certified and claimed."""
         problems = self._batch(points)
         facts = self._facts(points, problems)
@@ -213,7 +213,9 @@ class Scout:
                 allowed &= level == 0
         return allowed
 
-    def _instance(self, points: _Points, k: int, claims: Mapping[str, Array], own: Mapping[str, Array]) -> Instance:
+    def _instance(
+        self, points: _DecodedBatch, k: int, claims: Mapping[str, Array], own: Mapping[str, Array]
+    ) -> Instance:
         """The instance at point k, with its claims and step sizes."""
         each = points.decoded[k]
         claimed = {name: float(value[k]) for name, value in claims.items() if points.at[f"claim {name}"][k] > HONEST}
@@ -269,7 +271,7 @@ class Scout:
             return np.broadcast_to(settings[symbol][:, None], (N, n)).astype(np.int64)
         return np.broadcast_to(setting.steps[:1], (N, n)).astype(np.int64)
 
-    def _batch(self, points: _Points) -> ProblemBatch:
+    def _batch(self, points: _DecodedBatch) -> ProblemBatch:
         """The problems of the points, with noise and the method's parameters."""
         facts, settings = self.statement.vocabulary.facts, points.settings
         noise = {fact: settings[symbol] for symbol, fact in facts.items() if fact in NOISE and symbol in settings}
@@ -277,7 +279,7 @@ class Scout:
         return BATCHES[type(problems[0])].of(problems, starts, noise, self._parameters(points))
 
     @staticmethod
-    def _parameters(points: _Points) -> dict[str, Array]:
+    def _parameters(points: _DecodedBatch) -> dict[str, Array]:
         """The method's own parameters that are no step sizes of the paper, (N,) or (N, n)."""
         setting, decoded, settings = points.setting, points.decoded, points.settings
         found: dict[str, Array] = {}
@@ -290,7 +292,7 @@ class Scout:
                 found[name] = np.broadcast_to(np.asarray(value, dtype=float), (len(decoded), *np.shape(value)))
         return found
 
-    def _facts(self, points: _Points, problems: ProblemBatch) -> dict[str, Array]:
+    def _facts(self, points: _DecodedBatch, problems: ProblemBatch) -> dict[str, Array]:
         """Constants by symbol; infinite for one that does not exist."""
         found: dict[str, Array] = {}
         for name, fact in certifiable(self.statement).items():
@@ -312,7 +314,7 @@ class Scout:
         return found
 
     @staticmethod
-    def _one_by_one(fact: str, points: _Points, problems: ProblemBatch) -> Array | None:
+    def _one_by_one(fact: str, points: _DecodedBatch, problems: ProblemBatch) -> Array | None:
         """A constant (N,) certified instance by instance; None where it is not known of such problems."""
         values = []
         for k, (each, own) in enumerate(zip(points.decoded, points.traces, strict=True)):
@@ -348,11 +350,13 @@ class Scout:
     # --- Sides ---
 
     def _slack(
-        self, points: _Points, problems: ProblemBatch, values: Mapping[str, Array], allowed: NDArray[np.bool_]
-    ) -> _Sides:
+        self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array], allowed: NDArray[np.bool_]
+    ) -> _BatchSides:
         """The tightest claim on the tightest participation."""
         N, T, traces = len(points.T), points.T.astype(np.int64), points.traces
-        whole = _Sides(np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms))))
+        whole = _BatchSides(
+            np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms)))
+        )
         for r in range(max(map(len, traces))):
             rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
             if not len(rows):
@@ -372,8 +376,8 @@ class Scout:
         return whole
 
     def _run(
-        self, points: _Points, problems: ProblemBatch, values: Mapping[str, Array], patterns: Sequence[Participation],
-        rows: NDArray[np.int64],
+        self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array],
+        patterns: Sequence[Participation], rows: NDArray[np.int64],
     ) -> Batch:  # fmt: skip
         """The runs of the points in ``rows`` with these participations."""
         algorithm, d = self.algorithm, problems.g.shape[2]
@@ -390,7 +394,7 @@ class Scout:
         )  # fmt: skip
 
     def _step_sizes(
-        self, points: _Points, problems: ProblemBatch, values: Mapping[str, Array], rows: NDArray[np.int64]
+        self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array], rows: NDArray[np.int64]
     ) -> dict[str, Array]:
         """The numbers that the method's functions receive, (rows,) or (rows, n) each."""
         vocabulary, size = self.statement.vocabulary, len(points.T)
@@ -436,41 +440,41 @@ class Scout:
         inverse = np.linalg.pinv(H + shift, hermitian=True)
         return parameters["lambda_"][:, None, None, None] * inverse, -np.einsum("bnij,bnj->bni", inverse, g)
 
-    def _law(self, patterns: Sequence[Participation]) -> Law:
+    def _law(self, patterns: Sequence[Participation]) -> BatchLaw:
         """Who takes part in the runs of these patterns, which are of one kind."""
         first = patterns[0]
         if self.algorithm.mixed:
             return self._mixing(patterns)
         if first.matrix is not None:
-            return Law(matrices=[np.asarray(each.matrix) for each in patterns])
+            return BatchLaw(matrices=[np.asarray(each.matrix) for each in patterns])
         law = first.law(0)
         if law is None or not first.constant_law:
             if first.deterministic:
-                return Law(matrices=[np.asarray(each.fixed(LONGEST)) for each in patterns])
+                return BatchLaw(matrices=[np.asarray(each.fixed(LONGEST)) for each in patterns])
             raise Unscouted("rounds whose participants depend on one another")
         if self.algorithm.uses_delay and first.rate < 1:
             raise Unscouted("random delays")
 
-        def on_their_own(_: Any) -> Law:
+        def on_their_own(_: Any) -> BatchLaw:
             shares = [np.asarray(each.law(0).p) for each in patterns]  # type: ignore[union-attr]
             if any(len({*each.tolist()}) > 1 for each in shares):
                 raise Unscouted("probabilities that differ by client")
-            return Law(share=np.array([float(each[0]) for each in shares]))
+            return BatchLaw(share=np.array([float(each[0]) for each in shares]))
 
-        def sets(_: Any) -> Law:
+        def sets(_: Any) -> BatchLaw:
             raise Unscouted("a law of sets")
 
-        return law.match(subsets=lambda found: Law(m=found.m), clients=on_their_own, sets=sets)
+        return law.match(subsets=lambda found: BatchLaw(m=found.m), clients=on_their_own, sets=sets)
 
     @staticmethod
-    def _mixing(patterns: Sequence[Participation]) -> Law:
+    def _mixing(patterns: Sequence[Participation]) -> BatchLaw:
         """Everybody, and the matrices and probabilities of mixing."""
         if any(each.mixing is None for each in patterns):
             raise Unscouted("no graph")
         mixing = np.array([each.mixing for each in patterns])
-        return Law(m=patterns[0].n, mixing=mixing, mixes=np.array([float(each.mixes) for each in patterns]))
+        return BatchLaw(m=patterns[0].n, mixing=mixing, mixes=np.array([float(each.mixes) for each in patterns]))
 
-    def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _Sides:
+    def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _BatchSides:
         """The tightest claim on records (N, symbols, rounds), or (N, symbols, 1) of means."""
         N = len(T)
         rounds = records.shape[2]
@@ -483,7 +487,7 @@ class Scout:
             less = own < slack
             slack, first = np.where(less | np.isnan(own), own, slack), np.where(less, start, first)
             shares = shares if number else parts
-        return _Sides(np.where(np.isinf(slack), np.nan, slack), first, shares)
+        return _BatchSides(np.where(np.isinf(slack), np.nan, slack), first, shares)
 
     def _claim(
         self, claim: Claim, values: Mapping[str, Array], records: Mapping[str, Array], rounds: int, T: NDArray[np.int64]
@@ -558,7 +562,7 @@ def decoded_size(block: str, d_u: int, d: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Sides:
+class _BatchSides:
     """The parts of a `Sighting` that are arrays."""
 
     slack: Array
@@ -578,7 +582,7 @@ class _Decoded:
 
 
 @dataclass(frozen=True)
-class _Points:
+class _DecodedBatch:
     """Decoded points of a shape: coordinates and numbers (N,) by name, local steps (N, n), participations, rounds (N,).
 
     ``setting`` is that of the first point.
@@ -592,7 +596,7 @@ class _Points:
     traces: Sequence[Sequence[Participation]]
     T: Array
 
-    def with_parameters(self, taken: Mapping[str, Array]) -> _Points:
+    def with_parameters(self, taken: Mapping[str, Array]) -> _DecodedBatch:
         """The points with parameters (N,) of the method, but for those without a value."""
         decoded = [
             replace(each, given={**each.given, **{x: float(value[k]) for x, value in taken.items()
