@@ -15,7 +15,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Claim, Over, Relation, names_in
-from bounds.symbols import Role
+from bounds.symbols import Domain, Role
 from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import LOWER, NOISE
@@ -33,7 +33,7 @@ from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
 from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
-from ratecheck.settings.applicability import certifiable, method_of, unlike
+from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
 from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value, silent
@@ -70,7 +70,7 @@ class Scout:
     def __init__(self, cube: Cube) -> None:
         self.cube, self.statement = cube, cube.statement
         method = method_of(self.statement)
-        if method is None or self.statement.order_only:
+        if method is None or self.statement.order_only or foreign(self.statement):
             raise Unscouted("no run")
         self.method, self.algorithm = method, method.algorithm
         algorithm = self.algorithm
@@ -205,6 +205,10 @@ class Scout:
         own = [value for name, value in known.facts.items() if name in self.statement.parameters]
         for value in (*chosen, *own):
             allowed &= np.isfinite(value)
+        for name in self.statement.parameters:
+            quantity = self.statement.vocabulary[name]
+            if quantity.role is Role.STEP_SIZE and quantity.domain is Domain.POSITIVE and name in values:
+                allowed &= values[name] > 0
         if self.algorithm.oracle == "prox":
             # Inner problems are solved exactly.
             if not known.problems.affine:
@@ -320,8 +324,9 @@ class Scout:
         for k, (each, own) in enumerate(zip(points.decoded, points.traces, strict=True)):
             noise = {name: float(level[k]) for name, level in problems.noise.items()}
             parameters = {name: value[k] for name, value in problems.parameters.items()}
+            setting = replace(points.setting, steps=points.steps[k])
             case = replace(
-                points.setting.case(own[0]), problem=each.problem, T=int(points.T[k]) or None, noise=noise,
+                setting.case(own[0]), problem=each.problem, T=int(points.T[k]) or None, noise=noise,
                 parameters=parameters, start=each.start,
             )  # fmt: skip
             try:
@@ -433,11 +438,12 @@ class Scout:
 
     @staticmethod
     def _operator(oracle: str, H: Array, g: Array, parameters: Mapping[str, Array]) -> tuple[Array, Array]:
-        """(M, c) with M x - c what the oracle returns at x."""
+        """(M, c) with M x - c what the oracle returns at x; NaN where a proximal step has no unique answer."""
         if oracle == "gradient":
             return H, g
         shift = parameters["lambda_"][:, None, None, None] * np.eye(H.shape[-1])
         inverse = np.linalg.pinv(H + shift, hermitian=True)
+        inverse[np.linalg.eigvalsh(H + shift).min(axis=(1, 2)) <= 0] = np.nan
         return parameters["lambda_"][:, None, None, None] * inverse, -np.einsum("bnij,bnj->bni", inverse, g)
 
     def _law(self, patterns: Sequence[Participation]) -> BatchLaw:
