@@ -32,6 +32,9 @@ from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import any_sign
 
+# Slack, tightness 1/2, up to which noise on piecewise quadratics is tried further.
+_WORTH = 1 / 3
+
 
 def falsify(
     statement: Statement,
@@ -114,6 +117,7 @@ def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     before.report(1.0, "with noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
     search = CubeSearch(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
+    search.worth = _WORTH
     try:
         with ending.as_told():
             search.all(cubes, np.random.default_rng([seed, len(others)]))

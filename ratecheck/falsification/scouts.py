@@ -14,8 +14,12 @@ from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.scout import Scout
 from ratecheck.verification.instance import Instance
 
-# Members of a population and of a batch of neighbours, and the share of coordinates that a child takes over.
-_POPULATION, _NEIGHBOURS, _CROSSOVER = 48, 32, 0.7
+# Members of a population, and the share of coordinates that a child takes over.
+_POPULATION, _CROSSOVER = 32, 0.7
+# Simplices that move side by side, of so many of the best points.
+_SIDE_BY_SIDE, _NEAR = 6, 24
+# Slack where there is none; how often more points are drawn where instances are fewer than that share of them.
+_NOTHING, _MORE, _OFTEN = 2.0, 3, 0.25
 # A term's niche are instances on which it is at least this share of the bound; others count as much worse.
 NICHE = 0.3
 
@@ -81,20 +85,25 @@ class Scouts:
         """The first points of every cube; a cube whose instances have no scout after all joins the others."""
         for number, cube in enumerate(self.scouted):
             rng = np.random.default_rng([seed, number])
-            self._see(cube, np.array([*itertools.islice(points(cube, rng), each)]))
+            slack, _ = self._see(cube, np.array([*itertools.islice(points(cube, rng), each)]))
+            for _ in range(_MORE):
+                # Where conditions leave little, more is drawn.
+                if np.mean(slack < _NOTHING) > _OFTEN or id(cube) not in self._scouts:
+                    break
+                slack, _ = self._see(cube, np.array([cube.drawn(rng) for _ in range(each)]))
 
     def _see(self, cube: Cube, points: Array) -> tuple[Array, Array]:
         """Slack, 2 where there is none, and shares at points; instances are kept."""
         self.proceed()
         scout = self._scouts.get(id(cube))
         if scout is None:
-            return np.full(len(points), 2.0), np.zeros((len(points), len(cube.statement.claims[0].terms)))
+            return np.full(len(points), _NOTHING), np.zeros((len(points), len(cube.statement.claims[0].terms)))
         try:
             found = scout.sight(points, self.fewest)
         except Unscouted:
             del self._scouts[id(cube)]
             self.rest.append(cube)
-            return np.full(len(points), 2.0), np.zeros((len(points), len(cube.statement.claims[0].terms)))
+            return np.full(len(points), _NOTHING), np.zeros((len(points), len(cube.statement.claims[0].terms)))
         self.count += len(points)
         for k in np.flatnonzero(np.isfinite(found.slack)).tolist():
             instance = found.instances[k]
@@ -102,7 +111,7 @@ class Scouts:
             self.seen.append(
                 Seen(float(found.slack[k]), cube, points[k], instance, bool(found.at_start[k]), found.shares[k])
             )
-        return np.where(np.isfinite(found.slack), found.slack, 2.0), found.shares
+        return np.where(np.isfinite(found.slack), found.slack, _NOTHING), found.shares
 
     def ranked(self, value: Value = by_slack) -> list[Seen]:
         """All that was seen, best first."""
@@ -140,23 +149,49 @@ class Scouts:
             better = new <= values
             population, values = np.where(better[:, None], child, population), np.where(better, new, values)
 
-    def polish(self, start: Seen, points: int, seed: Sequence[int], value: Value = by_slack) -> None:
-        """Neighbours of a point at shrinking distances, along one coordinate and along all."""
-        rng, cube = np.random.default_rng(seed), start.cube
-        best, least = start.point, float(value(np.array([start.slack]), start.shares[None])[0])
-        radius = 0.1
-        for _ in range(max(points // _NEIGHBOURS, 1)):
-            moves = rng.standard_normal((_NEIGHBOURS, len(best)))
-            alone = rng.random(_NEIGHBOURS) < 0.5
-            axis = rng.integers(len(best), size=_NEIGHBOURS)
-            moves[alone] = np.where(np.arange(len(best)) == axis[alone, None], moves[alone], 0.0)
-            near = np.clip(best + radius * moves / np.maximum(np.abs(moves).max(axis=1, keepdims=True), 1e-9), 0.0, 1.0)
-            values = value(*self._see(cube, near))
-            k = int(np.argmin(values))
-            if values[k] < least:
-                best, least = near[k], float(values[k])
-            else:
-                radius /= 3
+    def polish(self, cube: Cube, points: int, value: Value = by_slack) -> None:
+        """Nelder and Mead's method from the best points that are known of a cube, side by side.
+
+        Reflection, expansion and both contractions are evaluated at once; where none of them is better than the worst
+        corner, the simplex shrinks.
+        """
+        starts = [each for each in self.ranked(value) if each.cube is cube]
+        starts = [*{tuple(np.round(each.point, 3)): each for each in reversed(starts[:_NEAR])}.values()][
+            -_SIDE_BY_SIDE:
+        ]
+        if not starts:
+            return
+        size = len(starts[0].point)
+        simplex = np.repeat(np.array([each.point for each in starts])[:, None], size + 1, axis=1)
+        steps = np.where(simplex[:, 0] > 0.5, -0.1, 0.1)
+        simplex[:, 1:] += steps[:, None] * np.eye(size)
+        values = self._valued(cube, simplex, value)
+        spent = values.size
+        while spent < points and id(cube) in self._scouts:
+            order = values.argsort(axis=1)
+            simplex, values = (
+                np.take_along_axis(simplex, order[..., None], axis=1),
+                np.take_along_axis(values, order, axis=1),
+            )
+            middle = simplex[:, :-1].mean(axis=1)
+            away = middle - simplex[:, -1]
+            tried = np.clip(middle[:, None] + np.array([1.0, 2.0, 0.5, -0.5])[:, None] * away[:, None], 0.0, 1.0)
+            found = self._valued(cube, tried, value)
+            spent += found.size
+            best = found.argmin(axis=1)
+            rows = np.arange(len(simplex))
+            better = found[rows, best] < values[:, -1]
+            simplex[better, -1], values[better, -1] = tried[rows, best][better], found[rows, best][better]
+            if not better.all():
+                near = simplex[~better, :1] + (simplex[~better] - simplex[~better, :1]) / 2
+                simplex[~better] = near
+                values[~better, 1:] = self._valued(cube, near[:, 1:], value)
+                spent += near[:, 1:, 0].size
+
+    def _valued(self, cube: Cube, points: Array, value: Value) -> Array:
+        """The values of points (..., coordinates)."""
+        flat = points.reshape(-1, points.shape[-1])
+        return np.asarray(value(*self._see(cube, flat))).reshape(points.shape[:-1])
 
     def leaders(self, most: int, each: int) -> list[Seen]:
         """The best instances, at most so many of each cube and in all; and the best of every term's niche."""

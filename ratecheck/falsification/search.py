@@ -37,7 +37,11 @@ from ratecheck.verification.verdict import Verdict
 _LOOK, _EVOLVE = 0.4, 0.4
 # Points that a scout sees for every evaluation of the budget, and verdicts on its leaders: on so many of each shape, on
 # so many that have a slack, and in all.
-_PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 4, 3, 12, 40
+_PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 6, 3, 12, 40
+# What of these points goes to the first look and to evolution; the rest polishes.
+_SEEN, _EVOLVED = 0.3, 0.3
+# Slack up to which a bound is attained, so that nothing is left to polish.
+_TIGHT = 1e-9
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
 _REST, _FEWEST = 0.5, 40
 # How many shapes are evolved and how many points polished; members of a population.
@@ -102,6 +106,7 @@ class CubeSearch:
     """A search of cubes for the least slack: what it spent, what it saw, and the best instance so far.
 
     ``spent`` counts verdicts, ``seen`` points of scouts, ``requests`` points that verdicts were asked for.
+    ``worth``, where not 0, is the slack of corners and random points above which nothing more is tried.
     """
 
     statement: Statement
@@ -120,6 +125,7 @@ class CubeSearch:
     points: list[_Point] = field(default_factory=list)
     start_reached: bool = False
     longer: bool = True
+    worth: float = 0.0
     evolved: list[Cube] = field(default_factory=list)
     unconfirmed: Unconfirmed | None = None
 
@@ -279,6 +285,8 @@ class CubeSearch:
             self.spent = self.requests = 0
             self.evolved, self.points = [], []
         self.look(scouts.rest, rng)
+        if self.worth and min((each.slack for each in self.points), default=1.0) > self.worth:
+            return
         self.evolve(rng)
         self.polish()
 
@@ -288,28 +296,36 @@ class CubeSearch:
         if not scouts.scouted:
             return scouts
         total = _PER_EVALUATION * self.budget.evaluations
-        scouts.look(_points, max(int(_LOOK * total / len(cubes)), 3), seed)
+        scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
+        self.report(_SEEN, "scouting")
+        again = fewest > 1 or cubes[0].statement is self._from_second
         self._reached(scouts)
-        if not self.start_reached or fewest > 1 or self._from_second is None or cubes[0].statement is self._from_second:
-            ranked = [each for each in scouts.ranked() if not (self.start_reached and self._starts(each))]
-            chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
-            terms = len(self.statement.claims[0].terms)
-            niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
-            for term in range(terms if terms > 1 else 0):
-                first = next(iter(scouts.ranked(in_niche(term))), None)
-                niches += [] if first is None else [(in_niche(term), first.cube)]
-            for number, (value, cube) in enumerate(niches):
-                scouts.evolve(cube, int(_EVOLVE * total / len(niches)), [seed, 1, number], value)
-                self.report(0.4 + 0.4 * (number + 1) / len(niches), "scouting")
-            for number, each in enumerate(
-                scouts.ranked()[:1] + [next(iter(scouts.ranked(value))) for value, _ in niches[len(chosen) :]]
-            ):
-                scouts.polish(each, int((1 - _LOOK - _EVOLVE) * total / (1 + terms)), [seed, 2, number])
-            self.evolved = [*self.evolved, *chosen]
+        if again or not self.start_reached:
+            self._narrow(scouts, total, seed)
         self.seen += scouts.count
         self.applicable += len(scouts.seen)
         self._judge(scouts)
         return scouts
+
+    def _narrow(self, scouts: Scouts, total: float, seed: int) -> None:
+        """Evolution of the best shapes and of every term's niche, and neighbours of what comes out of it."""
+        ranked = scouts.ranked()
+        chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
+        niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
+        terms = len(self.statement.claims[0].terms)
+        for term in range(terms if terms > 1 else 0):
+            if (first := next(iter(scouts.ranked(in_niche(term))), None)) is not None:
+                niches.append((in_niche(term), first.cube))
+        for number, (value, cube) in enumerate(niches):
+            scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
+            self.report(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
+        # Half of the rest goes to the best of all.
+        rest = (1 - _SEEN - _EVOLVED) * total / 2
+        for value in dict.fromkeys(value for value, _ in niches):
+            best = next(iter(scouts.ranked(value)), None)
+            if best is not None and best.slack > _TIGHT:
+                scouts.polish(best.cube, int(rest if value is by_slack else rest / terms), value)
+        self.evolved = [*self.evolved, *chosen]
 
     def _proceed(self) -> None:
         """Raise `Ended` where the time that the user set is over."""

@@ -90,12 +90,12 @@ class PiecewiseQuadratics(Family):
         shape, assumed, J = cube.shape, {*cube.statement.assumptions}, self.kinks
         n, d = shape.groups or shape.n, shape.d_u
         kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
+        alike_far_away, any_sign_inside = bounds_dissimilarity(cube.statement), self.bent_both_ways(cube.statement)
         for i, c in itertools.product(range(n), range(d)):
             kinks[i, c] = np.sort([coordinates.kink(at[f"kink {i} {c} {j}"]) for j in range(J)])
             for j in range(J + 1):
-                own = 0 if bounds_dissimilarity(cube.statement) and j in (0, J) else i
-                both = self.bent_both_ways(cube.statement) and 0 < j < J
-                bent = coordinates.any_curvature if both else coordinates.curvature
+                own = 0 if alike_far_away and j in (0, J) else i
+                bent = coordinates.any_curvature if any_sign_inside and 0 < j < J else coordinates.curvature
                 curvature[i, c, j] = bent(at[f"piece {own} {c} {j}"])
             slope[i, c] = coordinates.slope(at[f"slope {i} {c}"])
         if Assumption.BOUNDED_GRADIENTS in assumed:

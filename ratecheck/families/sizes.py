@@ -49,7 +49,7 @@ class Sizes:
     def _size_axes(self) -> Iterator[str]:
         yield from (f"noise {symbol}" for symbol in self.noises)
         yield from (f"parameter {name}" for name in self._parameters)
-        yield from (f"count {name}" for name in counts(self.statement))
+        yield from (f"count {name}" for name in self._counts)
 
     def settings(self, at: Coordinates) -> dict[str, Any]:
         """The sizes at a point; the numbers that are fixed are as given."""
@@ -78,7 +78,7 @@ class Sizes:
             x = at[f"parameter {name}"]
             given[name] = 1.0 if x > EDGE else 4 * factor(x / EDGE)
         # A round of each client, say: the run is that many times longer.
-        given |= {name: whole(at[f"count {name}"], most_rounds // self.shape.n) for name in counts(statement)}
+        given |= {name: whole(at[f"count {name}"], most_rounds // self.shape.n) for name in self._counts}
         own = {roles.get("clients"), *self._own_noise}
         return given | {name: value for name, value in self.fixed.items() if name not in own}
 
@@ -116,7 +116,11 @@ class Sizes:
         facts = self.statement.vocabulary.facts.items()
         return tuple(s for s, fact in facts if fact in {*NOISE} - absent and s not in self.statement.settings)
 
-    @property
+    @cached_property
+    def _counts(self) -> tuple[str, ...]:
+        return counts(self.statement)
+
+    @cached_property
     def fewest_rounds(self) -> int:
         """2 where rounds are spoken of one by one: the first says little, and two have it as well."""
         one_by_one = {Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST}

@@ -8,7 +8,8 @@ from __future__ import annotations
 from bounds.statement import Assumption, Relation, Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Falsified
-from ratecheck.falsification.falsify import Budget, falsify_to_the_end
+from ratecheck.falsification.falsify import falsify_to_the_end
+from ratecheck.falsification.search import Budget
 from ratecheck.linting.draws import DrawnSettings
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome

@@ -116,9 +116,11 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
     Conditions that lack one of those that are chosen ``later`` have to hold for some value of that one.
     """
     size = len(at)
+    joint = False
 
     def trial(x: Array) -> NDArray[np.bool_]:
         """Where values of the step size, (N, any number), are admissible with what they decide."""
+        nonlocal joint
         wide = {key: value[..., None] if value.ndim else value for key, value in values.items()}
         found = completed(statement, {**wide, name: x})
         mask = np.full(x.shape, True)
@@ -131,6 +133,7 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
                 more = completed(statement, {**more, other: _LATER})
                 own = [c for c in statement.hypotheses if c.symbols <= more.keys() and not c.symbols <= found.keys()]
                 if own:
+                    joint = True
                     shape = (*x.shape, len(_LATER))
                     mask &= np.logical_and.reduce([np.broadcast_to(holding(each, more), shape) for each in own]).any(
                         axis=-1
@@ -149,12 +152,13 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
         if not open_.any():
             continue
         good, bad = grid[rows, ends], grid[rows, np.clip(ends + step, 0, count - 1)]
-        for _ in range(_PASSES):
-            finer = good[:, None] * (bad / good)[:, None] ** _SHARES
+        # Where others have to be found for every value, the ends are known roughly.
+        for _ in range(_PASSES if not joint else 1):
+            finer = good[:, None] * (bad / good)[:, None] ** (_SHARES if not joint else _SHARES[::8])
             holds = trial(finer)
             # The last value before the first that is not admissible.
-            passed = np.where(holds.all(axis=1), len(_SHARES), holds.argmin(axis=1))
-            good, bad = finer[rows, np.maximum(passed - 1, 0)], finer[rows, np.minimum(passed, len(_SHARES) - 1)]
+            passed = np.where(holds.all(axis=1), holds.shape[1], holds.argmin(axis=1))
+            good, bad = finer[rows, np.maximum(passed - 1, 0)], finer[rows, np.minimum(passed, holds.shape[1] - 1)]
         if step < 0:
             low = np.where(open_, good, low)
         else:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED
-from ratecheck.falsification.falsify import Budget, falsify_to_the_end
+from ratecheck.falsification.falsify import falsify_to_the_end
+from ratecheck.falsification.search import Budget
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.audit import Audited, AuditStatus, audited
 from ratecheck.selftesting.factors import from_numbers, largest, verdict_factor
