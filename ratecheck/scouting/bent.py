@@ -17,7 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.kernels import scouting as kernels
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch
-from ratecheck.scouting.runs import Batch, BatchRun
+from ratecheck.scouting.runs import Batch, BatchRun, Quantities
 
 # Rounds that are followed, and what of a number is rounding.
 LONGEST, _SMALL = 512, 1e-12
@@ -171,7 +171,13 @@ class BentBatch(ProblemBatch):
 
     def _gap(self) -> Array:
         """f(0) - inf f."""
-        return np.asarray(self._at_start[1].mean(axis=1).sum(axis=1) - self.lowest)
+        return np.where(self._at_rest, 0.0, self._at_start[1].mean(axis=1).sum(axis=1) - self.lowest)
+
+    @cached_property
+    def _at_rest(self) -> NDArray[np.bool_]:
+        """Whether f'(0) is 0 but for rounding, (N,)."""
+        gradient = self._at_start[0]
+        return np.asarray((np.abs(gradient.mean(axis=1)) <= _SMALL * np.abs(gradient).mean(axis=1)).all(axis=1))
 
     def _dissimilarity(self) -> Array:
         """The b with b^2 = sum over coordinates of sup mean_i (f_i' - f')^2, which is at a breakpoint or infinite."""
@@ -183,7 +189,7 @@ class BentBatch(ProblemBatch):
     def _distance(self) -> Array:
         """|x^0 - x*|^2, where there is one minimiser."""
         point, _, (_, one) = self._minimum
-        return np.where(one.all(axis=1), np.sum(point**2, axis=1), np.inf)
+        return np.where(one.all(axis=1), np.where(self._at_rest, 0.0, np.sum(point**2, axis=1)), np.inf)
 
     def _least(self) -> Array:
         """The least curvature of f, where it is positive."""
@@ -244,11 +250,11 @@ class BentRun(BatchRun):
         row[:, 0, self.size - 1 - 2 * self.batch.n + k] = 1.0
         return row
 
-    def by_round(self, names: Sequence[str]) -> Array:
-        """See `BatchRun.by_round`."""
-        batch, found = self.batch, self.quantities(names)
+    def _series(self, found: Quantities) -> Array:
+        """See `BatchRun._series`."""
+        batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
-        out = np.full((batch.count, len(names), int(max(T.max(initial=1), 1))), np.nan)
+        out = np.full((*found.constant.shape, int(max(T.max(initial=1), 1))), np.nan)
         tables = [self._tables(i) for i in range(batch.n)]
         _, send = self._base(batch.n)
         keep = self._base(batch.n)[0][:, : self.server.size, : self.server.size]
@@ -277,4 +283,4 @@ class BentRun(BatchRun):
 
     def mean(self, names: Sequence[str]) -> Array:
         """See `BatchRun.mean`."""
-        return self._mean_of(self.by_round(names), LONGEST)
+        return self._mean_of(self._series(self.quantities(names)), LONGEST)

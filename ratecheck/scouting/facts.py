@@ -145,7 +145,15 @@ class QuadraticBatch(ProblemBatch):
         """f(x^0) - inf f = mean_i (x^0 - x*)' H_i (x^0 - x*)/2."""
         away = self.start - self.centre
         gap = np.einsum("bni,bnij,bnj->b", away, self.H, away) / (2 * self.n)
-        return np.where(np.isnan(gap), np.inf, np.maximum(gap, 0.0))
+        return np.where(self._at_rest, 0.0, np.where(np.isnan(gap), np.inf, np.maximum(gap, 0.0)))
+
+    @cached_property
+    def _at_rest(self) -> NDArray[np.bool_]:
+        """Whether grad f(x^0) is 0 but for rounding, (N,)."""
+        size = np.einsum("bnij,bnj->bni", np.abs(self.H), np.abs(self.start)) + np.abs(self.g)
+        shared = np.abs(self.gradient[:, :, : self.d_u].sum(axis=1)) <= _ZERO * size[:, :, : self.d_u].sum(axis=1)
+        own = np.abs(self.gradient[:, :, self.d_u :]) <= _ZERO * size[:, :, self.d_u :]
+        return np.asarray(shared.all(axis=1) & own.all(axis=(1, 2)))
 
     @cached_property
     def _mean_spectrum(self) -> Array:
@@ -178,7 +186,7 @@ class QuadraticBatch(ProblemBatch):
         """|u^0 - u*|^2 + mean_i |v_i^0 - v_i*|^2 with the minimiser of least norm."""
         away = self.start - self.centre
         own = np.sum(away[:, 0, : self.d_u] ** 2, axis=1) + np.sum(away[:, :, self.d_u :] ** 2, axis=(1, 2)) / self.n
-        return np.where(np.isnan(own), np.inf, own)
+        return np.where(np.isnan(own), np.inf, np.where(self._at_rest, 0.0, own))
 
     def _least_curvature(self) -> Array:
         """The least eigenvalue of the mean of H_i, where it is positive."""

@@ -22,6 +22,8 @@ from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 _PAIRS, _STATE = 48, 40
 # A unit of rounding, and up to which share a mean may change by some.
 _EPS, _KNOWN = float(np.finfo(float).eps), 1e-3
+# A difference from a constant has no digits below this share of it.
+_DIGITS = 1e-12
 # Eigenvalues of I - A that count as 0, and what of a difference is rounding.
 _FLAT, _LOST, _DRIFT = 1e-13, 1e-14, 1e-11
 # Products of rows (N, r, D) on the state, row by row, times a factor (N,).
@@ -379,7 +381,7 @@ class BatchRun:
         layouts = (self.server, self.client, self.reader.point)
         return self.reader.terms(self._parameters(0), layouts)
 
-    def quantities(self, names: Sequence[str]) -> _Quantities:
+    def quantities(self, names: Sequence[str]) -> Quantities:
         """The named quantities; raises `Unscouted` for one that is none of one round's variables."""
         points, groups = self._points()
         gradients = self._gradients(points)
@@ -400,7 +402,7 @@ class BatchRun:
                 [np.broadcast_to(factor[:, None], a.shape[:2]) for a, _, factor in found],
             )
         )
-        return _Quantities(left, right, factor, np.array(owner, dtype=np.int64), constant)
+        return Quantities(left, right, factor, np.array(owner, dtype=np.int64), constant)
 
     def _summands(
         self, name: str, points: list[Array], groups: Mapping[str, int], gradients: list[Array]
@@ -468,11 +470,20 @@ class BatchRun:
     # --- Results ---
 
     def by_round(self, names: Sequence[str]) -> Array:
-        """The quantities before every round, (N, names, rounds): NaN where a run is shorter, or too long."""
-        batch, found = self.batch, self.quantities(names)
+        """The quantities before every round, (N, names, rounds).
+
+        NaN where a run is shorter, or too long, and where a difference from a constant has no digits.
+        """
+        found = self.quantities(names)
+        series = self._series(found)
+        return np.where(np.abs(series) <= _DIGITS * np.abs(found.constant[..., None]), np.nan, series)
+
+    def _series(self, found: Quantities) -> Array:
+        """Quantities before every round, (N, names, rounds)."""
+        batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
         most = int(max(T.max(initial=1), 1))
-        out = np.full((batch.count, len(names), most), np.nan)
+        out = np.full((*found.constant.shape, most), np.nan)
         if batch.law.matrices is not None:
             rounds, which = self._scheduled(batch.law.matrices, most)
         else:
@@ -492,7 +503,7 @@ class BatchRun:
         centred = None if batch.law.matrices is not None else self._centred(names)
         pairs = None if centred is None else self._pairs(centred[0], centred[1])
         if centred is None or pairs is None:
-            return self._mean_of(self.by_round(names), LONGEST)
+            return self._mean_of(self._series(self.quantities(names)), LONGEST)
         found, one, (mean, covariance) = centred
         once, again = np.empty((2, batch.count, len(names)))
         for out, unit in ((once, 0.0), (again, _EPS)):
@@ -513,7 +524,7 @@ class BatchRun:
         total = np.where((np.arange(series.shape[2]) < T)[:, None], series, 0.0).sum(axis=2)
         return np.where(longest >= T, total / T, np.nan)
 
-    def _centred(self, names: Sequence[str]) -> tuple[_Quantities, _RoundMaps, tuple[Array, Array]]:
+    def _centred(self, names: Sequence[str]) -> tuple[Quantities, _RoundMaps, tuple[Array, Array]]:
         """Quantities, round and start in z - z*, z* being where the mean stays, if it does.
 
         Powers of a map keep the digits of what tends to 0, and not those of differences from a limit.
@@ -540,12 +551,12 @@ class BatchRun:
             return np.asarray(new)
 
         rows = [np.ascontiguousarray(side @ S) for side in (found.left, found.right)]
-        quantities = _Quantities(rows[0], rows[1], found.factor, found.owner, found.constant)
+        quantities = Quantities(rows[0], rows[1], found.factor, found.owner, found.constant)
         mean = np.einsum("bij,bj->bi", back, mean)
         return quantities, _RoundMaps(moved(one.A), moved(one.F), one.w, one.Q), (mean, covariance)
 
     @staticmethod
-    def _pairs(found: _Quantities, one: _RoundMaps) -> NDArray[np.int64] | None:
+    def _pairs(found: Quantities, one: _RoundMaps) -> NDArray[np.int64] | None:
         """The entries of the second moment that matter to the quantities; None where they are too many."""
         # An entry matters where it does in one instance.
         links = np.asarray(np.concatenate([one.A[:, None], one.F], axis=1).any(axis=0))
@@ -603,7 +614,7 @@ class _RoundMaps:
 
 
 @dataclass(frozen=True)
-class _Quantities:
+class Quantities:
     """Products of rows (N, R, D), factors (N, R), owners (R,), constants (N, names); see the kernels."""
 
     left: Array

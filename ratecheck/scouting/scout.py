@@ -206,8 +206,7 @@ class Scout:
         for value in (*chosen, *own):
             allowed &= np.isfinite(value)
         for name in self.statement.parameters:
-            quantity = self.statement.vocabulary[name]
-            if quantity.role is Role.STEP_SIZE and quantity.domain is Domain.POSITIVE and name in values:
+            if self.statement.vocabulary[name].domain is Domain.POSITIVE and name in values:
                 allowed &= values[name] > 0
         if self.algorithm.oracle == "prox":
             # Inner problems are solved exactly.
