@@ -377,9 +377,12 @@ class BatchRun:
         return found, groups
 
     @cached_property
-    def _known(self) -> dict[str, list[BatchTerm]]:
-        layouts = (self.server, self.client, self.reader.point)
-        return self.reader.terms(self._parameters(0), layouts)
+    def _known(self) -> list[dict[str, list[BatchTerm]]]:
+        """The terms of what the method records, client by client."""
+        layouts, n = (self.server, self.client, self.reader.point), self.batch.n
+        if self._alike:
+            return [self.reader.terms(self._parameters(0), layouts)] * n
+        return [self.reader.terms(self._parameters(i), layouts) for i in range(n)]
 
     def quantities(self, names: Sequence[str]) -> Quantities:
         """The named quantities; raises `Unscouted` for one that is none of one round's variables."""
@@ -410,17 +413,18 @@ class BatchRun:
         """A quantity as a constant (N,) and products."""
         batch, n = self.batch, self.batch.n
         ones = np.ones(batch.count)
-        constant, terms = 0 * ones, self._known.get(name, [])
+        constant, terms = 0 * ones, [each.get(name, []) for each in self._known]
         if name in ("distance2", "gap") and batch.algorithm.record_oracle == "gradient":
             away = [self._away(point, batch.centre[:, i]) for i, point in enumerate(points)]
             if name == "distance2":
                 return constant, [(each, each, ones / n) for each in away]
             if batch.forms and (groups.get(U) != 1 or n == 1):
                 return constant, [(batch.H[:, i] @ each, each, ones / (2 * n)) for i, each in enumerate(away)]
-            constant, terms = -batch.lowest, [BatchTerm(TermOver.VALUES, ones, "", {}, {})]
-        elif name not in self._known:
+            constant, terms = -batch.lowest, [[BatchTerm(TermOver.VALUES, ones, "", {}, {})]] * n
+        elif name not in self._known[0]:
             raise Unscouted(f"{name} is not recorded")
-        return constant, [each for term in terms for each in self._products(term, points, gradients)]
+        by_term = zip(*terms, strict=True)
+        return constant, [each for own in by_term for each in self._products(own, points, gradients)]
 
     @staticmethod
     def _away(point: Array, centre: Array) -> Array:
@@ -444,13 +448,13 @@ class BatchRun:
         slope[:, :, -1] -= self.batch.record_c[:, i]
         return points[i], slope, 0.5
 
-    def _products(self, term: BatchTerm, points: list[Array], gradients: list[Array]) -> list[_Product]:
-        """A summand of a recorded quantity as products."""
-        batch, N, n = self.batch, self.batch.count, self.batch.n
-        if term.over is TermOver.VALUES:
+    def _products(self, terms: Sequence[BatchTerm], points: list[Array], gradients: list[Array]) -> list[_Product]:
+        """A summand of a recorded quantity as products, from what it is for each client."""
+        batch, N, n, first = self.batch, self.batch.count, self.batch.n, terms[0]
+        if first.over is TermOver.VALUES:
             values = [self._values(i, points, gradients) for i in range(n)]
-            return [(a, b, share * term.factor / n) for a, b, share in values]
-        block = batch.algorithm.blocks.index(term.block)
+            return [(a, b, share * own.factor / n) for (a, b, share), own in zip(values, terms, strict=True)]
+        block = batch.algorithm.blocks.index(first.block)
         start = sum(batch.sizes[:block])
         here = slice(start, start + batch.sizes[block])
 
@@ -461,11 +465,11 @@ class BatchRun:
                 rows = rows + value[:, None, None] * own
             return rows
 
-        sides = [(side(i, term.left), side(i, term.right)) for i in range(n)]
-        if term.over is TermOver.MEANS:
+        sides = [(side(i, own.left), side(i, own.right)) for i, own in enumerate(terms)]
+        if first.over is TermOver.MEANS:
             a, b = (np.mean([each[k] for each in sides], axis=0) for k in (0, 1))
-            return [(a, b, term.factor)]
-        return [(a, b, term.factor / n) for a, b in sides]
+            return [(a, b, first.factor)]
+        return [(a, b, own.factor / n) for (a, b), own in zip(sides, terms, strict=True)]
 
     # --- Results ---
 
@@ -476,7 +480,7 @@ class BatchRun:
         """
         found = self.quantities(names)
         series = self._series(found)
-        return np.where(np.abs(series) <= _DIGITS * np.abs(found.constant[..., None]), np.nan, series)
+        return np.where(np.abs(series) < _DIGITS * np.abs(found.constant[..., None]), np.nan, series)
 
     def _series(self, found: Quantities) -> Array:
         """Quantities before every round, (N, names, rounds)."""
