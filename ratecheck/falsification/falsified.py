@@ -49,7 +49,8 @@ class Falsified:
     exceeds the bound by one evaluation and is confirmed by none. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
     ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
-    both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
+    both sides were 0, which is no violation and shows little. ``scouted`` instances were seen by scouts, several for
+    an evaluation. ``terms`` is what was found term by term, where that was
     requested; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
     ``functions`` are the worst convex functions of small runs, where those were requested. ``independent`` are left /
     right of the best instances of searches that did not share one, each on a shape of its own; ``searched`` says in
@@ -72,6 +73,7 @@ class Falsified:
     independent: tuple[float, ...] = ()
     searched: Searched | None = None
     zero: int = 0
+    scouted: int = 0
     not_convex: Shrunk | None = None
     unconfirmed: Unconfirmed | None = None
 

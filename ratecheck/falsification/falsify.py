@@ -67,8 +67,8 @@ def falsify(
         with ending.as_told():
             search.all(cubes, rng)
     except Ended:
-        if search.late and search.spent < budget.evaluations and not search.violated:
-            stopped = _by_clock(budget, search.spent)
+        if search.late and search.spent < search.most and not search.violated:
+            stopped = _by_clock(budget, search.evaluations)
     except KeyboardInterrupt as stop:
         stopped = ending.word(stop)
         ending.grant()
@@ -76,7 +76,17 @@ def falsify(
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
     spent = time.monotonic() - search.begun
     found = Falsified(
-        statement, None, None, None, search.spent, search.applicable, spent, stopped, reasons, zero=search.zero
+        statement,
+        None,
+        None,
+        None,
+        search.evaluations,
+        search.meeting,
+        spent,
+        stopped,
+        reasons,
+        zero=search.zero,
+        scouted=search.scouted,
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
     found = replace(
@@ -122,7 +132,7 @@ def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
         with ending.as_told():
             search.all(cubes, np.random.default_rng([seed, len(others)]))
     except Ended:
-        if search.late and search.spent < most and not search.violated:
+        if search.late and search.spent < search.most and not search.violated:
             return replace(found, stopped=_by_clock(budget, found.evaluations))
     except KeyboardInterrupt as stop:
         ending.grant()

@@ -115,7 +115,8 @@ class CubeSearch:
     report: Report
     begun: float
     spent: int = 0
-    seen: int = 0
+    scouted: int = 0
+    met: int = 0
     requests: int = 0
     applicable: int = 0
     zero: int = 0
@@ -126,8 +127,14 @@ class CubeSearch:
     start_reached: bool = False
     longer: bool = True
     worth: float = 0.0
+    limit: int | None = None
     evolved: list[Cube] = field(default_factory=list)
     unconfirmed: Unconfirmed | None = None
+
+    @property
+    def most(self) -> int:
+        """Verdicts after which the search ends."""
+        return self.budget.evaluations if self.limit is None else self.limit
 
     @property
     def late(self) -> bool:
@@ -140,7 +147,7 @@ class CubeSearch:
         Points of a cube that are the same instance, as where a coordinate is beyond its edge, are one evaluation.
         Raises `Ended` at an instance that fails and at the end of the budget.
         """
-        if self.spent >= self.budget.evaluations or self.requests >= _REQUESTS * self.budget.evaluations or self.late:
+        if self.spent >= self.most or self.requests >= _REQUESTS * self.most or self.late:
             raise Ended
         self.requests += 1
         try:
@@ -281,8 +288,7 @@ class CubeSearch:
         if scouts.scouted:
             # What has a scout was searched better than verdicts would.
             most = int(min(self.budget.evaluations, max(_REST * share * self.budget.evaluations, _FEWEST)))
-            self.budget = replace(self.budget, evaluations=most)
-            self.spent = self.requests = 0
+            self.limit, self.requests = self.spent + most, 0
             self.evolved, self.points = [], []
         self.look(scouts.rest, rng)
         if self.worth and min((each.slack for each in self.points), default=1.0) > self.worth:
@@ -296,15 +302,18 @@ class CubeSearch:
         if not scouts.scouted:
             return scouts
         total = _PER_EVALUATION * self.budget.evaluations
-        scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
-        self.report(_SEEN, "scouting")
         again = fewest > 1 or cubes[0].statement is self._from_second
-        self._reached(scouts)
-        if again or not self.start_reached:
-            self._narrow(scouts, total, seed)
-        self.seen += scouts.count
-        self.applicable += len(scouts.seen)
-        self._judge(scouts)
+        try:
+            scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
+            self.report(_SEEN, "scouting")
+            self._reached(scouts)
+            if again or not self.start_reached:
+                self._narrow(scouts, total, seed)
+        except (Ended, KeyboardInterrupt):
+            # The best so far is worth a verdict, whatever ended the search.
+            self._judge(scouts, 1)
+            raise
+        self._judge(scouts, _JUDGED)
         return scouts
 
     def _narrow(self, scouts: Scouts, total: float, seed: int) -> None:
@@ -343,21 +352,38 @@ class CubeSearch:
         slack = min((each.slack for each in scouts.seen if self._starts(each)), default=1.0)
         self.start_reached |= self.longer and 0 <= slack <= _REACHED
 
-    def _judge(self, scouts: Scouts) -> None:
-        """Verdicts on the leaders, until enough of them have a slack."""
+    def _judge(self, scouts: Scouts, enough: int) -> None:
+        """Verdicts on the leaders, until so many of them have a slack."""
+        self.scouted += scouts.count
+        self.met += len(scouts.seen)
         judged = 0
         for each in scouts.leaders(_MOST_JUDGED, _JUDGED_OF_EACH):
-            if judged == _JUDGED and each.slack > 0:
+            if judged >= enough and (each.slack > 0 or enough == 1):
                 break
-            self._proceed()
+            if enough > 1:
+                self._proceed()
             before = len(self.points)
             self.spent += 1
             self._slack(each.cube, each.point, each.instance)
             judged += len(self.points) > before
 
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the budget that are spent; a point that a scout saw is a share of one."""
+        return min(self.budget.evaluations, self.spent + -(-self.scouted // _PER_EVALUATION))
+
+    @property
+    def meeting(self) -> int:
+        """How many of the evaluations are of instances that meet every condition, counted alike."""
+        return min(self.evaluations, self.applicable + -(-self.met // _PER_EVALUATION))
+
+    @property
+    def _left(self) -> int:
+        return self.most - self.spent
+
     def look(self, cubes: list[Cube], rng: np.random.Generator) -> None:
         """Corners and random points of all shapes in turn, until something is known."""
-        end = self.spent + _LOOK * self.budget.evaluations
+        end = self.spent + _LOOK * self._left
         streams = [_points(cube, np.random.default_rng(rng.integers(2**63))) for cube in cubes]
         while self.spent < end or not self.points:
             for cube, stream in zip(cubes, streams, strict=True):
@@ -369,9 +395,9 @@ class CubeSearch:
 
         ranked = sorted(self.points, key=lambda each: each.slack)
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
-        self.evolved = chosen
+        self.evolved, whole = chosen, self._left / (1 - _LOOK)
         for k, cube in enumerate(chosen):
-            end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
+            end = self.spent + _EVOLVE * whole / max(len(chosen), 1)
             known = [each.point for each in ranked if each.cube is cube][:_POPULATION]
             fill = [rng.random(cube.size) for _ in range(max(_POPULATION - len(known), 0))]
             rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
@@ -412,7 +438,7 @@ class CubeSearch:
             ranked = [*ranked[: _POLISHED - len(late)], *late]
             before = self.spent
             for each in ranked:
-                share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
+                share = max(self._left // max(len(ranked), 1), 30)
                 descend(partial(self.slack, each.cube), each.point, share)
             if self.spent == before:
                 return

@@ -25,6 +25,8 @@ Values = dict[str, Array]
 # Powers of 10 between which step sizes are looked for, values per power, and how what lies between two is searched:
 # at these shares of its logarithm, again and again.
 _DECADES, _PER_DECADE, _SHARES, _PASSES = (-16.0, 9.0), 4, np.linspace(0, 1, 65), 8
+_GRID = np.logspace(*_DECADES, int((_DECADES[1] - _DECADES[0]) * _PER_DECADE) + 1)
+_ROUGHLY = slice(32, 84, 2)
 # The same of a step size that is chosen later, of which there has to be one.
 _LATER = np.logspace(-4, 2, 121)
 
@@ -140,9 +142,11 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
                     )
         return mask
 
-    count = int((_DECADES[1] - _DECADES[0]) * _PER_DECADE) + 1
-    grid = np.broadcast_to(np.logspace(*_DECADES, count), (size, count))
-    inside = trial(grid)
+    grid = np.broadcast_to(_GRID, (size, len(_GRID)))
+    # Where others have to be found for every value, there are fewer.
+    trial(grid[:, :1])
+    grid = grid[:, _ROUGHLY] if joint else grid
+    count, inside = grid.shape[1], trial(grid)
     first, last = _longest(inside)
     low, high = np.zeros(size), np.full(size, np.inf)
     bounded = inside.any(axis=1)

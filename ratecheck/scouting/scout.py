@@ -42,6 +42,10 @@ from ratecheck.verification.instance import Instance
 # Slack of a point that the statement says nothing about, or where no run is followed: NaN, as of what is not known.
 # How batches of problems of a class are evaluated.
 BATCHES: dict[type[Problem], type[ProblemBatch]] = {Quadratic: QuadraticBatch, Piecewise: BentBatch}
+# What is left of a difference of numbers by rounding, as a share of them.
+_ROUNDED = 1e-13
+# What the name of a change of a record in a round begins with.
+_CHANGE = "change:"
 # What is left of a side after differences of numbers that are larger by the inverse.
 _LOST = 1e-24
 _OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND)
@@ -90,13 +94,15 @@ class Scout:
                   for expr in (c.metric.expr, c.bound))
             )
         )  # fmt: skip
-        self.records = [facts[symbol] for symbol in self.symbols]
+        names = [facts[symbol] for symbol in self.symbols]
+        self.records = [name.removeprefix(_CHANGE) for name in names]
+        self.changes = [name.startswith(_CHANGE) for name in names]
         if not recordable(self.records):
             raise Unscouted("quantities inside a round")
         middle = cube.problem(dict.fromkeys(cube.coordinates, 0.5))
         if type(middle) not in BATCHES:
             raise Unscouted(f"a {middle.kind} problem")
-        self.by_round = not all(self._is_mean(claim) for claim in self.statement.claims)
+        self.by_round = any(self.changes) or not all(self._is_mean(claim) for claim in self.statement.claims)
 
     def _is_mean(self, claim: Claim) -> bool:
         """Whether the claim is about means of records alone: linear in them, and the round is not counted."""
@@ -125,6 +131,7 @@ class Scout:
         shares = np.zeros((len(points), len(self.statement.claims[0].terms)))
         instances: list[Instance | None] = [None] * len(points)
         if alive:
+            # What overflows has no slack.
             with np.errstate(all="ignore"):
                 found, made = self._evaluated([each for each in decoded if each is not None])
             slack[alive], start[alive], shares[alive] = found.slack, found.at_start, found.shares
@@ -366,11 +373,7 @@ class Scout:
             if not len(rows):
                 continue
             batch = self._run(points, problems, values, [traces[k][r] for k in rows], rows)
-            records = problems.followed(
-                batch,
-                rows,
-                lambda run: run.by_round(self.records) if self.by_round else run.mean(self.records)[..., None],
-            )
+            records = self._recorded(problems, batch, rows)
             own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
             found = self._sides(records, own, T[rows])
             less = np.isnan(whole.slack[rows]) | (found.slack < whole.slack[rows])
@@ -478,6 +481,19 @@ class Scout:
             raise Unscouted("no graph")
         mixing = np.array([each.mixing for each in patterns])
         return BatchLaw(m=patterns[0].n, mixing=mixing, mixes=np.array([float(each.mixes) for each in patterns]))
+
+    def _recorded(self, problems: ProblemBatch, batch: Batch, rows: NDArray[np.int64]) -> Array:
+        """Quantities before every round, (N, symbols, rounds), or their means with one round."""
+        if not self.by_round:
+            return problems.followed(batch, rows, lambda run: run.mean(self.records)[..., None])
+        if not any(self.changes):
+            return problems.followed(batch, rows, lambda run: run.by_round(self.records))
+        # Of a change the round after the last one matters, too.
+        found = problems.followed(replace(batch, T=batch.T + 1), rows, lambda run: run.by_round(self.records))
+        change = np.diff(found, axis=2)
+        size = np.abs(found[..., :-1]) + np.abs(found[..., 1:])
+        change = np.where(np.abs(change) <= _ROUNDED * size, 0.0, change)
+        return np.where(np.array(self.changes)[:, None], change, found[..., :-1])
 
     def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _BatchSides:
         """The tightest claim on records (N, symbols, rounds), or (N, symbols, 1) of means."""

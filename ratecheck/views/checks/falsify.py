@@ -223,7 +223,7 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "unconfirmed": picked_or_none(found.unconfirmed, "ratio", "where", "why"),
         "tightness": found.tightness,
         "shape": None if found.shape is None else str(found.shape),
-        **picked(found, "evaluations", "applicable", "zero", "stopped", "clocked", "reasons"),
+        **picked(found, "evaluations", "applicable", "scouted", "zero", "stopped", "clocked", "reasons"),
         "worst": None if verdict is None else verdict_fields(verdict),
         "instance": simplest(found),
         "counterexample": None if shrunk is None else picked_or_none(counterexample(found), "text", "latex"),
