@@ -322,9 +322,8 @@ class CubeSearch:
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
         niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
         terms = len(self.statement.claims[0].terms)
-        for term in range(terms if terms > 1 else 0):
-            if (first := next(iter(scouts.ranked(in_niche(term))), None)) is not None:
-                niches.append((in_niche(term), first.cube))
+        for value in [in_niche(term) for term in range(terms if terms > 1 else 0)]:
+            niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
         for number, (value, cube) in enumerate(niches):
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
             self.report(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
