@@ -1,10 +1,11 @@
 """Search for an instance on which a statement fails, or comes closest to failing.
 
-Inside the assumptions and conditions of the statement (`ratecheck.families`), on the exact
-engine, the slack between the two sides is minimised: first on the corners and at random points of every shape, then by
-differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
-function of its seed and its number of evaluations alone. What it does not find on quadratics is looked for, last, in
-the worst convex functions of a few small runs (`ratecheck.falsification.performance_estimation.worst_functions`).
+Inside the assumptions and conditions of the statement (`ratecheck.families`) the slack between the two sides is
+minimised (`ratecheck.falsification.search`): first on the corners and at random points of every shape, then by
+differential evolution from the best shapes, then by Nelder and Mead's method from the best points. Scouts rank the
+points of most shapes in batches; verdicts on the exact engine decide. The search is a function of its seed and its
+number of evaluations alone. What it does not find on quadratics is looked for, last, in the worst convex functions of a
+few small runs (`ratecheck.falsification.performance_estimation.worst_functions`).
 """
 
 from __future__ import annotations
