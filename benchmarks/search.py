@@ -1,9 +1,8 @@
-"""How many instances a search asks about per second, and what a run on a known problem costs, beside another version.
+"""Processor seconds of the default search, side by side in several checkouts.
 
-    python benchmarks/search.py --old TREE [--evaluations 60] [--times 2] [--out FILE]
-
-Both versions are measured by turns, each time in a process of its own and in seconds of the processor: what else the
-machine does counts little. Both have to find the same instance with the same sides, to the last bit.
+``python benchmarks/search.py [--runs 3] ROOT [ROOT ...]`` runs ``ratecheck falsify`` on ten statements in every
+checkout, in turn, after a run that fills its caches, and prints the median of the processor seconds of the whole
+process, the ratio to the first checkout, and the tightness that was found. ``--statements`` names others.
 """
 
 from __future__ import annotations
@@ -11,117 +10,70 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
-from typing import Any
 
-KEYS = (
-    "pfl/theorem-3.7",
-    "pfl/theorem-4.5",
-    "pfl/lemma-3.5",
-    "fedsum/theorem-d.1-repaired",
-    "fedsum/theorem-e.1-repaired",
-    "flame/theorem-2-unbiased-repaired",
-    "simfbo/theorem-1-repaired",
-    "descent",
+# Two theorems of one's own, and eight of the catalogue and the classics.
+OWN = """
+from bounds.theorem import theorem
+
+descent = theorem(
+    title="Gradient descent", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"],
+    left="G_u", over="mean_of_rounds", right={"gap": "2*F_0/(gamma_u*T)"}, conditions=["gamma_u <= 1/L"],
+    settings={"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
 )
-# Clients, participants and variables; FedAvg with K = 10, noise, one round and one replicate.
-RUNS = ((10, 5, 20), (100, 50, 20), (100, 50, 100))
-_CALLS = 11
+sgd = theorem(
+    title="SGD", algorithm="fedavg", assumptions=["smoothness", "noise", "full_participation", "no_personal"],
+    left="G_u", over="mean_of_rounds", right={"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/n"},
+    conditions=["gamma_u <= 1/L"], settings={"K": 1, "m": "n", "eta_u": 1},
+)
+"""
+STATEMENTS = (
+    "own.py:descent", "own.py:sgd", "pfl/theorem-3.7", "pfl/theorem-4.5", "fedsum/theorem-4.1-repaired",
+    "flame/theorem-2-unbiased-repaired", "simfbo/theorem-1-repaired", "classics/heavy-ball-values",
+    "classics/dsgd-gradients", "classics/proxskip-distances",
+)  # fmt: skip
 
 
-def descent() -> Any:
-    """Gradient descent on convex functions, which the search asks about on functions with kinks."""
-    from bounds.theorem import theorem
-
-    return theorem(
-        title="Gradient descent",
-        algorithm="fedavg",
-        assumptions=["smoothness", "convexity", "full_participation", "no_personal"],
-        left="gap",
-        over="every_round",
-        right="2*L*dist2_0/(t + 4)",
-        conditions=["gamma_u == 1/L"],
-        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
-        vocabulary="textbook",
-    )
-
-
-def search(key: str, evaluations: int) -> dict[str, Any]:
-    """Evaluations per second of the processor, and what was found; a first short search is not timed."""
-    import bounds
-    from ratecheck.falsification.falsify import Budget, falsify
-
-    statement = descent() if key == "descent" else bounds.get(key)
-    falsify(statement, Budget(40, by_term=False, functions=False), seed=99)
-    begun = time.process_time()
-    found = falsify(statement, Budget(evaluations, by_term=False, functions=False), seed=1)
-    spent = time.process_time() - begun
-    instance = None if found.instance is None else found.instance.fields()
-    sides = None if found.verdict is None else repr(found.verdict.comparisons)
-    same = found.evaluations, found.applicable, repr(found.tightness), instance, sides
-    return {"rate": found.evaluations / spent, "found": json.dumps(same)}
-
-
-def known_problem(engine: str, n: int, m: int, d: int) -> dict[str, Any]:
-    """Milliseconds of the processor of a call of one round on a problem that was run before: the median of some."""
-    import ratecheck as rc
-
-    problem, trace = rc.problems.Quadratic.synthetic(n=n, d=d, shared=d, seed=1), rc.participation.Trace.uniform(n, m)
-    spent, found = [], None
-    for seed in range(_CALLS + 1):
-        begun = time.process_time()
-        found = rc.simulate(
-            "fedavg", problem, trace, K=10, T=1, sigma=0.3, engine=engine, threads=1, records=("G_u",), seed=seed,
-            gamma_u=1e-3, eta_u=1.0,
-        )  # fmt: skip
-        spent.append(time.process_time() - begun)
-    return {"milliseconds": 1e3 * statistics.median(spent[1:]), "found": repr(found and found.records["G_u"].tolist())}
-
-
-def asked(tree: Path, what: list[str]) -> dict[str, Any]:
-    """One measurement by the version in a folder."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, __file__, "--measure", *what]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def beside(old: Path, what: list[str], times: int, unit: str) -> dict[str, Any]:
-    """Both versions by turns; raises `SystemExit` where they find different things."""
-    new = Path(__file__).parents[1]
-    both = [(asked(old, what), asked(new, what)) for _ in range(times)]
-    if len({each["found"] for pair in both for each in pair}) > 1:
-        raise SystemExit(f"{' '.join(what)}: the versions find different things")
-    before, after = (statistics.median(pair[k][unit] for pair in both) for k in (0, 1))
-    ratio = after / before if unit == "rate" else before / after
-    print(f"{' '.join(what):<45}{before:10.2f}{after:10.2f}{ratio:8.2f}", flush=True)
-    return {"what": " ".join(what), "unit": unit, "old": before, "new": after, "times": ratio}
+def searched(root: Path, key: str, folder: Path) -> tuple[float, float | None]:
+    """Processor seconds of one search by the checkout at ``root``, and the tightness that it found."""
+    # Compiled modules are kept, as they are for everybody.
+    names = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    cache = folder / root.as_posix().replace("/", "-")
+    names |= {"PYTHONPATH": str(root), "RATECHECK_CACHE": str(cache), "NUMBA_NUM_THREADS": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = subprocess.run(  # noqa: S603  # the checkouts are the caller's
+        [sys.executable, "-m", "ratecheck", "falsify", key, "--json"], cwd=folder, env=names,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, json.loads(found.stdout)["tightness"]
 
 
 def main() -> None:
-    """Print and keep the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--old", type=Path, help="folder of the other version")
-    parser.add_argument("--evaluations", type=int, default=60)
-    parser.add_argument("--times", type=int, default=2)
-    parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
-    parser.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.measure:
-        kind, *rest = arguments.measure
-        found = search(rest[0], int(rest[1])) if kind == "search" else known_problem(rest[0], *map(int, rest[1:]))
-        print(json.dumps(found))
-        return
-    played = [(["run", engine, *map(str, run)], "milliseconds") for engine in ("step", "leap") for run in RUNS]
-    searched = [(["search", key, str(arguments.evaluations)], "rate") for key in KEYS]
-    rows = [beside(arguments.old, what, arguments.times, unit) for what, unit in (*played, *searched)]
-    if arguments.out:
-        arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("roots", nargs="+", type=Path)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--statements", nargs="+", default=STATEMENTS)
+    given = parser.parse_args()
+    roots = [root.resolve() for root in given.roots]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "own.py").write_text(OWN)
+        for root in roots:
+            searched(root, "own.py:descent", folder)
+        for key in given.statements:
+            runs = [[searched(root, key, folder) for root in roots] for _ in range(given.runs)]
+            medians = [statistics.median(run[k][0] for run in runs) for k in range(len(roots))]
+            cells = (f"{seconds:8.2f} s {seconds / medians[0]:6.3f}  tightness {runs[0][k][1]}"
+                     for k, seconds in enumerate(medians))  # fmt: skip
+            print(f"{key:36}", " | ".join(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,8 @@ class Scouts:
     seen: list[Seen] = field(default_factory=list)
     rest: list[Cube] = field(default_factory=list)
     count: int = 0
+    # What of `count` and `seen` was counted already.
+    told: tuple[int, int] = (0, 0)
     _scouts: dict[int, Scout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

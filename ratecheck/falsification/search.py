@@ -40,6 +40,8 @@ _LOOK, _EVOLVE = 0.4, 0.4
 _PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 6, 3, 12, 40
 # What of these points goes to the first look and to evolution; the rest polishes.
 _SEEN, _EVOLVED = 0.3, 0.3
+# Slack by which a statement fails clearly.
+_CLEAR = 1e-6
 # Slack up to which a bound is attained, so that nothing is left to polish.
 _TIGHT = 1e-9
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
@@ -117,6 +119,7 @@ class CubeSearch:
     spent: int = 0
     scouted: int = 0
     met: int = 0
+    share: float = 0.0
     requests: int = 0
     applicable: int = 0
     zero: int = 0
@@ -192,12 +195,12 @@ class CubeSearch:
             return _NOTHING
         if self.best is None or violated or slack < self.best[0]:
             self.best = slack, instance, verdict, _as_run(cube.shape, verdict)
-            self.report(self.spent / self.budget.evaluations, _best_text(slack))
+            self._tell(self.evaluations / self.budget.evaluations, _best_text(slack))
         self.points.append(_Point(slack, cube, point, self._at_start(instance, verdict)))
         if violated:
             raise Ended
         if self.spent % 16 == 0:
-            self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
+            self._tell(self.evaluations / self.budget.evaluations, _best_text(self.best[0]))
         return slack
 
     def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
@@ -265,6 +268,11 @@ class CubeSearch:
         slacks = [min(each) for each in by_shape if each]
         return tuple(sorted(((1 - slack) / (1 + slack) for slack in slacks if slack > -1), reverse=True))
 
+    def _tell(self, share: float, text: str) -> None:
+        """Report the share that is done, which never falls."""
+        self.share = max(self.share, share)
+        self.report(self.share, text)
+
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
 
@@ -305,8 +313,11 @@ class CubeSearch:
         again = fewest > 1 or cubes[0].statement is self._from_second
         try:
             scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
-            self.report(_SEEN, "scouting")
+            self._tell(_SEEN, "scouting")
             self._reached(scouts)
+            if scouts.ranked()[:1] and scouts.ranked()[0].slack < -_CLEAR:
+                # What fails by more than rounding is asked about at once.
+                self._judge(scouts, 1)
             if again or not self.start_reached:
                 self._narrow(scouts, total, seed)
         except (Ended, KeyboardInterrupt):
@@ -326,7 +337,7 @@ class CubeSearch:
             niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
         for number, (value, cube) in enumerate(niches):
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
-            self.report(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
+            self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
         for value in dict.fromkeys(value for value, _ in niches):
@@ -353,8 +364,11 @@ class CubeSearch:
 
     def _judge(self, scouts: Scouts, enough: int) -> None:
         """Verdicts on the leaders, until so many of them have a slack."""
-        self.scouted += scouts.count
-        self.met += len(scouts.seen)
+        self.scouted, self.met = (
+            self.scouted + scouts.count - scouts.told[0],
+            self.met + len(scouts.seen) - scouts.told[1],
+        )
+        scouts.told = scouts.count, len(scouts.seen)
         judged = 0
         for each in scouts.leaders(_MOST_JUDGED, _JUDGED_OF_EACH):
             if judged >= enough and (each.slack > 0 or enough == 1):
@@ -373,7 +387,9 @@ class CubeSearch:
 
     @property
     def meeting(self) -> int:
-        """How many of the evaluations are of instances that meet every condition, counted alike."""
+        """How many of the evaluations are of instances that meet every condition, counted alike; 0 if no verdict is."""
+        if not self.applicable:
+            return 0
         return min(self.evaluations, self.applicable + -(-self.met // _PER_EVALUATION))
 
     @property

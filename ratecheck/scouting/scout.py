@@ -20,6 +20,7 @@ from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.wanted import recordable
 from ratecheck.errors import InputError
 from ratecheck.families import who
@@ -132,7 +133,7 @@ class Scout:
         instances: list[Instance | None] = [None] * len(points)
         if alive:
             # What overflows has no slack.
-            with np.errstate(all="ignore"):
+            with single_threaded(), np.errstate(all="ignore"):
                 found, made = self._evaluated([each for each in decoded if each is not None])
             slack[alive], start[alive], shares[alive] = found.slack, found.at_start, found.shares
             for k, instance in zip(alive, made, strict=True):
