@@ -40,7 +40,6 @@ from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.verification.instance import Instance
 
-# Slack of a point that the statement says nothing about, or where no run is followed: NaN, as of what is not known.
 # How batches of problems of a class are evaluated.
 BATCHES: dict[type[Problem], type[ProblemBatch]] = {Quadratic: QuadraticBatch, Piecewise: BentBatch}
 # What is left of a difference of numbers by rounding, as a share of them.
