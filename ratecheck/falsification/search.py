@@ -8,6 +8,7 @@ corners and random points, then by evolution, then by Nelder and Mead's method.
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -283,7 +284,8 @@ class CubeSearch:
 
     def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
         """Search by scouts, and by verdicts where there are none, until `Ended` is raised."""
-        seed = int(rng.integers(2**63))
+        # What is searched by verdicts does not depend on what scouts draw.
+        seed = int(copy.deepcopy(rng).integers(2**63))
         scouts = self._scouted(cubes, seed)
         if self.start_reached and scouts.scouted:
             # The bound is reached at the start: from now on it is about later rounds.
