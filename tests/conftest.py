@@ -98,3 +98,14 @@ def cli(capsys):
         return subprocess.CompletedProcess(arguments, code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def no_scouts(monkeypatch):
+    """Every shape is searched by whole verdicts."""
+    from ratecheck.scouting.coefficients import Unscouted
+
+    def refused(_):
+        raise Unscouted("a test of the search by verdicts")
+
+    monkeypatch.setattr("ratecheck.falsification.scouts.Scout", refused)

@@ -1,10 +1,11 @@
 """Search for an instance on which a statement fails, or comes closest to failing.
 
-Inside the assumptions and conditions of the statement (`ratecheck.families`), on the exact
-engine, the slack between the two sides is minimised: first on the corners and at random points of every shape, then by
-differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
-function of its seed and its number of evaluations alone. What it does not find on quadratics is looked for, last, in
-the worst convex functions of a few small runs (`ratecheck.falsification.performance_estimation.worst_functions`).
+Inside the assumptions and conditions of the statement (`ratecheck.families`) the slack between the two sides is
+minimised (`ratecheck.falsification.search`): first on the corners and at random points of every shape, then by
+differential evolution from the best shapes, then by Nelder and Mead's method from the best points. Scouts rank the
+points of most shapes in batches; verdicts on the exact engine decide. The search is a function of its seed and its
+number of evaluations alone. What it does not find on quadratics is looked for, last, in the worst convex functions of a
+few small runs (`ratecheck.falsification.performance_estimation.worst_functions`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
-from ratecheck.falsification.search import Budget, Ended, Search, unsure
+from ratecheck.falsification.search import Budget, CubeSearch, Ended, unsure
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import larger
@@ -31,7 +32,6 @@ from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import any_sign
-
 
 # Slack, tightness 1/2, up to which noise on piecewise quadratics is tried further.
 _WORTH = 1 / 3
@@ -59,7 +59,7 @@ def falsify(
     whole("seed", seed, 0)
     numbers = checked(statement, fixed or {})
     cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
-    search = Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
+    search = CubeSearch(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
     stopped = ""
@@ -116,7 +116,7 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     return found
 
 
-def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube]) -> Falsified:
+def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cube]) -> Falsified:
     """With a violating instance of noise on piecewise quadratic functions, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
@@ -127,7 +127,7 @@ def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube])
         return found
     before.report(1.0, "with noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
-    search = Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
+    search = CubeSearch(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     search.worth = _WORTH
     try:
         with ending.as_told():
@@ -149,7 +149,7 @@ def _with_noise(found: Falsified, seed: int, before: Search, others: list[Cube])
     return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
 
 
-def _with_functions(found: Falsified, seed: int, search: Search) -> Falsified:
+def _with_functions(found: Falsified, seed: int, search: CubeSearch) -> Falsified:
     """With the worst convex functions of small runs."""
     search.report(1.0, "over convex functions")
     try:
@@ -166,7 +166,7 @@ def _with_functions(found: Falsified, seed: int, search: Search) -> Falsified:
     )
 
 
-def _with_terms(found: Falsified, seed: int, search: Search) -> Falsified:
+def _with_terms(found: Falsified, seed: int, search: CubeSearch) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
         with ending.as_told():

@@ -39,7 +39,7 @@ class Seen:
     shares: Array
 
 
-def by_slack(slack: Array, shares: Array) -> Array:
+def by_slack(slack: Array, _: Array) -> Array:
     """The slack itself."""
     return slack
 
@@ -107,7 +107,7 @@ class Scouts:
             self.rest.append(cube)
             return np.full(len(points), _NOTHING), np.zeros((len(points), len(cube.statement.claims[0].terms)))
         self.count += len(points)
-        for k in np.flatnonzero(np.isfinite(found.slack)):
+        for k in np.flatnonzero(np.isfinite(found.slack)).tolist():
             instance = found.instances[k]
             assert instance is not None
             self.seen.append(

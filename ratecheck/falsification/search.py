@@ -8,6 +8,7 @@ corners and random points, then by evolution, then by Nelder and Mead's method.
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -104,9 +105,10 @@ class _Point(NamedTuple):
 
 
 @dataclass
-class Search:
-    """The state of a search: what was spent, seen and found.
+class CubeSearch:
+    """A search of cubes for the least slack: what it spent, what it saw, and the best instance so far.
 
+    ``spent`` counts verdicts, ``seen`` points of scouts, ``requests`` points that verdicts were asked for.
     ``worth``, where not 0, is the slack of corners and random points above which nothing more is tried.
     """
 
@@ -282,7 +284,8 @@ class Search:
 
     def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
         """Search by scouts, and by verdicts where there are none, until `Ended` is raised."""
-        seed = int(rng.integers(2**63))
+        # What is searched by verdicts does not depend on what scouts draw.
+        seed = int(copy.deepcopy(rng).integers(2**63))
         scouts = self._scouted(cubes, seed)
         if self.start_reached and scouts.scouted:
             # The bound is reached at the start: from now on it is about later rounds.
@@ -332,9 +335,8 @@ class Search:
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
         niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
         terms = len(self.statement.claims[0].terms)
-        for term in range(terms if terms > 1 else 0):
-            if (first := next(iter(scouts.ranked(in_niche(term))), None)) is not None:
-                niches.append((in_niche(term), first.cube))
+        for value in [in_niche(term) for term in range(terms if terms > 1 else 0)]:
+            niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
         for number, (value, cube) in enumerate(niches):
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
             self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")

@@ -19,7 +19,7 @@ from ratecheck.kernels.compile import kernel
 
 @kernel
 def _times(A: Array, B: Array, out: Array) -> None:
-    """out = A B, entries of A that are 0 left out."""
+    """The product A B, to ``out``; entries of A that are 0 are left out."""
     out[:] = 0.0
     for i in range(A.shape[0]):
         for k in range(A.shape[1]):
@@ -31,7 +31,7 @@ def _times(A: Array, B: Array, out: Array) -> None:
 
 @kernel
 def _add_congruent(A: Array, C: Array, weight: float, half: Array, out: Array) -> None:
-    """out += weight A C A'."""
+    """The congruence weight A C A', added to ``out``."""
     _times(A, C, half)
     for i in range(A.shape[0]):
         for k in range(A.shape[1]):
@@ -74,7 +74,7 @@ def _then(E: Array, C: Array, half: Array, out: Array) -> None:
 
 @kernel
 def repeated(change: Array, noise: Array, counts: NDArray[np.int64]) -> None:
-    """The map I + E with noise of covariance N, done K times, in place: (N, l, l), (N, l, l) and K (N,).
+    """K-fold maps I + E with noise of covariance M, in place: E (N, l, l), M (N, l, l) and K (N,).
 
     Changes are composed, E_2 after E_1 being E_1 + E_2 + E_2 E_1, so that a small E loses no digits.
     """
@@ -215,9 +215,9 @@ def means(
                 for k in range(size):
                     if B[i, k] == 0.0:
                         continue
-                    for l in range(size):
-                        if B[j, l] != 0.0:
-                            P[p, place[k, l]] += share * B[i, k] * B[j, l]
+                    for q in range(size):
+                        if B[j, q] != 0.0:
+                            P[p, place[k, q]] += share * B[i, k] * B[j, q]
             P[p, v - 1] += Q[b, i, j]
         for r in range(left.shape[1]):
             for i in range(size):
@@ -266,7 +266,8 @@ def _bent_gradient(kinks: Array, curvatures: Array, slope: float, x: float) -> t
 def bent_rounds(
     begin: Array, own: Array, pull: Array, still: Array, load: Array, keep: Array, send: Array, first: int,
     place: NDArray[np.int64], kinks: Array, curvatures: Array, slopes: Array, steps: NDArray[np.int64], start: Array,
-    left: Array, right: Array, factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64], out: Array,
+    left: Array, right: Array, factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64],
+    out: Array,
 ) -> None:  # fmt: skip
     """Quantities before each round of runs on piecewise quadratics of one variable, ``out`` (N, quantities, rounds).
 

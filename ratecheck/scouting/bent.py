@@ -17,7 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.kernels import scouting as kernels
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch
-from ratecheck.scouting.runs import Batch, BatchRun
+from ratecheck.scouting.runs import Batch, BatchRun, Quantities
 
 # Rounds that are followed, and what of a number is rounding.
 LONGEST, _SMALL = 512, 1e-12
@@ -54,7 +54,7 @@ class BentBatch(ProblemBatch):
         return cls(kinks, curvatures, slopes, noise, parameters)
 
     @cached_property
-    def H(self) -> Array:  # type: ignore[override]  # none  # noqa: N802
+    def H(self) -> Array:  # type: ignore[override]  # none
         """Zeros."""
         return np.zeros((*self.slopes.shape, self.slopes.shape[2]))
 
@@ -78,7 +78,9 @@ class BentBatch(ProblemBatch):
         total: Any = 0.0
         for c in range(self.d_u):
             here = slice(c, c + 1)
-            one = BentBatch(*(each[rows][:, :, here] for each in (self.kinks, self.curvatures, self.slopes)))
+            own = (self.kinks, self.curvatures, self.slopes)
+            kinks, curvatures, slopes = (each[rows][:, :, here] for each in own)
+            one = BentBatch(kinks, curvatures, slopes)
             part = replace(
                 batch, M=batch.M[:, :, here, here], c=batch.c[:, :, here], record_M=batch.M[:, :, here, here],
                 record_c=batch.c[:, :, here], H=batch.H[:, :, here, here], g=batch.g[:, :, here], forms=False,
@@ -125,7 +127,7 @@ class BentBatch(ProblemBatch):
 
     @cached_property
     def _minimum(self) -> tuple[Array, Array, Array]:
-        """Minimisers (N, d), the infimum of each coordinate (N, d), and whether there is one, and only one, (2, N, d)."""
+        """Minimisers and infima by coordinate, (N, d), and whether there is a minimiser, and only one, (2, N, d)."""
         places, bent = self._places, self._curvature
         slope = self.at(places)[0].mean(axis=1)
         ends = np.concatenate([places[..., :1], places], axis=2), np.concatenate([slope[..., :1], slope], axis=2)
@@ -159,49 +161,69 @@ class BentBatch(ProblemBatch):
 
     @cached_property
     def _at_start(self) -> tuple[Array, Array]:
+        """Derivatives and values at the start, (N, n, d) each."""
         gradient, value = self.at(self.start[:, 0, :, None])
         return gradient[..., 0], value[..., 0]
 
     def _smoothness(self) -> Array:
+        """L, the largest absolute curvature."""
         return np.asarray(np.abs(self.curvatures).max(axis=(1, 2, 3)))
 
     def _gap(self) -> Array:
-        return np.asarray(self._at_start[1].mean(axis=1).sum(axis=1) - self.lowest)
+        """f(0) - inf f."""
+        return np.where(self._at_rest, 0.0, self._at_start[1].mean(axis=1).sum(axis=1) - self.lowest)
+
+    @cached_property
+    def _at_rest(self) -> NDArray[np.bool_]:
+        """Whether f'(0) is 0 but for rounding, (N,)."""
+        gradient = self._at_start[0]
+        return np.asarray((np.abs(gradient.mean(axis=1)) <= _SMALL * np.abs(gradient).mean(axis=1)).all(axis=1))
 
     def _dissimilarity(self) -> Array:
+        """The b with b^2 = sum over coordinates of sup mean_i (f_i' - f')^2, which is at a breakpoint or infinite."""
         gradient = self.at(self._places)[0]
         apart = ((gradient - gradient.mean(axis=1, keepdims=True)) ** 2).mean(axis=1).max(axis=2).sum(axis=1)
         outer = self.curvatures[..., [0, -1]]
         return np.where((outer == outer[:, :1]).all(axis=(1, 2, 3)), np.sqrt(apart), np.inf)
 
     def _distance(self) -> Array:
+        """|x^0 - x*|^2, where there is one minimiser."""
         point, _, (_, one) = self._minimum
-        return np.where(one.all(axis=1), np.sum(point**2, axis=1), np.inf)
+        return np.where(one.all(axis=1), np.where(self._at_rest, 0.0, np.sum(point**2, axis=1)), np.inf)
 
     def _least(self) -> Array:
+        """The least curvature of f, where it is positive."""
         least = self._curvature.min(axis=(1, 2))
         return np.where(least > 0, least, np.inf)
 
     def _squares(self) -> Array:
+        """sum_i |grad f_i(x^0)|^2."""
         return np.asarray(np.sum(self._at_start[0] ** 2, axis=(1, 2)))
 
+    def _mean_square(self) -> Array:
+        """The mean of |grad f_i(x^0)|^2 over the clients."""
+        return self._squares() / self.n
+
+    def _dimension(self) -> Array:
+        """The number d of variables."""
+        return np.full(len(self.slopes), float(self.d_u))
+
+    _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
+        "L": _smoothness,
+        "F_0": _gap,
+        "b": _dissimilarity,
+        "B_0": _squares,
+        "mean_B_0": _mean_square,
+        "distance2_0": _distance,
+        "strong_convexity": _least,
+        "dimension": _dimension,
+    }
+
     def fact(self, name: str) -> Array | None:
-        """The constant of that name; None for one that is certified one by one."""
+        """See `ProblemBatch.fact`."""
         if name in ("sigma", "sigma_u", "sigma_v"):
             return np.zeros(len(self.slopes))
-        return _FACTS[name](self) if name in _FACTS else None
-
-
-_FACTS: dict[str, Callable[[BentBatch], Array]] = {
-    "L": BentBatch._smoothness,
-    "F_0": BentBatch._gap,
-    "b": BentBatch._dissimilarity,
-    "B_0": BentBatch._squares,
-    "mean_B_0": lambda batch: batch._squares() / batch.n,
-    "distance2_0": BentBatch._distance,
-    "strong_convexity": BentBatch._least,
-    "dimension": lambda batch: np.full(len(batch.slopes), float(batch.slopes.shape[2])),
-}
+        return self._FACTS[name](self) if name in self._FACTS else None
 
 
 class BentRun(BatchRun):
@@ -228,11 +250,11 @@ class BentRun(BatchRun):
         row[:, 0, self.size - 1 - 2 * self.batch.n + k] = 1.0
         return row
 
-    def by_round(self, names: Sequence[str]) -> Array:
-        """See `BatchRun.by_round`."""
-        batch, found = self.batch, self.quantities(names)
+    def _series(self, found: Quantities) -> Array:
+        """See `BatchRun._series`."""
+        batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
-        out = np.full((batch.count, len(names), int(max(T.max(initial=1), 1))), np.nan)
+        out = np.full((*found.constant.shape, int(max(T.max(initial=1), 1))), np.nan)
         tables = [self._tables(i) for i in range(batch.n)]
         _, send = self._base(batch.n)
         keep = self._base(batch.n)[0][:, : self.server.size, : self.server.size]
@@ -261,4 +283,4 @@ class BentRun(BatchRun):
 
     def mean(self, names: Sequence[str]) -> Array:
         """See `BatchRun.mean`."""
-        return self._mean_of(self.by_round(names), LONGEST)
+        return self._mean_of(self._series(self.quantities(names)), LONGEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class Unscouted(Exception):  # noqa: N818  # nothing is wrong: whole verdicts ar
 
 
 @dataclass(frozen=True)
-class Layout:
+class BatchLayout:
     """A group of variables as one vector: block by block, in each its variables, with ``sizes`` entries each."""
 
     group: Group
@@ -62,11 +63,13 @@ class BatchReader:
         self.algorithm, self.batch, self.sizes = algorithm, batch, tuple(sizes)
         self.point = self.layout({block: block for block in algorithm.blocks})
 
-    def layout(self, group: Group) -> Layout:
+    def layout(self, group: Group) -> BatchLayout:
         """The layout of a group of variables."""
-        return Layout(group, self.algorithm.blocks, self.sizes)
+        return BatchLayout(group, self.algorithm.blocks, self.sizes)
 
-    def matrices(self, name: str, p: Numbers, inputs: Sequence[Layout], outputs: Sequence[Layout]) -> list[list[Array]]:
+    def matrices(
+        self, name: str, p: Numbers, inputs: Sequence[BatchLayout], outputs: Sequence[BatchLayout]
+    ) -> list[list[Array]]:
         """The function as matrices (N, output, input), for every pair of an output and an input group."""
         names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
         units = np.eye(len(names))
@@ -74,7 +77,7 @@ class BatchReader:
         for (k, each), unit in zip(names, units, strict=True):
             arguments[k][each] = unit
         result = self._called(name, arguments, p)
-        groups = result if name == "finish" else (result,)
+        groups: Any = result if name == "finish" else (result,)
         found = [[np.zeros((self.batch, out.size, each.size)) for each in inputs] for out in outputs]
         for out, values, matrices in zip(outputs, groups, found, strict=True):
             for variable, block in out.group.items():
@@ -87,7 +90,7 @@ class BatchReader:
                         matrices[k][:, rows.start + steps, here.start + steps] = coefficient[:, None]
         return found
 
-    def terms(self, p: Numbers, inputs: Sequence[Layout]) -> dict[str, list[BatchTerm]]:
+    def terms(self, p: Numbers, inputs: Sequence[BatchLayout]) -> dict[str, list[BatchTerm]]:
         """All recorded quantities, by name, with coefficients on the variables of the inputs."""
         names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
         arguments: list[Variables] = [{} for _ in inputs]
@@ -96,7 +99,7 @@ class BatchReader:
         found = self._called("records", arguments, p)
         return {name: [self._term(each, names, inputs) for each in terms] for name, terms in found.items()}
 
-    def _term(self, term: Term, names: list[tuple[int, str]], inputs: Sequence[Layout]) -> BatchTerm:
+    def _term(self, term: Term, names: list[tuple[int, str]], inputs: Sequence[BatchLayout]) -> BatchTerm:
         factor = np.broadcast_to(np.asarray(term.factor, dtype=float).reshape(-1), (self.batch,))
         if term.over is TermOver.VALUES:
             return BatchTerm(term.over, factor, "", {}, {})

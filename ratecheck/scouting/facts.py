@@ -110,7 +110,7 @@ class QuadraticBatch(ProblemBatch):
         return H, g
 
     @cached_property
-    def _solved(self) -> tuple[Array, Array]:
+    def _solved(self) -> tuple[Array, NDArray[np.bool_]]:
         """The minimiser of least norm of n f, and whether there is one."""
         H, g = self._joint
         values, vectors = np.linalg.eigh(H)
@@ -118,7 +118,7 @@ class QuadraticBatch(ProblemBatch):
         along = np.einsum("bij,bi->bj", vectors, g)
         flat = np.abs(values) <= 8 * H.shape[1] * np.finfo(float).eps * size
         steep = np.abs(along) > _ZERO * np.abs(g).max(axis=1, keepdims=True)
-        exists = ~((values < 0) & ~flat).any(axis=1) & ~(flat & steep).any(axis=1)
+        exists = np.asarray(((values >= 0) | flat).all(axis=1) & ~(flat & steep).any(axis=1))
         with np.errstate(all="ignore"):
             point = np.where(flat, 0.0, along / np.where(flat, 1.0, values))
         return np.einsum("bij,bj->bi", vectors, point), exists
@@ -141,56 +141,73 @@ class QuadraticBatch(ProblemBatch):
         point, exists = self._solved
         return np.where(exists, -np.einsum("bi,bi->b", self._joint[1], point) / (2 * self.n), -np.inf)
 
-    @cached_property
     def _gap(self) -> Array:
+        """f(x^0) - inf f = mean_i (x^0 - x*)' H_i (x^0 - x*)/2."""
         away = self.start - self.centre
         gap = np.einsum("bni,bnij,bnj->b", away, self.H, away) / (2 * self.n)
-        return np.where(np.isnan(gap), np.inf, np.maximum(gap, 0.0))
+        return np.where(self._at_rest, 0.0, np.where(np.isnan(gap), np.inf, np.maximum(gap, 0.0)))
+
+    @cached_property
+    def _at_rest(self) -> NDArray[np.bool_]:
+        """Whether grad f(x^0) is 0 but for rounding, (N,)."""
+        size = np.einsum("bnij,bnj->bni", np.abs(self.H), np.abs(self.start)) + np.abs(self.g)
+        shared = np.abs(self.gradient[:, :, : self.d_u].sum(axis=1)) <= _ZERO * size[:, :, : self.d_u].sum(axis=1)
+        own = np.abs(self.gradient[:, :, self.d_u :]) <= _ZERO * size[:, :, self.d_u :]
+        return np.asarray(shared.all(axis=1) & own.all(axis=(1, 2)))
 
     @cached_property
     def _mean_spectrum(self) -> Array:
+        """The eigenvalues of the mean of H_i, ascending, (N, d)."""
         return np.linalg.eigvalsh(self.H.mean(axis=1))
 
     def _smoothness(self) -> Array:
+        """L, the largest spectral norm of a client's blocks of its Hessian: shared, mixed, personal."""
         d_u = self.d_u
         parts = [self.H[:, :, :d_u, :d_u], self.H[:, :, :d_u, d_u:], self.H[:, :, d_u:, d_u:]]
         norms = [np.linalg.norm(part, 2, axis=(2, 3)).max(axis=1) for part in parts if 0 not in part.shape]
         return np.asarray(np.max(norms, axis=0))
 
     def _dissimilarity(self) -> Array:
+        """The b with b^2 = mean_i |g_i - mean_j g_j|^2, where the shared rows of all H_i are one and uncoupled."""
         d_u = self.d_u
         common = np.abs(self.H[:, :, :d_u] - self.H[:, :1, :d_u])[:, :, :, :d_u].max(axis=(1, 2, 3), initial=0.0)
         coupled = np.abs(self.H[:, :, :d_u, d_u:]).max(axis=(1, 2, 3), initial=0.0)
         size = np.abs(self.H[:, :, :d_u]).max(axis=(1, 2, 3), initial=1e-300)
         slopes = self.g[:, :, :d_u]
         apart = np.sum((slopes - slopes.mean(axis=1, keepdims=True)) ** 2, axis=2).mean(axis=1)
-        exists = (common <= _ZERO * size) & (coupled <= _ZERO * size) if self.n > 1 else np.full(len(size), True)
+        exists = (common <= _ZERO * size) & (coupled <= _ZERO * size) if self.n > 1 else np.ones(len(size), dtype=bool)
         return np.where(exists, np.sqrt(apart), np.inf)
 
     def _start_gradients(self) -> Array:
+        """sum_i |grad_u f_i(x^0)|^2."""
         return np.asarray(np.sum(self.gradient[:, :, : self.d_u] ** 2, axis=(1, 2)))
 
     def _distance(self) -> Array:
+        """|u^0 - u*|^2 + mean_i |v_i^0 - v_i*|^2 with the minimiser of least norm."""
         away = self.start - self.centre
         own = np.sum(away[:, 0, : self.d_u] ** 2, axis=1) + np.sum(away[:, :, self.d_u :] ** 2, axis=(1, 2)) / self.n
-        return np.where(np.isnan(own), np.inf, own)
+        return np.where(np.isnan(own), np.inf, np.where(self._at_rest, 0.0, own))
 
     def _least_curvature(self) -> Array:
+        """The least eigenvalue of the mean of H_i, where it is positive."""
         values = self._mean_spectrum[:, 0]
         return np.where(values > 8 * self.H.shape[2] * np.finfo(float).eps * np.abs(self._mean_spectrum[:, -1]),
                         values, np.inf)  # fmt: skip
 
     def _least_of_clients(self) -> Array:
+        """The least eigenvalue of any H_i, where it is positive."""
         values = np.linalg.eigvalsh(self.H).min(axis=(1, 2))
         return np.where(values > 0, values, np.inf)
 
     def _lojasiewicz(self) -> Array:
+        """The least positive eigenvalue of the mean of H_i, where f has a minimum."""
         values = self._mean_spectrum
         size = np.abs(values).max(axis=1, keepdims=True)
         positive = np.where(values > 8 * values.shape[1] * np.finfo(float).eps * size, values, np.inf)
         return np.where(self._solved[1], positive.min(axis=1), np.inf)
 
     def _at_minimiser(self) -> Array:
+        """b_*, the root of the mean of |grad f_i(x*)|^2, where x* is the only minimiser."""
         there = np.einsum("bnij,bnj->bni", self.H, self.centre) - self.g
         found = np.sqrt(np.sum(there**2, axis=2).mean(axis=1))
         return np.where(np.isfinite(self._least_curvature()), found, np.inf)
@@ -226,35 +243,47 @@ class QuadraticBatch(ProblemBatch):
         weak = np.linalg.eigvalsh(self.H).min(axis=(1, 2)) + self.parameters["lambda_"] > 0
         return np.where(exists & weak, np.maximum(start - lowest, 0.0), np.inf)
 
+    def _mean_start_gradients(self) -> Array:
+        """The mean of |grad_u f_i(x^0)|^2 over the clients."""
+        return self._start_gradients() / self.n
+
+    def _inner_error(self) -> Array:
+        """Zeros: inner problems are solved exactly."""
+        return np.zeros(len(self.g))
+
+    def _dimension(self) -> Array:
+        """The number d of variables."""
+        return np.full(len(self.g), float(self.g.shape[2]))
+
+    _OF_ENVELOPES: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
+        "inner_convexity": _least_inner,
+        "lagrangian_gap": _lagrangian_gap,
+    }
+    _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
+        "L": _smoothness,
+        "F_0": _gap,
+        "b": _dissimilarity,
+        "B_0": _start_gradients,
+        "mean_B_0": _mean_start_gradients,
+        "distance2_0": _distance,
+        "strong_convexity": _least_curvature,
+        "clients_strong_convexity": _least_of_clients,
+        "polyak_lojasiewicz": _lojasiewicz,
+        "minimiser_heterogeneity": _at_minimiser,
+        "inner_error": _inner_error,
+        "dimension": _dimension,
+    }
+    # Of the minimum in all variables; with personal ones they are certified one by one.
+    _OF_SHARED: ClassVar[frozenset[str]] = frozenset(
+        {"strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "minimiser_heterogeneity"}
+    )
+
     def fact(self, name: str) -> Array | None:
-        """The constant of that name; None for one that is certified one by one."""
-        if name in _OF_ENVELOPES and "lambda_" in self.parameters:
-            return _OF_ENVELOPES[name](self)
-        if self.d_u < self.H.shape[2] and name in _OF_SHARED:
+        """See `ProblemBatch.fact`."""
+        if name in self._OF_ENVELOPES and "lambda_" in self.parameters:
+            return self._OF_ENVELOPES[name](self)
+        if self.d_u < self.H.shape[2] and name in self._OF_SHARED:
             return None
         if name in self.noise:
             return self.noise[name]
-        return _FACTS[name](self) if name in _FACTS else None
-
-
-_OF_SHARED = (
-    "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "minimiser_heterogeneity",
-)  # fmt: skip
-_OF_ENVELOPES: dict[str, Callable[[QuadraticBatch], Array]] = {
-    "inner_convexity": QuadraticBatch._least_inner,
-    "lagrangian_gap": QuadraticBatch._lagrangian_gap,
-}
-_FACTS: dict[str, Callable[[QuadraticBatch], Array]] = {
-    "L": QuadraticBatch._smoothness,
-    "F_0": lambda batch: batch._gap,
-    "b": QuadraticBatch._dissimilarity,
-    "B_0": QuadraticBatch._start_gradients,
-    "mean_B_0": lambda batch: batch._start_gradients() / batch.n,
-    "distance2_0": QuadraticBatch._distance,
-    "strong_convexity": QuadraticBatch._least_curvature,
-    "clients_strong_convexity": QuadraticBatch._least_of_clients,
-    "polyak_lojasiewicz": QuadraticBatch._lojasiewicz,
-    "minimiser_heterogeneity": QuadraticBatch._at_minimiser,
-    "inner_error": lambda batch: np.zeros(len(batch.g)),
-    "dimension": lambda batch: np.full(len(batch.g), float(batch.g.shape[2])),
-}
+        return self._FACTS[name](self) if name in self._FACTS else None

@@ -1,13 +1,14 @@
 """Numbers of a statement for a batch of instances: what follows from others, conditions, and step sizes inside them.
 
 The rules are those of `Statement.complete` and of `ratecheck.families.choices`, in arrays. What is admissible is found
-by sampling over `_DECADES` and then by bisection, so that a condition need not be monotone: the largest interval counts.
+by sampling over `_DECADES` and then by bisection, so that a condition need not be monotone: the largest interval
+counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy as sp
@@ -104,7 +105,7 @@ def holding(condition: Condition, values: Mapping[str, Array], rounding: float =
 
 def admitted(statement: Statement, values: Mapping[str, Array], size: int) -> NDArray[np.bool_]:
     """Where no condition that is known is broken, (size,)."""
-    found = np.full(size, True)
+    found = np.ones(size, dtype=bool)
     for condition in statement.hypotheses:
         if condition.symbols <= values.keys():
             found &= np.broadcast_to(holding(condition, values), (size,))
@@ -116,57 +117,61 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
 
     Conditions that lack one of those that are chosen ``later`` have to hold for some value of that one.
     """
-    size = len(at)
-    joint = False
-
-    def trial(x: Array) -> NDArray[np.bool_]:
-        """Where values of the step size, (N, any number), are admissible with what they decide."""
-        nonlocal joint
-        wide = {key: value[..., None] if value.ndim else value for key, value in values.items()}
-        found = completed(statement, {**wide, name: x})
-        mask = np.full(x.shape, True)
-        for condition in statement.hypotheses:
-            if condition.symbols <= found.keys():
-                mask &= np.broadcast_to(holding(condition, found, 0.0), x.shape)
-        for other in later:
-            if other not in found:
-                more = {key: value[..., None] if value.ndim else value for key, value in found.items()}
-                more = completed(statement, {**more, other: _LATER})
-                own = [c for c in statement.hypotheses if c.symbols <= more.keys() and not c.symbols <= found.keys()]
-                if own:
-                    joint = True
-                    shape = (*x.shape, len(_LATER))
-                    mask &= np.logical_and.reduce([np.broadcast_to(holding(each, more), shape) for each in own]).any(
-                        axis=-1
-                    )
-        return mask
-
-    grid = np.broadcast_to(_GRID, (size, len(_GRID)))
-    # Where others have to be found for every value, there are fewer.
+    trial = _Trial(statement, name, values, later)
+    grid = np.broadcast_to(_GRID, (len(at), len(_GRID)))
+    # Where others have to be found for every value, there are fewer, and the ends are known roughly.
     trial(grid[:, :1])
-    grid = grid[:, _ROUGHLY] if joint else grid
-    count, inside = grid.shape[1], trial(grid)
-    first, last = _longest(inside)
-    low, high = np.zeros(size), np.full(size, np.inf)
+    grid, passes, shares = (grid[:, _ROUGHLY], 1, _SHARES[::8]) if trial.joint else (grid, _PASSES, _SHARES)
+    count, inside, rows = grid.shape[1], trial(grid), np.arange(len(at))
     bounded = inside.any(axis=1)
-    rows = np.arange(size)
-    for ends, step in ((first, -1), (last, 1)):
+    found = []
+    for ends, step, none in zip(_longest(inside), (-1, 1), (0.0, np.inf), strict=True):
         open_ = bounded & (ends + step >= 0) & (ends + step < count)
-        if not open_.any():
-            continue
         good, bad = grid[rows, ends], grid[rows, np.clip(ends + step, 0, count - 1)]
-        # Where others have to be found for every value, the ends are known roughly.
-        for _ in range(_PASSES if not joint else 1):
-            finer = good[:, None] * (bad / good)[:, None] ** (_SHARES if not joint else _SHARES[::8])
+        for _ in range(passes if open_.any() else 0):
+            finer = good[:, None] * (bad / good)[:, None] ** shares
             holds = trial(finer)
             # The last value before the first that is not admissible.
-            passed = np.where(holds.all(axis=1), holds.shape[1], holds.argmin(axis=1))
-            good, bad = finer[rows, np.maximum(passed - 1, 0)], finer[rows, np.minimum(passed, holds.shape[1] - 1)]
-        if step < 0:
-            low = np.where(open_, good, low)
-        else:
-            high = np.where(open_, good, high)
-    return np.where(bounded, _inside(low, high, at), np.nan)
+            passed = np.where(holds.all(axis=1), len(shares), holds.argmin(axis=1))
+            good, bad = finer[rows, np.maximum(passed - 1, 0)], finer[rows, np.minimum(passed, len(shares) - 1)]
+        found.append(np.where(open_, good, none))
+    return np.where(bounded, _inside(found[0], found[1], at), np.nan)
+
+
+@dataclass
+class _Trial:
+    """Whether values (N, any number) of a step size are admissible with what they decide.
+
+    ``joint`` says whether others, chosen later, have to be found for that.
+    """
+
+    statement: Statement
+    name: str
+    values: Values
+    later: Sequence[str]
+    joint: bool = False
+
+    def __call__(self, x: Array) -> NDArray[np.bool_]:
+        found = completed(self.statement, {**_wide(self.values), self.name: x})
+        mask = np.ones(x.shape, dtype=bool)
+        for condition in self.statement.hypotheses:
+            if condition.symbols <= found.keys():
+                mask &= np.broadcast_to(holding(condition, found, 0.0), x.shape)
+        for other in self.later:
+            if other not in found:
+                more = completed(self.statement, {**_wide(found), other: _LATER})
+                known = (c for c in self.statement.hypotheses if c.symbols <= more.keys())
+                own = [holding(c, more) for c in known if not c.symbols <= found.keys()]
+                if own:
+                    self.joint = True
+                    whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*own)), (*x.shape, len(_LATER)))
+                    mask &= whole.any(axis=-1)
+        return mask
+
+
+def _wide(values: Values) -> Values:
+    """The values with one more axis, but for numbers."""
+    return {key: value[..., None] if value.ndim else value for key, value in values.items()}
 
 
 def _longest(inside: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

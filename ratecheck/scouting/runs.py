@@ -6,7 +6,7 @@ The state is z = (server, client 1, ..., client n, 1). See `ratecheck.kernels.sc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,16 +22,18 @@ from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 _PAIRS, _STATE = 48, 40
 # A unit of rounding, and up to which share a mean may change by some.
 _EPS, _KNOWN = float(np.finfo(float).eps), 1e-3
+# A difference from a constant has no digits below this share of it.
+_DIGITS = 1e-12
 # Eigenvalues of I - A that count as 0, and what of a difference is rounding.
 _FLAT, _LOST, _DRIFT = 1e-13, 1e-14, 1e-11
-# What adds products of rows to a quantity: its number, both sides and their factor.
-_Add = Callable[[int, Array, Array, Array], None]
+# Products of rows (N, r, D) on the state, row by row, times a factor (N,).
+_Product = tuple[Array, Array, Array]
 # Rounds that are followed one by one.
 LONGEST = 256
 
 
 @dataclass(frozen=True)
-class Law:
+class BatchLaw:
     """Who takes part in a batch: uniform samples of ``m`` clients, clients on their own, or matrices (rounds, n).
 
     ``share`` (N,) is the probability of a client, ``matrices`` one per instance, where these decide. ``mixing``
@@ -69,7 +71,7 @@ class Batch:
     noise: Array
     start: Array
     T: NDArray[np.int64]
-    law: Law
+    law: BatchLaw
     # Whether H and g say all of f.
     forms: bool = True
 
@@ -108,10 +110,11 @@ class BatchRun:
         known = {"K": steps[:, i], "norm": steps[:, i], "mean_norm": steps.mean(axis=1), "mixes": mixes, **sizes}
         columns = {name: np.asarray(value, dtype=float)[:, None] for name, value in known.items()}
         fixed = {"n": float(batch.n), "m": max(participants, 1.0), "delay": delay, "weight": 1.0, "p": 1 / batch.n}
-        return {**columns, **{name: np.float64(value) for name, value in fixed.items()}}  # type: ignore[dict-item]
+        return {**columns, **{name: np.asarray(value) for name, value in fixed.items()}}
 
     @cached_property
     def _alike(self) -> bool:
+        """Whether local steps and parameters are those of every client."""
         steps = self.batch.steps
         alike = (value.ndim == 1 or bool((value == value[:, :1]).all()) for value in self.batch.parameters.values())
         return bool((steps == steps[:, :1]).all()) and all(alike)
@@ -124,7 +127,7 @@ class BatchRun:
         batch, reader = self.batch, self.reader
         N, n, size = batch.count, batch.n, self.local.size
         change, noise = np.zeros((N, n, size + 1, size + 1)), np.zeros((N, n, size + 1, size + 1))
-        first, tables = self.local.first, []
+        first, tables = self.local.first, list[_Tables]()
         if len(first) != reader.point.size:
             raise Unscouted("a block without a local variable")
         for i in range(n):
@@ -141,6 +144,7 @@ class BatchRun:
         return [self._client(tables[i], change[:, i], noise[:, i]) for i in range(n)]
 
     def _tables(self, i: int) -> _Tables:
+        """The functions of client i as matrices; `begin` is affine in 1/delay, and is read at two delays."""
         reader, p = self.reader, self._parameters(i)
         state, own = (self.server, self.client), (self.client, self.message)
         once = [self._joined(reader.matrices("begin", self._parameters(i, delay=d), state, (self.local,))[0])
@@ -154,9 +158,11 @@ class BatchRun:
 
     @staticmethod
     def _joined(matrices: Sequence[Array]) -> Array:
+        """Matrices on several inputs as one on all of them."""
         return np.concatenate([*matrices], axis=2)
 
     def _client(self, tables: _Tables, change: Array, noise: Array) -> _Client:
+        """A client's round from its functions and its K local steps local <- (I + E) local + noise."""
         size = self.local.size
         moved, shift = change[:, :size, :size], change[:, :size, size]
 
@@ -218,19 +224,20 @@ class BatchRun:
         return matrix, noise
 
     @cached_property
-    def alike_rounds(self) -> _Rounds:
+    def alike_rounds(self) -> _RoundMaps:
         """The map of every round, where all have the same law."""
         law, N, D = self.batch.law, self.batch.count, self.size
         if law.share is not None:
             found = self._on_their_own(law.share)
         elif law.m == self.batch.n:
             matrix, noise = self._of_set(range(law.m))
-            found = _Rounds(matrix, np.zeros((N, 0, D, D)), np.zeros((N, 0)), noise)
+            found = _RoundMaps(matrix, np.zeros((N, 0, D, D)), np.zeros((N, 0)), noise)
         else:
             found = self._sampled(law.m)
         return found if law.mixing is None else self._mixed(found)
 
-    def _sampled(self, m: int) -> _Rounds:
+    def _sampled(self, m: int) -> _RoundMaps:
+        """A round of a uniform sample of m clients: covariances of indicators are a multiple of I plus one of 11'."""
         n = self.batch.n
         one, two = m / n, (m * (m - 1) / (n * (n - 1)))
         base, send = self._base(m)
@@ -238,9 +245,10 @@ class BatchRun:
         total = np.sum([matrix for matrix, _ in parts], axis=0)
         F = np.stack([total, *(matrix for matrix, _ in parts)], axis=1)
         w = np.broadcast_to(np.array([two - one * one, *[one - two] * n]), (self.batch.count, n + 1))
-        return _Rounds(base + one * total, F, w, one * np.sum([noise for _, noise in parts], axis=0))
+        return _RoundMaps(base + one * total, F, w, one * np.sum([noise for _, noise in parts], axis=0))
 
-    def _on_their_own(self, share: Array) -> _Rounds:
+    def _on_their_own(self, share: Array) -> _RoundMaps:
+        """A round of clients that take part independently, as a mean over the sets of participants."""
         n = self.batch.n
         if n > 4:
             raise Unscouted("too many clients on their own")
@@ -249,9 +257,9 @@ class BatchRun:
         w = np.stack([share ** len(members) * (1 - share) ** (n - len(members)) for members in sets], axis=1)
         A = np.einsum("bs,sbij->bij", w, np.stack([matrix for matrix, _ in maps]))
         F = np.stack([matrix for matrix, _ in maps], axis=1) - A[:, None]
-        return _Rounds(A, F, w, np.einsum("bs,sbij->bij", w, np.stack([noise for _, noise in maps])))
+        return _RoundMaps(A, F, w, np.einsum("bs,sbij->bij", w, np.stack([noise for _, noise in maps])))
 
-    def _mixed(self, rounds: _Rounds) -> _Rounds:
+    def _mixed(self, rounds: _RoundMaps) -> _RoundMaps:
         """The round, and then mixing with its probability."""
         law, N, D = self.batch.law, self.batch.count, self.size
         assert law.mixing is not None
@@ -262,7 +270,7 @@ class BatchRun:
             here = self.client.entries(name)
             for k in range(here.start, here.stop):
                 places = self.server.size + k + self.client.size * np.arange(self.batch.n)
-                P[np.ix_(range(N), places, places)] = law.mixing
+                P[np.ix_(np.arange(N), places, places)] = law.mixing
         share = law.mixes[:, None, None]
         mean = share * P + (1 - share) * np.eye(D)
         F, w = P[:, None] @ rounds.F, law.mixes[:, None] * rounds.w
@@ -272,9 +280,9 @@ class BatchRun:
             coin = (law.mixes * (1 - law.mixes))[:, None]
             F = np.concatenate([F, rounds.F, (D_ @ rounds.A)[:, None]], axis=1)
             w = np.concatenate([w, (1 - law.mixes)[:, None] * rounds.w, coin], axis=1)
-        return _Rounds(mean @ rounds.A, F, w, Q)
+        return _RoundMaps(mean @ rounds.A, F, w, Q)
 
-    def _scheduled(self, matrices: Sequence[NDArray[np.bool_]], T: int) -> tuple[_Rounds, NDArray[np.int64]]:
+    def _scheduled(self, matrices: Sequence[NDArray[np.bool_]], T: int) -> tuple[_RoundMaps, NDArray[np.int64]]:
         """The different rounds of given participants, and which of them comes when."""
         N, n = self.batch.count, self.batch.n
         delays = self.batch.algorithm.uses_delay
@@ -305,7 +313,7 @@ class BatchRun:
                     matrix, noise = matrix + np.where(here, more, 0.0), noise + np.where(here, spread, 0.0)
                 A[rows, k], Q[rows, k] = matrix[rows], noise[rows]
         empty = np.zeros((N, most, 0, self.size, self.size))
-        return _Rounds(A, empty, np.zeros((N, most, 0)), Q), which
+        return _RoundMaps(A, empty, np.zeros((N, most, 0)), Q), which
 
     # --- Start and quantities ---
 
@@ -369,57 +377,61 @@ class BatchRun:
         return found, groups
 
     @cached_property
-    def _known(self) -> dict[str, list[BatchTerm]]:
-        layouts = (self.server, self.client, self.reader.point)
-        return self.reader.terms(self._parameters(0), layouts)
+    def _known(self) -> list[dict[str, list[BatchTerm]]]:
+        """The terms of what the method records, client by client."""
+        layouts, n = (self.server, self.client, self.reader.point), self.batch.n
+        if self._alike:
+            return [self.reader.terms(self._parameters(0), layouts)] * n
+        return [self.reader.terms(self._parameters(i), layouts) for i in range(n)]
 
-    def quantities(self, names: Sequence[str]) -> _Quantities:
+    def quantities(self, names: Sequence[str]) -> Quantities:
         """The named quantities; raises `Unscouted` for one that is none of one round's variables."""
-        batch, N = self.batch, self.batch.count
         points, groups = self._points()
-        left: list[Array] = []
-        right: list[Array] = []
-        factors: list[Array] = []
-        owner: list[int] = []
-        constant = np.zeros((N, len(names)))
-
-        def add(q: int, a: Array, b: Array, factor: Array) -> None:
-            left.append(a)
-            right.append(b)
-            factors.append(np.broadcast_to(factor[:, None], a.shape[:2]))
-            owner.extend([q] * a.shape[1])
-
-        def away(i: int) -> Array:
-            rows = points[i].copy()
-            rows[:, :, -1] -= batch.centre[:, i]
-            return rows
-
-        ones = np.ones(N)
         gradients = self._gradients(points)
+        constant = np.zeros((self.batch.count, len(names)))
+        found: list[_Product] = []
+        owner: list[int] = []
         for q, name in enumerate(names):
-            if name == "distance2" and batch.algorithm.record_oracle == "gradient":
-                for i in range(batch.n):
-                    add(q, away(i), away(i), ones / batch.n)
-                continue
-            if name == "gap" and batch.algorithm.record_oracle == "gradient":
-                if batch.forms and (groups.get(U) != 1 or batch.n == 1):
-                    for i in range(batch.n):
-                        add(q, batch.H[:, i] @ away(i), away(i), ones / (2 * batch.n))
-                    continue
-                constant[:, q] = -batch.lowest
-                terms = [BatchTerm(TermOver.VALUES, ones, "", {}, {})]
-            elif name in self._known:
-                terms = self._known[name]
-            else:
-                raise Unscouted(f"{name} is not recorded")
-            for term in terms:
-                self._add_term(add, q, term, points, gradients)
-        if not left:
+            constant[:, q], own = self._summands(name, points, groups, gradients)
+            found += own
+            owner += [q] * sum(each[0].shape[1] for each in own)
+        if not found:
             raise Unscouted("nothing is recorded")
-        return _Quantities(
-            *(np.ascontiguousarray(np.concatenate(side, axis=1)) for side in (left, right, factors)),
-            np.array(owner, dtype=np.int64), constant,
-        )  # fmt: skip
+        left, right, factor = (
+            np.ascontiguousarray(np.concatenate(side, axis=1))
+            for side in (
+                [a for a, _, _ in found],
+                [b for _, b, _ in found],
+                [np.broadcast_to(factor[:, None], a.shape[:2]) for a, _, factor in found],
+            )
+        )
+        return Quantities(left, right, factor, np.array(owner, dtype=np.int64), constant)
+
+    def _summands(
+        self, name: str, points: list[Array], groups: Mapping[str, int], gradients: list[Array]
+    ) -> tuple[Array, list[_Product]]:
+        """A quantity as a constant (N,) and products."""
+        batch, n = self.batch, self.batch.n
+        ones = np.ones(batch.count)
+        constant, terms = 0 * ones, [each.get(name, []) for each in self._known]
+        if name in ("distance2", "gap") and batch.algorithm.record_oracle == "gradient":
+            away = [self._away(point, batch.centre[:, i]) for i, point in enumerate(points)]
+            if name == "distance2":
+                return constant, [(each, each, ones / n) for each in away]
+            if batch.forms and (groups.get(U) != 1 or n == 1):
+                return constant, [(batch.H[:, i] @ each, each, ones / (2 * n)) for i, each in enumerate(away)]
+            constant, terms = -batch.lowest, [[BatchTerm(TermOver.VALUES, ones, "", {}, {})]] * n
+        elif name not in self._known[0]:
+            raise Unscouted(f"{name} is not recorded")
+        by_term = zip(*terms, strict=True)
+        return constant, [each for own in by_term for each in self._products(own, points, gradients)]
+
+    @staticmethod
+    def _away(point: Array, centre: Array) -> Array:
+        """The rows of a point less a constant (N, d)."""
+        rows = point.copy()
+        rows[:, :, -1] -= centre
+        return rows
 
     def _gradients(self, points: list[Array]) -> list[Array]:
         """The rows (N, d, D) of every client's gradient at its recorded point."""
@@ -436,14 +448,13 @@ class BatchRun:
         slope[:, :, -1] -= self.batch.record_c[:, i]
         return points[i], slope, 0.5
 
-    def _add_term(self, add: _Add, q: int, term: BatchTerm, points: list[Array], gradients: list[Array]) -> None:
-        batch, N = self.batch, self.batch.count
-        if term.over is TermOver.VALUES:
-            for i in range(batch.n):
-                a, b, share = self._values(i, points, gradients)
-                add(q, a, b, share * term.factor / batch.n)
-            return
-        block = batch.algorithm.blocks.index(term.block)
+    def _products(self, terms: Sequence[BatchTerm], points: list[Array], gradients: list[Array]) -> list[_Product]:
+        """A summand of a recorded quantity as products, from what it is for each client."""
+        batch, N, n, first = self.batch, self.batch.count, self.batch.n, terms[0]
+        if first.over is TermOver.VALUES:
+            values = [self._values(i, points, gradients) for i in range(n)]
+            return [(a, b, share * own.factor / n) for (a, b, share), own in zip(values, terms, strict=True)]
+        block = batch.algorithm.blocks.index(first.block)
         start = sum(batch.sizes[:block])
         here = slice(start, start + batch.sizes[block])
 
@@ -454,27 +465,34 @@ class BatchRun:
                 rows = rows + value[:, None, None] * own
             return rows
 
-        sides = [(side(i, term.left), side(i, term.right)) for i in range(batch.n)]
-        if term.over is TermOver.MEANS:
+        sides = [(side(i, own.left), side(i, own.right)) for i, own in enumerate(terms)]
+        if first.over is TermOver.MEANS:
             a, b = (np.mean([each[k] for each in sides], axis=0) for k in (0, 1))
-            add(q, a, b, term.factor)
-            return
-        for a, b in sides:
-            add(q, a, b, term.factor / batch.n)
+            return [(a, b, first.factor)]
+        return [(a, b, own.factor / n) for (a, b), own in zip(sides, terms, strict=True)]
 
     # --- Results ---
 
     def by_round(self, names: Sequence[str]) -> Array:
-        """The quantities before every round, (N, names, rounds): NaN where a run is shorter, or too long."""
-        batch, found = self.batch, self.quantities(names)
+        """The quantities before every round, (N, names, rounds).
+
+        NaN where a run is shorter, or too long, and where a difference from a constant has no digits.
+        """
+        found = self.quantities(names)
+        series = self._series(found)
+        return np.where(np.abs(series) < _DIGITS * np.abs(found.constant[..., None]), np.nan, series)
+
+    def _series(self, found: Quantities) -> Array:
+        """Quantities before every round, (N, names, rounds)."""
+        batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
         most = int(max(T.max(initial=1), 1))
-        out = np.full((batch.count, len(names), most), np.nan)
+        out = np.full((*found.constant.shape, most), np.nan)
         if batch.law.matrices is not None:
             rounds, which = self._scheduled(batch.law.matrices, most)
         else:
             one = self.alike_rounds
-            rounds = _Rounds(*(np.ascontiguousarray(each[:, None]) for each in (one.A, one.F, one.w, one.Q)))
+            rounds = _RoundMaps(*(np.ascontiguousarray(each[:, None]) for each in (one.A, one.F, one.w, one.Q)))
             which = np.zeros((batch.count, most), dtype=np.int64)
         mean, covariance = self.beginning
         kernels.rounds(
@@ -489,7 +507,7 @@ class BatchRun:
         centred = None if batch.law.matrices is not None else self._centred(names)
         pairs = None if centred is None else self._pairs(centred[0], centred[1])
         if centred is None or pairs is None:
-            return self._mean_of(self.by_round(names), LONGEST)
+            return self._mean_of(self._series(self.quantities(names)), LONGEST)
         found, one, (mean, covariance) = centred
         once, again = np.empty((2, batch.count, len(names)))
         for out, unit in ((once, 0.0), (again, _EPS)):
@@ -510,7 +528,7 @@ class BatchRun:
         total = np.where((np.arange(series.shape[2]) < T)[:, None], series, 0.0).sum(axis=2)
         return np.where(longest >= T, total / T, np.nan)
 
-    def _centred(self, names: Sequence[str]) -> tuple[_Quantities, _Rounds, tuple[Array, Array]]:
+    def _centred(self, names: Sequence[str]) -> tuple[Quantities, _RoundMaps, tuple[Array, Array]]:
         """Quantities, round and start in z - z*, z* being where the mean stays, if it does.
 
         Powers of a map keep the digits of what tends to 0, and not those of differences from a limit.
@@ -537,23 +555,23 @@ class BatchRun:
             return np.asarray(new)
 
         rows = [np.ascontiguousarray(side @ S) for side in (found.left, found.right)]
-        quantities = _Quantities(rows[0], rows[1], found.factor, found.owner, found.constant)
+        quantities = Quantities(rows[0], rows[1], found.factor, found.owner, found.constant)
         mean = np.einsum("bij,bj->bi", back, mean)
-        return quantities, _Rounds(moved(one.A), moved(one.F), one.w, one.Q), (mean, covariance)
+        return quantities, _RoundMaps(moved(one.A), moved(one.F), one.w, one.Q), (mean, covariance)
 
     @staticmethod
-    def _pairs(found: _Quantities, one: _Rounds) -> NDArray[np.int64] | None:
+    def _pairs(found: Quantities, one: _RoundMaps) -> NDArray[np.int64] | None:
         """The entries of the second moment that matter to the quantities; None where they are too many."""
         # An entry matters where it does in one instance.
-        links = np.concatenate([one.A[:, None], one.F], axis=1).any(axis=0)
+        links = np.asarray(np.concatenate([one.A[:, None], one.F], axis=1).any(axis=0))
         left, right = (side.any(axis=0) for side in (found.left, found.right))
-        needed = np.einsum("ri,rj->ij", left, right) > 0
+        needed: NDArray[np.bool_] = np.asarray(np.einsum("ri,rj->ij", left, right) > 0)
         needed = needed | needed.T
         while True:
-            more = needed | np.any([link.T @ needed @ link for link in links], axis=0)
+            more: NDArray[np.bool_] = needed | np.any([link.T @ needed @ link for link in links], axis=0)
             more[-1, -1] = True
             more |= more.T
-            if (more == needed).all():
+            if np.array_equal(more, needed):
                 break
             needed = more
         rows = np.argwhere(np.triu(needed))
@@ -590,7 +608,7 @@ class _Client:
 
 
 @dataclass(frozen=True)
-class _Rounds:
+class _RoundMaps:
     """The arrays of `ratecheck.kernels.scouting`."""
 
     A: Array
@@ -600,7 +618,9 @@ class _Rounds:
 
 
 @dataclass(frozen=True)
-class _Quantities:
+class Quantities:
+    """Products of rows (N, R, D), factors (N, R), owners (R,), constants (N, names); see the kernels."""
+
     left: Array
     right: Array
     factor: Array

@@ -14,8 +14,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from bounds.statement import Assumption, Claim, Over, Relation, Statement, names_in
-from bounds.symbols import Role
+from bounds.statement import Assumption, Claim, Over, Relation, names_in
+from bounds.symbols import Domain, Role
 from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import LOWER, NOISE
@@ -33,14 +33,13 @@ from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
-from ratecheck.scouting.runs import LONGEST, Batch, BatchRun, Law
-from ratecheck.settings.applicability import certifiable, method_of, unlike
+from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
+from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
 from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.verification.instance import Instance
 
-# Slack of a point that the statement says nothing about, or where no run is followed: NaN, as of what is not known.
 # How batches of problems of a class are evaluated.
 BATCHES: dict[type[Problem], type[ProblemBatch]] = {Quadratic: QuadraticBatch, Piecewise: BentBatch}
 # What is left of a difference of numbers by rounding, as a share of them.
@@ -67,12 +66,15 @@ class Sighting:
 
 
 class Scout:
-    """Both sides of a statement at points of a cube; `of` raises `Unscouted` where they are not evaluated in batches."""
+    """Both sides of a statement at points of a cube.
+
+    Raises `Unscouted` where they are not evaluated in batches.
+    """
 
     def __init__(self, cube: Cube) -> None:
         self.cube, self.statement = cube, cube.statement
         method = method_of(self.statement)
-        if method is None or self.statement.order_only:
+        if method is None or self.statement.order_only or foreign(self.statement):
             raise Unscouted("no run")
         self.method, self.algorithm = method, method.algorithm
         algorithm = self.algorithm
@@ -162,66 +164,73 @@ class Scout:
             given[most] = float(pattern.matrix.sum(axis=1).max())
         return _Decoded(at, problem, given, start, pattern)
 
-    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[_Sides, list[Instance]]:
-        cube, statement, N = self.cube, self.statement, len(decoded)
-        at = {name: np.array([each.at[name] for each in decoded]) for name in cube.coordinates}
-        first = decoded[0]
+    def _evaluated(self, decoded: Sequence[_Decoded]) -> tuple[_BatchSides, list[Instance]]:
+        """Both sides at decoded points, NaN where an instance is not admissible, and the instances."""
+        points = self._points(decoded)
+        known = self._certified(points)
+        taken: dict[str, Array] = {}
+        if self.cube.restricted:
+            # Parameters of the method are chosen before step sizes, and what they decide is certified again.
+            open_ = {name: value for name, value in points.settings.items() if name not in self.cube.restricted}
+            values = {**open_, **known.facts, **known.claims}
+            taken = self._chosen(self.cube.restricted, "parameter", values, points.at)
+            points = points.with_parameters(taken)
+            known = self._certified(points)
+        values = {**points.settings, **known.facts, **known.claims}
+        own = self._chosen(self.cube.free_steps, "step", values, points.at)
+        full = numbers.with_derived(self.statement, numbers.completed(self.statement, {**values, **own}))
+        allowed = self._allowed(known, full, [*taken.values(), *own.values()])
+        found = self._slack(points, known.problems, full, allowed)
+        made = [self._instance(points, k, known.claims, own) for k in range(len(decoded))]
+        return replace(found, slack=np.where(allowed, found.slack, np.nan)), made
+
+    def _points(self, decoded: Sequence[_Decoded]) -> _DecodedBatch:
+        """Points with their setting, which is that of the first one but for numbers."""
+        first, size = decoded[0], self.cube.shape.size
         try:
-            setting = resolve(statement, first.problem, first.pattern, first.given, start=first.start)
+            setting = resolve(self.statement, first.problem, first.pattern, first.given, start=first.start)
         except InputError as error:
             raise Unscouted(str(error)) from None
-        if each_unlike := unlike(statement, setting.pattern, cube.shape.size):
+        if each_unlike := unlike(self.statement, setting.pattern, size):
             raise Unscouted(each_unlike)
+        at = {name: np.array([each.at[name] for each in decoded]) for name in self.cube.coordinates}
         settings = self._settings(setting, decoded)
-        T = np.broadcast_to(settings.get(statement.vocabulary.run.get("rounds", ""), np.asarray(1.0)), (N,))
+        one = np.asarray(1.0)
+        T = np.broadcast_to(settings.get(self.statement.vocabulary.run.get("rounds", ""), one), (len(decoded),))
         traces = [self._traces(setting, each, int(t)) for each, t in zip(decoded, T, strict=True)]
-        steps = self._steps(setting, decoded, settings)
-        problems = self._batch(setting, decoded, settings)
-        facts = self._facts(setting, decoded, problems, settings, traces, T)
-        claims = self._claims(at, facts)
-        taken: dict[str, Array] = {}
-        if cube.restricted:
-            # Parameters of the method are chosen before step sizes, and what they decide is certified again.
-            open_ = {name: value for name, value in settings.items() if name not in cube.restricted}
-            taken = self._chosen(cube.restricted, "parameter", {**open_, **facts, **claims}, at)
-            settings = {**settings, **taken}
-            decoded = [
-                replace(each, given={**each.given, **{name: float(value[k]) for name, value in taken.items()
-                                                      if np.isfinite(value[k])}})
-                for k, each in enumerate(decoded)
-            ]  # fmt: skip
-            problems = self._batch(setting, decoded, settings)
-            facts = self._facts(setting, decoded, problems, settings, traces, T)
-            claims = self._claims(at, facts)
-        values = {**settings, **facts, **claims}
-        own = self._chosen(cube.free_steps, "step", values, at)
-        full = numbers.with_derived(statement, numbers.completed(statement, {**values, **own}))
-        allowed = numbers.admitted(statement, full, N)
-        for value in (*taken.values(), *own.values()):
+        return _DecodedBatch(setting, decoded, at, settings, self._steps(setting, decoded, settings), traces, T)
+
+    def _certified(self, points: _DecodedBatch) -> _Certified:
+        """Problems of the points, and their constants, certified and claimed."""
+        problems = self._batch(points)
+        facts = self._facts(points, problems)
+        return _Certified(problems, facts, self._claims(points.at, facts))
+
+    def _allowed(self, known: _Certified, values: Mapping[str, Array], chosen: Sequence[Array]) -> NDArray[np.bool_]:
+        """Where an instance is admissible, (N,): conditions hold, constants and what was chosen inside them exist."""
+        allowed = numbers.admitted(self.statement, values, len(known.problems.g))
+        own = [value for name, value in known.facts.items() if name in self.statement.parameters]
+        for value in (*chosen, *own):
             allowed &= np.isfinite(value)
-        for name, value in facts.items():
-            if name in statement.parameters:
-                allowed &= np.isfinite(value)
+        for name in self.statement.parameters:
+            if self.statement.vocabulary[name].domain is Domain.POSITIVE and name in values:
+                allowed &= values[name] > 0
         if self.algorithm.oracle == "prox":
             # Inner problems are solved exactly.
-            if not problems.affine:
+            if not known.problems.affine:
                 raise Unscouted("proximal steps that are not affine")
-            for level in problems.noise.values():
+            for level in known.problems.noise.values():
                 allowed &= level == 0
-        found = self._slack(setting, problems, full, steps, traces, T.astype(np.int64), allowed)
-        made = [
-            Instance(
-                statement, each.problem, each.pattern,
-                {
-                    **each.given,
-                    **{name: float(value[k]) for name, value in claims.items() if at[f"claim {name}"][k] > HONEST},
-                    **{name: float(value[k]) for name, value in own.items() if np.isfinite(value[k])},
-                },
-                each.start,
-            )
-            for k, each in enumerate(decoded)
-        ]  # fmt: skip
-        return replace(found, slack=np.where(allowed, found.slack, np.nan)), made
+        return allowed
+
+    def _instance(
+        self, points: _DecodedBatch, k: int, claims: Mapping[str, Array], own: Mapping[str, Array]
+    ) -> Instance:
+        """The instance at point k, with its claims and step sizes."""
+        each = points.decoded[k]
+        claimed = {name: float(value[k]) for name, value in claims.items() if points.at[f"claim {name}"][k] > HONEST}
+        steps = {name: float(value[k]) for name, value in own.items() if np.isfinite(value[k])}
+        return Instance(self.statement, each.problem, each.pattern, {**each.given, **claimed, **steps}, each.start)
 
     def _chosen(
         self, names: Sequence[str], kind: str, values: Mapping[str, Array], at: Mapping[str, Array]
@@ -272,18 +281,18 @@ class Scout:
             return np.broadcast_to(settings[symbol][:, None], (N, n)).astype(np.int64)
         return np.broadcast_to(setting.steps[:1], (N, n)).astype(np.int64)
 
-    def _batch(self, setting: Setting, decoded: Sequence[_Decoded], settings: Mapping[str, Array]) -> ProblemBatch:
-        facts = self.statement.vocabulary.facts
+    def _batch(self, points: _DecodedBatch) -> ProblemBatch:
+        """The problems of the points, with noise and the method's parameters."""
+        facts, settings = self.statement.vocabulary.facts, points.settings
         noise = {fact: settings[symbol] for symbol, fact in facts.items() if fact in NOISE and symbol in settings}
-        kind = BATCHES[type(decoded[0].problem)]
-        problems, starts = [each.problem for each in decoded], [each.start for each in decoded]
-        return kind.of(problems, starts, noise, self._parameters(setting, decoded, settings))
+        problems, starts = [each.problem for each in points.decoded], [each.start for each in points.decoded]
+        return BATCHES[type(problems[0])].of(problems, starts, noise, self._parameters(points))
 
-    def _parameters(
-        self, setting: Setting, decoded: Sequence[_Decoded], settings: Mapping[str, Array]
-    ) -> dict[str, Array]:
+    @staticmethod
+    def _parameters(points: _DecodedBatch) -> dict[str, Array]:
         """The method's own parameters that are no step sizes of the paper, (N,) or (N, n)."""
-        found = {}
+        setting, decoded, settings = points.setting, points.decoded, points.settings
+        found: dict[str, Array] = {}
         for name, value in setting.parameters.items():
             if name in decoded[0].given:
                 found[name] = np.array([each.given[name] for each in decoded], dtype=float)
@@ -293,22 +302,19 @@ class Scout:
                 found[name] = np.broadcast_to(np.asarray(value, dtype=float), (len(decoded), *np.shape(value)))
         return found
 
-    def _facts(
-        self, setting: Setting, decoded: Sequence[_Decoded], problems: ProblemBatch, settings: Mapping[str, Array],
-        traces: Sequence[Sequence[Participation]], T: Array,
-    ) -> dict[str, Array]:  # fmt: skip
+    def _facts(self, points: _DecodedBatch, problems: ProblemBatch) -> dict[str, Array]:
         """Constants by symbol; infinite for one that does not exist."""
         found: dict[str, Array] = {}
         for name, fact in certifiable(self.statement).items():
             value = problems.fact(fact)
             if value is None:
-                value = self._one_by_one(fact, setting, decoded, problems, traces, T)
+                value = self._one_by_one(fact, points, problems)
             if value is None:
                 continue
-            if fact in NOISE and name in settings:
+            if fact in NOISE and name in points.settings:
                 continue
             fixed = self.statement.settings.get(name)
-            if fixed is not None and names_in(fixed) <= settings.keys():
+            if fixed is not None and names_in(fixed) <= points.settings.keys():
                 raise Unscouted("a constant that the statement fixes")
             found[name] = value
             if fact == "F_0":
@@ -317,18 +323,17 @@ class Scout:
                 raise Unscouted(f"{name} is that of the run")
         return found
 
-    def _one_by_one(
-        self, fact: str, setting: Setting, decoded: Sequence[_Decoded], problems: ProblemBatch,
-        traces: Sequence[Sequence[Participation]], T: Array,
-    ) -> Array | None:  # fmt: skip
-        """A constant certified instance by instance; None where it is not known of such problems."""
+    @staticmethod
+    def _one_by_one(fact: str, points: _DecodedBatch, problems: ProblemBatch) -> Array | None:
+        """A constant (N,) certified instance by instance; None where it is not known of such problems."""
         values = []
-        for k, (each, own) in enumerate(zip(decoded, traces, strict=True)):
+        for k, (each, own) in enumerate(zip(points.decoded, points.traces, strict=True)):
             noise = {name: float(level[k]) for name, level in problems.noise.items()}
             parameters = {name: value[k] for name, value in problems.parameters.items()}
+            setting = replace(points.setting, steps=points.steps[k])
             case = replace(
-                setting.case(own[0]), problem=each.problem, T=int(T[k]) or None, noise=noise, parameters=parameters,
-                start=each.start,
+                setting.case(own[0]), problem=each.problem, T=int(points.T[k]) or None, noise=noise,
+                parameters=parameters, start=each.start,
             )  # fmt: skip
             try:
                 constant = case.fact(fact)
@@ -356,18 +361,18 @@ class Scout:
     # --- Sides ---
 
     def _slack(
-        self, setting: Setting, problems: ProblemBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
-        traces: Sequence[Sequence[Participation]], T: NDArray[np.int64], allowed: NDArray[np.bool_],
-    ) -> _Sides:  # fmt: skip
+        self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array], allowed: NDArray[np.bool_]
+    ) -> _BatchSides:
         """The tightest claim on the tightest participation."""
-        N = len(T)
-        whole = _Sides(np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms))))
-        most = max(map(len, traces))
-        for r in range(most):
+        N, T, traces = len(points.T), points.T.astype(np.int64), points.traces
+        whole = _BatchSides(
+            np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms)))
+        )
+        for r in range(max(map(len, traces))):
             rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
             if not len(rows):
                 continue
-            batch = self._run(setting, problems, values, steps, [traces[k][r] for k in rows], T, rows)
+            batch = self._run(points, problems, values, [traces[k][r] for k in rows], rows)
             records = self._recorded(problems, batch, rows)
             own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
             found = self._sides(records, own, T[rows])
@@ -378,95 +383,104 @@ class Scout:
         return whole
 
     def _run(
-        self, setting: Setting, problems: ProblemBatch, values: Mapping[str, Array], steps: NDArray[np.int64],
-        patterns: Sequence[Participation], T: NDArray[np.int64], rows: NDArray[np.int64],
+        self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array],
+        patterns: Sequence[Participation], rows: NDArray[np.int64],
     ) -> Batch:  # fmt: skip
-        statement, algorithm, N = self.statement, self.algorithm, len(rows)
-        n, d = problems.g.shape[1:]
-        derived, facts = statement.vocabulary.derived, statement.vocabulary.facts.values()
-        parameters: dict[str, Array] = {}
-        for name in algorithm.step_sizes:
-            if name in self.method.fixed:
-                value = np.full(N, float(self.method.fixed[name]))
-            elif name in values:
-                value = np.broadcast_to(values[name], (len(T),))[rows]
-            elif name in derived and names_in(derived[name]) <= values.keys():
-                value = np.broadcast_to(numbers.evaluated(derived[name], values), (len(T),))[rows]
-            elif name in problems.parameters:
-                value = problems.parameters[name][rows]
-            elif name in algorithm.optional:
-                value = np.full(N, algorithm.optional[name](n))
-            elif name in self.unsaid and "L" in facts:
-                value = np.array([any_value(statement.vocabulary[name], L, K) for L, K in
-                                  zip(problems.fact("L")[rows], steps[rows].max(axis=1), strict=True)])  # fmt: skip
-            else:
-                raise Unscouted(f"no value for {name}")
-            parameters[name] = value
+        """The runs of the points in ``rows`` with these participations."""
+        algorithm, d = self.algorithm, problems.g.shape[2]
+        parameters = self._step_sizes(points, problems, values, rows)
         H, g, start = (np.ascontiguousarray(each[rows]) for each in (problems.H, problems.g, problems.start))
         M, c = self._operator(algorithm.oracle, H, g, parameters)
         record_M, record_c = (M, c) if algorithm.oracle == algorithm.record_oracle else self._operator(
             algorithm.record_oracle, H, g, parameters)  # fmt: skip
         sizes = tuple(decoded_size(block, problems.d_u, d) for block in algorithm.blocks)
-        noise = np.zeros((N, d))
-        for fact, level in problems.noise.items():
-            here = {"sigma": slice(0, d), "sigma_u": slice(0, problems.d_u), "sigma_v": slice(problems.d_u, d)}.get(
-                fact
-            )
-            if here is None:
-                raise Unscouted("noise of another kind")
-            width = len(range(d)[here])
-            if width:
-                noise[:, here] += (np.broadcast_to(level, (len(T),))[rows] ** 2 / width)[:, None]
-        centre, lowest = problems.centre[rows], problems.lowest[rows]
+        steps, T = (np.ascontiguousarray(each[rows]) for each in (points.steps, points.T.astype(np.int64)))
         return Batch(
-            algorithm, sizes, M, c, record_M, record_c, H, g, centre, lowest, parameters,
-            np.ascontiguousarray(steps[rows]), np.sqrt(noise), start, np.ascontiguousarray(T[rows]),
-            self._law(patterns),
+            algorithm, sizes, M, c, record_M, record_c, H, g, problems.centre[rows], problems.lowest[rows], parameters,
+            steps, self._noise(problems, rows), start, T, self._law(patterns),
         )  # fmt: skip
+
+    def _step_sizes(
+        self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array], rows: NDArray[np.int64]
+    ) -> dict[str, Array]:
+        """The numbers that the method's functions receive, (rows,) or (rows, n) each."""
+        vocabulary, size = self.statement.vocabulary, len(points.T)
+        derived = vocabulary.derived
+        found: dict[str, Array] = {}
+        for name in self.algorithm.step_sizes:
+            if name in self.method.fixed:
+                found[name] = np.full(len(rows), float(self.method.fixed[name]))
+            elif name in values:
+                found[name] = np.broadcast_to(values[name], (size,))[rows]
+            elif name in derived and names_in(derived[name]) <= values.keys():
+                found[name] = np.broadcast_to(numbers.evaluated(derived[name], values), (size,))[rows]
+            elif name in problems.parameters:
+                found[name] = problems.parameters[name][rows]
+            elif name in self.algorithm.optional:
+                found[name] = np.full(len(rows), self.algorithm.optional[name](problems.g.shape[1]))
+            elif name in self.unsaid and "L" in vocabulary.facts.values() and (L := problems.fact("L")) is not None:
+                most = points.steps.max(axis=1)
+                found[name] = np.array([any_value(vocabulary[name], L[k], most[k]) for k in rows])
+            else:
+                raise Unscouted(f"no value for {name}")
+        return found
+
+    @staticmethod
+    def _noise(problems: ProblemBatch, rows: NDArray[np.int64]) -> Array:
+        """Standard deviations of the noise of every coordinate, (rows, d): a level is that of a whole vector."""
+        size, _, d = problems.g.shape
+        here = {"sigma": slice(0, d), "sigma_u": slice(0, problems.d_u), "sigma_v": slice(problems.d_u, d)}
+        if not problems.noise.keys() <= here.keys():
+            raise Unscouted("noise of another kind")
+        variance = np.zeros((len(rows), d))
+        for fact, level in problems.noise.items():
+            if width := len(range(d)[here[fact]]):
+                variance[:, here[fact]] += (np.broadcast_to(level, (size,))[rows] ** 2 / width)[:, None]
+        return np.sqrt(variance)
 
     @staticmethod
     def _operator(oracle: str, H: Array, g: Array, parameters: Mapping[str, Array]) -> tuple[Array, Array]:
-        """(M, c) with M x - c what the oracle returns at x."""
+        """(M, c) with M x - c what the oracle returns at x; NaN where a proximal step has no unique answer."""
         if oracle == "gradient":
             return H, g
         shift = parameters["lambda_"][:, None, None, None] * np.eye(H.shape[-1])
         inverse = np.linalg.pinv(H + shift, hermitian=True)
+        inverse[np.linalg.eigvalsh(H + shift).min(axis=(1, 2)) <= 0] = np.nan
         return parameters["lambda_"][:, None, None, None] * inverse, -np.einsum("bnij,bnj->bni", inverse, g)
 
-    def _law(self, patterns: Sequence[Participation]) -> Law:
+    def _law(self, patterns: Sequence[Participation]) -> BatchLaw:
+        """Who takes part in the runs of these patterns, which are of one kind."""
         first = patterns[0]
-        mixing = mixes = None
         if self.algorithm.mixed:
-            matrices = [each.mixing for each in patterns]
-            if any(each is None for each in matrices):
-                raise Unscouted("no graph")
-            mixing = np.array(matrices)
-            mixes = np.array([float(each.mixes) for each in patterns])
-        if self.algorithm.mixed:
-            return Law(m=first.n, mixing=mixing, mixes=mixes)
+            return self._mixing(patterns)
         if first.matrix is not None:
-            return Law(matrices=[np.asarray(each.matrix) for each in patterns], mixing=mixing, mixes=mixes)
+            return BatchLaw(matrices=[np.asarray(each.matrix) for each in patterns])
         law = first.law(0)
         if law is None or not first.constant_law:
             if first.deterministic:
-                most = LONGEST
-                return Law(matrices=[np.asarray(each.fixed(most)) for each in patterns], mixing=mixing, mixes=mixes)
+                return BatchLaw(matrices=[np.asarray(each.fixed(LONGEST)) for each in patterns])
             raise Unscouted("rounds whose participants depend on one another")
         if self.algorithm.uses_delay and first.rate < 1:
             raise Unscouted("random delays")
 
-        def on_their_own(found: Any) -> Law:
-            share = [float(np.asarray(each.law(0).p)[0]) for each in patterns]  # type: ignore[union-attr]
-            if any(len({*np.asarray(each.law(0).p).tolist()}) > 1 for each in patterns):  # type: ignore[union-attr]
+        def on_their_own(_: Any) -> BatchLaw:
+            shares = [np.asarray(each.law(0).p) for each in patterns]  # type: ignore[union-attr]
+            if any(len({*each.tolist()}) > 1 for each in shares):
                 raise Unscouted("probabilities that differ by client")
-            return Law(share=np.array(share), mixing=mixing, mixes=mixes)
+            return BatchLaw(share=np.array([float(each[0]) for each in shares]))
 
-        def sets(found: Any) -> Law:
+        def sets(_: Any) -> BatchLaw:
             raise Unscouted("a law of sets")
 
-        return law.match(
-            subsets=lambda found: Law(m=found.m, mixing=mixing, mixes=mixes), clients=on_their_own, sets=sets
-        )
+        return law.match(subsets=lambda found: BatchLaw(m=found.m), clients=on_their_own, sets=sets)
+
+    @staticmethod
+    def _mixing(patterns: Sequence[Participation]) -> BatchLaw:
+        """Everybody, and the matrices and probabilities of mixing."""
+        if any(each.mixing is None for each in patterns):
+            raise Unscouted("no graph")
+        mixing = np.array([each.mixing for each in patterns])
+        return BatchLaw(m=patterns[0].n, mixing=mixing, mixes=np.array([float(each.mixes) for each in patterns]))
 
     def _recorded(self, problems: ProblemBatch, batch: Batch, rows: NDArray[np.int64]) -> Array:
         """Quantities before every round, (N, symbols, rounds), or their means with one round."""
@@ -481,7 +495,8 @@ class Scout:
         change = np.where(np.abs(change) <= _ROUNDED * size, 0.0, change)
         return np.where(np.array(self.changes)[:, None], change, found[..., :-1])
 
-    def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _Sides:
+    def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _BatchSides:
+        """The tightest claim on records (N, symbols, rounds), or (N, symbols, 1) of means."""
         N = len(T)
         rounds = records.shape[2]
         values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
@@ -493,7 +508,7 @@ class Scout:
             less = own < slack
             slack, first = np.where(less | np.isnan(own), own, slack), np.where(less, start, first)
             shares = shares if number else parts
-        return _Sides(np.where(np.isinf(slack), np.nan, slack), first, shares)
+        return _BatchSides(np.where(np.isinf(slack), np.nan, slack), first, shares)
 
     def _claim(
         self, claim: Claim, values: Mapping[str, Array], records: Mapping[str, Array], rounds: int, T: NDArray[np.int64]
@@ -502,42 +517,45 @@ class Scout:
         shape, rows = (len(T), rounds), np.arange(len(T))
         terms = np.abs([self._side(term, values, records, shape) for term in claim.terms.values()])
         left, right = (self._side(expr, values, records, shape) for expr in (claim.metric.expr, claim.bound))
-        over, nothing = claim.metric.over, np.zeros(len(T), dtype=bool)
-        equal = claim.relation is Relation.EQUAL
-        with np.errstate(all="ignore"):
-            if over is Over.MEAN_OF_ROUNDS:
-                if rounds > 1:
-                    inside = np.arange(rounds) < T[:, None]
-                    left, right = (np.where(inside, side, 0.0).sum(axis=1) / T for side in (left, right))
-                else:
-                    left, right = left[:, 0], right[:, 0]
-                place = np.zeros(len(T), dtype=int)
+        over, equal = claim.metric.over, claim.relation is Relation.EQUAL
+        if over is Over.MEAN_OF_ROUNDS:
+            place = np.zeros(len(T), dtype=int)
+            if rounds > 1:
+                inside = np.arange(rounds) < T[:, None]
+                left, right = (np.where(inside, side, 0.0).sum(axis=1) / T for side in (left, right))
             else:
-                gap = np.abs(left - right) if equal else left - right
-                size = np.abs(left) + terms.sum(axis=0)
-                begin = np.array([over.first(int(t)) for t in T])
-                inside = (np.arange(rounds) >= begin[:, None]) & (np.arange(rounds) < T[:, None])
-                # Where both sides are no more than what rounding leaves of larger ones before, nothing is known.
-                top = np.maximum.accumulate(np.where(inside & np.isfinite(size), size, 0.0), axis=1)
-                inside &= size > _LOST * top
-                if over is Over.BEST_ROUND:
-                    place = np.where(inside, gap, np.inf).argmin(axis=1)
-                else:
-                    place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
-                known = inside.any(axis=1)
-                left = np.where(known, left[rows, place], np.nan)
-                right = np.where(known, right[rows, place], np.nan)
-            size = np.abs(left) + np.abs(right)
-            gap = -np.abs(right - left) if equal else right - left
-            found = np.where(size > 0, gap / size, np.nan)
-            parts = terms[:, rows, place].T
-            shares = parts / parts.sum(axis=1, keepdims=True)
-        first = (place == 0) if over is Over.EVERY_ROUND else nothing
-        return found, first, np.nan_to_num(shares)
+                left, right = left[:, 0], right[:, 0]
+        else:
+            gap = np.abs(left - right) if equal else left - right
+            place, known = self._place(over, gap, np.abs(left) + terms.sum(axis=0), T)
+            left, right = (np.where(known, side[rows, place], np.nan) for side in (left, right))
+        size = np.abs(left) + np.abs(right)
+        gap = -np.abs(right - left) if equal else right - left
+        parts = terms[:, rows, place].T
+        first = (place == 0) & (over is Over.EVERY_ROUND)
+        return np.where(size > 0, gap / size, np.nan), first, np.nan_to_num(parts / parts.sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def _place(
+        over: Over, gap: Array, size: Array, T: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The round (N,) that decides by the sides' gap left - right and size, (N, rounds), and whether one does."""
+        rounds = np.arange(gap.shape[1])
+        begin = np.array([over.first(int(t)) for t in T])
+        inside = (rounds >= begin[:, None]) & (rounds < T[:, None])
+        # Where both sides are no more than what rounding leaves of larger ones before, nothing is known.
+        top = np.maximum.accumulate(np.where(inside & np.isfinite(size), size, 0.0), axis=1)
+        inside &= size > _LOST * top
+        if over is Over.BEST_ROUND:
+            place = np.where(inside, gap, np.inf).argmin(axis=1)
+        else:
+            place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
+        return place, np.asarray(inside.any(axis=1))
 
     def _side(
         self, expr: sp.Expr, values: Mapping[str, Array], records: Mapping[str, Array], shape: tuple[int, int]
     ) -> Array:
+        """A formula of numbers and records before every round, (N, rounds)."""
         vocabulary, arguments = self.statement.vocabulary, dict[str, Array]()
         expr = written_out(expr, vocabulary)
         for name in names_in(expr):
@@ -565,7 +583,7 @@ def decoded_size(block: str, d_u: int, d: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Sides:
+class _BatchSides:
     """The parts of a `Sighting` that are arrays."""
 
     slack: Array
@@ -582,3 +600,37 @@ class _Decoded:
     given: dict[str, Any]
     start: Mapping[str, Any]
     pattern: Participation | None
+
+
+@dataclass(frozen=True)
+class _DecodedBatch:
+    """Decoded points of a shape: coordinates and numbers (N,) by name, local steps (N, n), participations, rounds (N,).
+
+    ``setting`` is that of the first point.
+    """
+
+    setting: Setting
+    decoded: Sequence[_Decoded]
+    at: Mapping[str, Array]
+    settings: Mapping[str, Array]
+    steps: NDArray[np.int64]
+    traces: Sequence[Sequence[Participation]]
+    T: Array
+
+    def with_parameters(self, taken: Mapping[str, Array]) -> _DecodedBatch:
+        """The points with parameters (N,) of the method, but for those without a value."""
+        decoded = [
+            replace(each, given={**each.given, **{x: float(value[k]) for x, value in taken.items()
+                                                  if np.isfinite(value[k])}})
+            for k, each in enumerate(self.decoded)
+        ]  # fmt: skip
+        return replace(self, decoded=decoded, settings={**self.settings, **taken})
+
+
+@dataclass(frozen=True)
+class _Certified:
+    """Problems, their constants (N,) by symbol, and what is claimed of these."""
+
+    problems: ProblemBatch
+    facts: Mapping[str, Array]
+    claims: Mapping[str, Array]

@@ -7,7 +7,7 @@ import pytest
 
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.theorem import theorem
-from ratecheck.falsification import falsify as searching
+from ratecheck.falsification import search as searching
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk
@@ -129,8 +129,8 @@ def test_a_true_statement_is_not_accused(statement):
     """None of the points that are known to be hard, nor random ones."""
     families = [Cube(statement, shape) for shape in later_shapes(statement)]
     assert families
-    search = searching._Search(statement, Budget(60), SEARCHED, lambda *_: None, math.inf)
-    with pytest.raises(searching._Over):
+    search = searching.CubeSearch(statement, Budget(60), SEARCHED, lambda *_: None, math.inf)
+    with pytest.raises(searching.Ended):
         search.all(families, np.random.default_rng(1))
     assert not search.violated
     assert search.applicable > 40

@@ -52,8 +52,9 @@ def test_a_term_that_is_too_small_is_found_though_others_hide_it(term, factor):
     assert found.violation.instance.verdict().outcome is Outcome.VIOLATED
 
 
+@pytest.mark.usefixtures("no_scouts")
 def test_a_search_ends_with_what_the_terms_show():
-    """After a short search that finds nothing; the instance has no shape, and is shrunk as any other."""
+    """After a short search by verdicts that finds nothing; the instance has no shape, and is shrunk as any other."""
     wrong = scaled(KEY, "noise", 1 / 60)
     without = falsify(wrong, Budget(5, by_term=False))
     assert (without.outcome, without.terms) == (Outcome.INCONCLUSIVE, None)

@@ -16,7 +16,8 @@ from bounds.theorem import theorem
 from ratecheck.commands.checks.falsify import command
 from ratecheck.commands.exit_codes import of_search
 from ratecheck.falsification.falsified import SEARCHED
-from ratecheck.falsification.falsify import Budget, _Search, falsify
+from ratecheck.falsification.falsify import falsify
+from ratecheck.falsification.search import Budget, CubeSearch
 from ratecheck.falsification.terms import by_term
 from ratecheck.linting import instances
 from ratecheck.outcome import Outcome
@@ -170,7 +171,7 @@ def verdict(outcome, left=3.0, **others):
 )
 def test_a_violation_that_interval_arithmetic_does_not_confirm_is_kept(alone, rigorous, ratio):
     """Unless it decides that nothing is violated, or the sides differ by no more than rounding may do."""
-    search = _Search(best(), Budget(1), SEARCHED, lambda *_: None, 0.0)
+    search = CubeSearch(best(), Budget(1), SEARCHED, lambda *_: None, 0.0)
     with contextlib.suppress(rc.InputError):
         search._verdict(Asked(best(), alone, rigorous))
     assert (search.unconfirmed and search.unconfirmed.ratio) == ratio
