@@ -43,7 +43,7 @@ def _add_congruent(A: Array, C: Array, weight: float, half: Array, out: Array) -
 
 @kernel
 def _move(A: Array, out: Array) -> None:
-    """out = A."""
+    """Out = A."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             out[i, j] = A[i, j]
@@ -51,7 +51,7 @@ def _move(A: Array, out: Array) -> None:
 
 @kernel
 def _add(A: Array, out: Array) -> None:
-    """out += A."""
+    """Out += A."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             out[i, j] += A[i, j]
@@ -59,7 +59,7 @@ def _add(A: Array, out: Array) -> None:
 
 @kernel
 def _then(E: Array, C: Array, half: Array, out: Array) -> None:
-    """out = (I + E) C (I + E)' of a symmetric C."""
+    """Out = (I + E) C (I + E)' of a symmetric C."""
     _times(E, C, half)
     for i in range(C.shape[0]):
         for j in range(C.shape[1]):
