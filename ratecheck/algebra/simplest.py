@@ -25,9 +25,15 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def bits(value: float) -> int:
-    """Binary digits of numerator and denominator, less one, and one for a minus sign; 0 for 0."""
+    """Binary digits by which a number is long: those of its odd part, half its power of 2, and one for a minus sign.
+
+    0 for 0. 2 and 1/2 have two, 3 has two, 1024 has six and 963 ten: a power of 2 is read at a glance.
+    """
     numerator, denominator = float(value).as_integer_ratio()
-    return numerator.bit_length() + denominator.bit_length() - 1 + (numerator < 0) if numerator else 0
+    if not numerator:
+        return 0
+    power = (numerator & -numerator).bit_length() - denominator.bit_length()
+    return (abs(numerator) >> max(power, 0)).bit_length() + (abs(power) + 1) // 2 + (numerator < 0)
 
 
 def simpler_numbers(value: float, limit: int) -> list[float]:

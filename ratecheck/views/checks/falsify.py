@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import bounds
 from ratecheck.falsification.falsified import Falsified
-from ratecheck.falsification.simpler import SIZES
+from ratecheck.falsification.shrinking.simpler import SIZES
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked, picked_or_none
 from ratecheck.views.checks.counterexample import WrittenCounterexample
