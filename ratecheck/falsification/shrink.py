@@ -81,7 +81,7 @@ class Shrinking:
             self.prove()
             while True:
                 before = self.numbers.simplicity(self.instance)
-                for each in (*simpler.PASSES, *jointly.PASSES):
+                for each in (*jointly.BEFORE, *simpler.PASSES, *jointly.AFTER):
                     each(self)
                 if self.numbers.simplicity(self.instance) == before:
                     return ""

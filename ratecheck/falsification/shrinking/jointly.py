@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bounds.symbols import Domain
+from ratecheck.algebra.simplest import bits
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.shrinking.simpler import Numbers, ShrinkingState, quantity, resized, with_given, without
@@ -23,8 +25,12 @@ from ratecheck.verification.instance import Instance
 
 # Rounds and local steps that are tried with other step sizes and other noise.
 _FEW = (1, 2, 3, 4, 6, 8, 12)
+# Powers of 2 by which noise, or what clients differ by, grows beyond what fewer rounds need.
+_LOUDER = (0, 2, 6)
 # Binary digits to which all numbers are rounded together.
 _DIGITS = (1, 2, 3, 4, 6, 8)
+# Digits above which a number is rounded where others are not.
+_LONG = 8
 # Clients up to which pairs of them are looked at.
 _PAIRED = 8
 # Simple values of a parameter between 0 and 1, such as a momentum.
@@ -66,24 +72,37 @@ def _with_sizes(state: ShrinkingState, ratio: float) -> Iterator[_Change]:
         yield partial(without, names=chosen)
         yield partial(_scaled, names=chosen, factor=2.0 ** round(math.log2(ratio)))
     noisy = [name for name in given if numbers.is_noise(name) and np.any(given[name])]
-    if noisy:
-        for more in (0, 2):
-            louder = partial(_scaled, names=noisy, factor=2.0 ** (math.ceil(math.log2(ratio) / 2) + more))
+    anew = partial(without, names=[*chosen, *claims])
+    for grown in [partial(_scaled, names=noisy)] * bool(noisy) + [_steeper] * (state.instance.problem.n > 1):
+        for more in _LOUDER:
+            louder = partial(grown, factor=2.0 ** (math.ceil(math.log2(ratio) / 2) + more))
             yield louder
             if chosen:
-                yield partial(_both, first=louder, second=partial(without, names=[*chosen, *claims]))
+                yield partial(_both, first=louder, second=anew)
     for name in _parameters(state.instance, numbers):
         for value in _PARAMETERS:
-            set_to = partial(with_given, **{name: value})
-            yield partial(_both, first=set_to, second=partial(without, names=[*chosen, *claims]))
+            yield partial(_both, first=partial(_set, name=name, value=value), second=anew)
 
 
 def _both(instance: Instance, first: _Change, second: _Change) -> Instance:
     return second(first(instance))
 
 
+def _set(instance: Instance, name: str, value: float) -> Instance:
+    return with_given(instance, **{name: value})
+
+
 def _scaled(instance: Instance, names: list[str], factor: float) -> Instance:
     return with_given(instance, **{name: (np.asarray(instance.given[name]) * factor).tolist() for name in names})
+
+
+def _steeper(instance: Instance, factor: float) -> Instance:
+    """Slopes that are larger by a factor."""
+    problem = instance.problem
+    arrays = {name: array * factor for name, array in problem.arrays().items() if problem.degrees.get(name) == 1}
+    if not arrays:
+        raise InputError("no slopes")
+    return replace(instance, problem=problem.with_arrays(arrays))
 
 
 def _parameters(instance: Instance, numbers: Numbers) -> list[str]:
@@ -103,7 +122,7 @@ def parameters(state: ShrinkingState) -> None:
     for name in _parameters(state.instance, state.numbers):
         steps = [each for each in state.instance.given if each in state.numbers.steps]
         for value in _PARAMETERS if steps else ():
-            first = partial(with_given, **{name: value})
+            first = partial(_set, name=name, value=value)
             if state.offer(partial(_both, first=first, second=partial(without, names=steps))):
                 break
 
@@ -112,35 +131,36 @@ def parameters(state: ShrinkingState) -> None:
 
 
 def alike(state: ShrinkingState) -> None:
-    """Clients with the functions of another one, or with opposite slopes: all of them, then one after the other."""
+    """Clients with the functions of one of them, or with opposite slopes; with some of their arrays; then in pairs."""
     n = state.instance.problem.n
     if not 1 < n <= _PAIRED:
         return
-    for i in range(n):
-        if any(state.offer(partial(_all_as, i=i, sign=sign)) for sign in (1.0, -1.0)):
-            break
+    names = [name for name, array in state.instance.problem.arrays().items() if array.shape[:1] == (n,)]
+    for some in (names, *itertools.combinations(names, 1), *itertools.combinations(names, 2)):
+        for i, sign in itertools.product(range(n), (1.0, -1.0)):
+            if state.offer(partial(_all_as, i=i, sign=sign, names=some)):
+                break
     for i, j in itertools.permutations(range(n), 2):
-        if any(state.offer(partial(_as, i=i, j=j, sign=sign)) for sign in (1.0, -1.0)):
-            continue
+        any(state.offer(partial(_as, i=i, j=j, sign=sign, names=names)) for sign in (1.0, -1.0))
 
 
-def _all_as(instance: Instance, i: int, sign: float) -> Instance:
+def _all_as(instance: Instance, i: int, sign: float, names: Collection[str]) -> Instance:
     """Every client as client i, every other one with opposite slopes where the sign is one."""
     for j in range(instance.problem.n):
         if j != i:
-            instance = _as(instance, i=i, j=j, sign=sign if (j - i) % 2 else 1.0)
+            instance = _as(instance, i=i, j=j, sign=sign if (j - i) % 2 else 1.0, names=names)
     return instance
 
 
-def _as(instance: Instance, i: int, j: int, sign: float) -> Instance:
-    """Client j as client i, with opposite slopes where the sign is one."""
-    problem = instance.problem
-    found = {name: array.copy() for name, array in problem.arrays().items() if array.shape[:1] == (problem.n,)}
+def _as(instance: Instance, i: int, j: int, sign: float, names: Collection[str]) -> Instance:
+    """Client j with these arrays of client i, and with opposite slopes where the sign is one."""
+    degrees = instance.problem.degrees
+    if sign < 0 and not any(degrees.get(name) == 1 for name in names):
+        raise InputError("no slopes to turn")
+    found = {name: array.copy() for name, array in instance.problem.arrays().items() if name in names}
     for name, array in found.items():
-        array[j] = array[i] * (sign if problem.degrees.get(name) == 1 else 1.0)
-    if not found or (sign < 0 and not problem.degrees):
-        raise InputError("no clients to compare")
-    return replace(instance, problem=problem.with_arrays(found))
+        array[j] = array[i] * (sign if degrees.get(name) == 1 else 1.0)
+    return replace(instance, problem=instance.problem.with_arrays(found))
 
 
 def curved(state: ShrinkingState) -> None:
@@ -161,82 +181,96 @@ def _curved(instance: Instance) -> Instance:
 # --- All numbers ---
 
 
+def units(state: ShrinkingState) -> None:
+    """Other units of functions and variables, in which the largest curvature is 1 and one more number."""
+    for change in _units(state):
+        state.offer(change)
+
+
 def rounded(state: ShrinkingState) -> None:
-    """All numbers to few binary digits, as they are or in units in which one is 1, with step sizes chosen or rounded."""
+    """All numbers to few binary digits, as they are or in units in which one is 1, step sizes given or chosen."""
     given, numbers = state.instance.given, state.numbers
     loose = [name for name in given if name in numbers.steps or numbers.is_claim(name)]
-    starts: list[_Change] = [lambda instance: instance, *_units(state)]
+    bases: list[_Change] = [_itself, *_units(state)]
+    bases += [partial(_both, first=base, second=partial(without, names=loose)) for base in bases if loose]
     for digits in _DIGITS:
-        for first in starts:
-            second = partial(_rounded, digits=digits, numbers=numbers)
-            released = partial(without, names=loose)
-            if state.offer(partial(_both, first=first, second=second)):
-                return
-            if loose and state.offer(partial(_both, first=partial(_both, first=first, second=released), second=second)):
+        for base, above in itertools.product(bases, (0, _LONG)):
+            short = partial(_rounded, digits=digits, above=above, numbers=numbers)
+            if state.offer(partial(_both, first=base, second=short)):
                 return
 
 
-def _rounded(instance: Instance, digits: int, numbers: Numbers) -> Instance:
-    """All numbers but sizes to so many binary digits: the nearest, of step sizes those below."""
+def _itself(instance: Instance) -> Instance:
+    return instance
+
+
+def _rounded(instance: Instance, digits: int, above: int, numbers: Numbers) -> Instance:
+    """Numbers of more digits than ``above`` but sizes to so many binary digits: the nearest, of step sizes below."""
     sizes = {*numbers.statement.vocabulary.run.values(), numbers.steps_in(instance.given), "delta"}
-    given = {
-        name: value
-        if name in sizes
-        else _short(value, digits, np.floor if name in numbers.steps else np.round).tolist()
-        for name, value in instance.given.items()
-    }
     problem = instance.problem
-    degrees = problem.degrees or dict.fromkeys(problem.arrays(), 0)
-    arrays = {name: _short(array, digits) for name, array in problem.arrays().items() if name in degrees}
-    start = {name: _short(value, digits) for name, value in instance.start.items()}
+    names = {*problem.degrees, *problem.points} or {*problem.arrays()}
+    short = partial(_short, digits=digits, above=above)
+    given = {**instance.given}
+    for name in {*given} - sizes:
+        given[name] = short(given[name], to=np.floor if name in numbers.steps else np.round).tolist()
+    arrays = {name: short(array) for name, array in problem.arrays().items() if name in names}
+    start = {name: short(value) for name, value in instance.start.items()}
     return replace(instance, given=given, problem=problem.with_arrays(arrays), start=start)
 
 
-def _short(value: object, digits: int, to: Callable[[Array], Array] = np.round) -> Array:
-    """Numbers to so many binary digits."""
-    mantissa, exponent = np.frexp(np.asarray(value, dtype=float))
-    return np.asarray(np.ldexp(to(np.ldexp(mantissa, digits)), exponent - digits))
+def _short(value: ArrayLike, digits: int, above: int, to: Callable[[Array], Array] = np.round) -> Array:
+    """Numbers to so many binary digits, where they have more than some."""
+    array = np.asarray(value, dtype=float)
+    mantissa, exponent = np.frexp(array)
+    long = np.array([bits(x) > above for x in np.ravel(array)]).reshape(array.shape)
+    return np.asarray(np.where(long, np.ldexp(to(np.ldexp(mantissa, digits)), exponent - digits), array))
 
 
 def _units(state: ShrinkingState) -> list[_Change]:
-    """Units in which the largest curvature is 1 and so is a slope, a level of noise or a coordinate of the start."""
+    """Units in which the largest curvature is 1, and so is a slope, a level of noise or a coordinate of a point."""
     problem = state.instance.problem
     if not problem.degrees:
         return []
-    arrays = problem.arrays()
-    slopes = {
-        abs(x) for name, degree in problem.degrees.items() if degree == 1 for x in np.ravel(arrays[name]).tolist()
-    }
-    levels = [
-        (float(np.max(value)), "noise") for name, value in state.instance.given.items() if state.numbers.is_noise(name)
-    ]
-    starts = {
-        abs(float(x)) for value in state.instance.start.values() for x in np.ravel(np.asarray(value, dtype=float))
-    }
-    sizes = [*((x, "slope") for x in (min(slopes - {0.0}, default=0.0), max(slopes, default=0.0))), *levels]
-    sizes += [(x, "start") for x in (max(starts, default=0.0),)]
-    return [partial(in_units, size=size, of=of) for size, of in dict.fromkeys(sizes) if size > 0.0]
+    arrays, degrees, given = problem.arrays(), problem.degrees, state.instance.given
+    curvatures, slopes = (_sizes_of(arrays[name] for name, each in degrees.items() if each == k) for k in (2, 1))
+    points = _sizes_of([*state.instance.start.values(), *(arrays[name] for name in problem.points)])
+    found = [("curvature", x) for x in curvatures[-1:]]
+    found += [("slope", x) for x in (*slopes[:1], *slopes[-1:])]
+    found += [("noise", x) for x in _sizes_of(value for name, value in given.items() if state.numbers.is_noise(name))]
+    found += [("point", x) for x in points[-1:]]
+    return [partial(in_units, size=size, of=of) for of, size in dict.fromkeys(found)]
+
+
+def _sizes_of(values: Iterable[ArrayLike]) -> list[float]:
+    """The sizes of numbers that are not 0, ascending."""
+    return sorted({abs(x) for value in values for x in np.ravel(np.asarray(value, dtype=float)).tolist()} - {0.0})
 
 
 def in_units(instance: Instance, size: float, of: str) -> Instance:
     """The instance with largest curvature 1, in units in which a number of this kind and size is 1.
 
-    f -> a f and x -> c x take a curvature H to a H/c^2, a slope g to a g/c, as noise, and a start x to c x.
+    f -> a f and x -> c x take a curvature H to a H/c^2, a slope g to a g/c, as noise, and a point x to c x; every other
+    number is multiplied as its scaling degrees say (`bounds.symbols`). Without curvature c is 1 where it can be.
     """
-    arrays, degrees = instance.problem.arrays(), instance.problem.degrees
+    arrays, degrees, points = instance.problem.arrays(), instance.problem.degrees, instance.problem.points
     curvature = max((float(np.abs(arrays[name]).max()) for name, each in degrees.items() if each == 2), default=0.0)
-    if curvature == 0.0:
-        raise InputError("nothing to measure by")
-    c = 1 / size if of == "start" else curvature / size
-    a = c**2 / curvature
+    if of == "curvature":
+        a, c = 1 / size, 1.0
+    elif curvature == 0.0:
+        a, c = (1.0, 1 / size) if of == "point" else (1 / size, 1.0)
+    else:
+        c = 1 / size if of == "point" else curvature / size
+        a = c**2 / curvature
     given = {}
     for name, value in instance.given.items():
         known = quantity(instance.statement, name)
         factor = 1.0 if known is None else a**known.f_degree * c**known.x_degree
         given[name] = (np.asarray(value) * factor).tolist()
     start = {name: np.asarray(value) * c for name, value in instance.start.items()}
-    problem = instance.problem.with_arrays({name: arrays[name] * (a / c**degree) for name, degree in degrees.items()})
-    return replace(instance, problem=problem, given=given, start=start)
+    changed = {name: arrays[name] * (a / c**degree) for name, degree in degrees.items()}
+    changed |= {name: arrays[name] * c for name in points}
+    return replace(instance, problem=instance.problem.with_arrays(changed), given=given, start=start)
 
 
-PASSES: tuple[Callable[[ShrinkingState], None], ...] = (few, alike, curved, rounded, parameters)
+BEFORE: tuple[Callable[[ShrinkingState], None], ...] = (units, rounded)
+AFTER: tuple[Callable[[ShrinkingState], None], ...] = (few, alike, curved, units, rounded, parameters)

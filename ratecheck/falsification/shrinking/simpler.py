@@ -35,7 +35,7 @@ _FEW = 12
 _LONG = 100
 # Numbers that a breakpoint counts as, beside its own.
 _BEND = 8
-# Binary digits that functions count as, beside their own, whose mean has no minimum: constants are those of others then.
+# Digits that functions count as, beside their own, whose mean has no minimum: constants are then those of others.
 _ENDLESS = 16
 # Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
 _UNNAMED, _LONGEST_TRACE = 10**6, 400
@@ -164,6 +164,7 @@ def release(state: ShrinkingState) -> None:
 
 
 def without(instance: Instance, names: Sequence[str]) -> Instance:
+    """The instance without these given numbers, which are certified or chosen then."""
     return replace(instance, given={name: value for name, value in instance.given.items() if name not in names})
 
 
@@ -322,33 +323,6 @@ def straight(state: ShrinkingState) -> None:
         state.offer(partial(_of_problem, change=change))
 
 
-def units(state: ShrinkingState) -> None:
-    """Other units of functions and variables: largest curvature 1, then largest slope 1.
-
-    Every number is multiplied as its scaling degrees say (`bounds.symbols`).
-    """
-    if state.instance.problem.degrees:
-        for of_functions in (True, False):
-            state.offer(partial(_in_units, functions=of_functions))
-
-
-def _in_units(instance: Instance, *, functions: bool) -> Instance:
-    found, degrees = instance.problem.arrays(), instance.problem.degrees
-    size = max(float(np.abs(found[name]).max()) for name, degree in degrees.items() if (degree == 2) == functions)
-    if size == 0.0:
-        raise InputError("nothing to measure by")
-    # f -> a f and x -> c x take H to a H/c^2 and g to a g/c.
-    a, c = (1 / size, 1.0) if functions else (size**-2, 1 / size)
-    given = {}
-    for name, value in instance.given.items():
-        known = quantity(instance.statement, name)
-        factor = 1.0 if known is None else a**known.f_degree * c**known.x_degree
-        given[name] = (np.asarray(value) * factor).tolist()
-    start = {name: np.asarray(value) * c for name, value in instance.start.items()}
-    problem = instance.problem.with_arrays({name: found[name] * (a / c**degree) for name, degree in degrees.items()})
-    return replace(instance, problem=problem, given=given, start=start)
-
-
 def problem_numbers(state: ShrinkingState) -> None:
     """Simpler numbers in the problem: all that are equal at once, then one by one, matrices staying symmetric."""
     for name in state.instance.problem.arrays():
@@ -449,7 +423,7 @@ def _present(instance: Instance, place: Sequence[int]) -> Instance:
 
 
 PASSES: tuple[Callable[[ShrinkingState], None], ...] = (
-    release, fewer, named, presence, straight, units, problem_numbers, other_numbers, step_sizes,
+    release, fewer, named, presence, straight, problem_numbers, other_numbers, step_sizes,
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The work that shrinking may take: counted, so that what is found depends on no machine's speed, and timed if wished.
 
 The unit is a short evaluation of both sides, some milliseconds. A run whose moments are followed round by round costs
-as much for every 200 rounds, one that is followed step by step for every 2000 local steps of a client, and a proof for
+as much for every 50 rounds, one that is followed step by step for every 2000 local steps of a client, and a proof for
 every 20 000 products of numbers. Means over many rounds that are found by powers of the round's map cost nothing more.
 """
 
@@ -14,7 +14,9 @@ from ratecheck.problems.problem import Known
 from ratecheck.verification.instance import Instance
 
 # What a unit of work is worth.
-_ROUNDS, _STEPS, _PRODUCTS = 200, 2000, 20_000
+_ROUNDS, _STEPS, _PRODUCTS = 50, 2000, 20_000
+# What every run of an evaluation costs beside its rounds.
+_AGAIN = 0.5
 # Rounds, and local steps of all clients, beyond which a run is not followed one by one; products of numbers of a proof.
 MOST_ROUNDS, _MOST_STEPS, MOST_PRODUCTS = 10_000, 200_000, 500_000
 # Why shrinking ended before nothing simpler was left to try.
@@ -62,18 +64,24 @@ class Work:
         self.done += min(products, MOST_PRODUCTS) / _PRODUCTS
 
 
-@dataclass(frozen=True)
+@dataclass
 class Follow:
     """What receives the progress of one evaluation: it is called where rounds are followed one by one."""
 
     work: Work
     rounds: float
+    followed: float = 0.0
 
     def __call__(self, share: float) -> None:
-        """Count the rounds of a run that begins; raises `TooLong` or `Spent` where it is not to go on."""
-        if self.rounds > MOST_ROUNDS:
-            raise TooLong
+        """Count the rounds of a run that begins; raises `TooLong` or `Spent` where it is not to go on.
+
+        A run is followed again and again where a constant is measured along it.
+        """
         if share == 0.0:
-            self.work.done += self.rounds / _ROUNDS
-        if self.work.until is not None and time.monotonic() > self.work.until:
-            raise Spent(LATE)
+            self.followed += self.rounds
+            if self.followed > MOST_ROUNDS:
+                raise TooLong
+            self.work.done += _AGAIN + self.rounds / _ROUNDS
+        elif self.rounds > MOST_ROUNDS:
+            raise TooLong
+        self.work.check()
