@@ -11,7 +11,8 @@ generation", 2020).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from ratecheck.engines.kinds.mean_field import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
 from ratecheck.falsification.shrinking import jointly, simpler
-from ratecheck.falsification.shrinking.simpler import Numbers
+from ratecheck.falsification.shrinking.simpler import Numbers, ShrinkingState
 from ratecheck.falsification.shrinking.work import LATE, MOST_PRODUCTS, Follow, Spent, TooLong, Work
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
@@ -31,7 +32,12 @@ from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
 
 # Work that shrinking takes at most, in short evaluations of both sides: a third of what a whole search takes.
-WORK = 600.0
+WORK = 1000.0
+# The share of it that is kept for the numbers.
+_FOR_NUMBERS = 0.25
+
+_PASSES = (*simpler.PASSES, *jointly.PASSES)
+_OF_NUMBERS = (jointly.units, jointly.rounded, simpler.problem_numbers, simpler.other_numbers, simpler.step_sizes)
 
 
 @dataclass
@@ -75,18 +81,36 @@ class Shrinking:
         return True
 
     def simplified(self) -> str:
-        """Passes until none of them finds anything simpler; why they ended before, else nothing."""
+        """Passes until none of them finds anything simpler; why they ended before, else nothing.
+
+        A part of the work is kept for the numbers, so that long ones are no longer where sizes took all else.
+        """
+        most = self.work.most
         try:
             self.work.check()
             self.prove()
-            while True:
-                before = self.numbers.simplicity(self.instance)
-                for each in (*jointly.BEFORE, *simpler.PASSES, *jointly.AFTER):
-                    each(self)
-                if self.numbers.simplicity(self.instance) == before:
-                    return ""
+            self.work.most = (1 - _FOR_NUMBERS) * most
+            self._until_nothing(_PASSES)
+        except Spent as end:
+            self.work.most = most
+            return str(end) if str(end) == LATE else self._numbers_alone(str(end))
+        self.work.most = most
+        return ""
+
+    def _numbers_alone(self, why: str) -> str:
+        try:
+            self._until_nothing(_OF_NUMBERS)
         except Spent as end:
             return str(end)
+        return why
+
+    def _until_nothing(self, passes: Sequence[Callable[[ShrinkingState], None]]) -> None:
+        while True:
+            before = self.numbers.simplicity(self.instance)
+            for each in passes:
+                each(self)
+            if self.numbers.simplicity(self.instance) == before:
+                return
 
     def _evaluated(self, proposed: Instance) -> tuple[Verdict | None, bool]:
         """As `_violation`, within what one instance may cost."""
@@ -132,18 +156,18 @@ def shrink(
     fixed: Collection[str] = (),
     *,
     verdict: Verdict | None = None,
-    until: float | None = None,
+    seconds: float | None = None,
 ) -> Shrunk | None:
     """The simplest instance reached from a violating one; None where the statement is not violated there.
 
     The numbers named by ``fixed`` stay as they are. A ``verdict`` that is known is not found again. Nothing is begun
-    after the time ``until`` (of `time.monotonic`). An interrupt ends it with what was reached.
+    after so many ``seconds``, where they are given. An interrupt ends it with what was reached.
     """
     verdict = verdict or violation(instance)
     if verdict is None:
         return None
     numbers = Numbers.of(verdict)
-    spent = Work(work, until, 1.0)
+    spent = Work(work, None if seconds is None else time.monotonic() + seconds, 1.0)
     state = Shrinking(instance, verdict, numbers, spent, report or (lambda *_: None), fixed, evaluations=1)
     stopped = ""
     try:
@@ -159,13 +183,18 @@ def shrink(
 
 
 def shrunk(
-    found: Falsified, report: Report | None = None, fixed: Collection[str] = (), until: float | None = None
+    found: Falsified, report: Report | None = None, fixed: Collection[str] = (), seconds: float | None = None
 ) -> Falsified:
     """A search with the counterexample that it found shrunk, if it found one; what it left fixed stays as it is."""
     if found.instance is None or found.outcome is not Outcome.VIOLATED or found.stop is not None:
         return found
     known = found.verdict if found.by_instance else None
-    return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed, verdict=known, until=until))
+    return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed, verdict=known, seconds=seconds))
+
+
+def left(seconds: float | None, found: Falsified) -> float | None:
+    """What a search has left of the seconds that it was given; None where it was given none."""
+    return None if seconds is None else max(seconds - found.seconds, 0.0)
 
 
 def violation(instance: Instance) -> Verdict | None:

@@ -45,7 +45,7 @@ _Change = Callable[[Instance], Instance]
 def few(state: ShrinkingState) -> None:
     """Few rounds or local steps, with step sizes that are chosen anew or grow as the sizes fall, and more noise."""
     rounds, steps = state.numbers.size("rounds"), state.numbers.steps_in(state.instance.given)
-    for names in ((rounds, steps), (rounds,), (steps,)):
+    for names in ((rounds,), (steps,), (rounds, steps)):
         if all(name in state.instance.given for name in names):
             _fewest(state, names)
 
@@ -272,5 +272,4 @@ def in_units(instance: Instance, size: float, of: str) -> Instance:
     return replace(instance, problem=instance.problem.with_arrays(changed), given=given, start=start)
 
 
-BEFORE: tuple[Callable[[ShrinkingState], None], ...] = (units, rounded)
-AFTER: tuple[Callable[[ShrinkingState], None], ...] = (few, alike, curved, units, rounded, parameters)
+PASSES: tuple[Callable[[ShrinkingState], None], ...] = (few, alike, curved, units, rounded, parameters)
