@@ -61,7 +61,7 @@ class Shrinking:
         """Whether what ``make`` makes of the instance takes its place; raises `Spent` where nothing may be tried."""
         try:
             proposed = simpler.consistent(make(self.instance))
-            if self.numbers.simplicity(proposed) >= self.numbers.simplicity(self.instance):
+            if self._rank(proposed) >= self._rank(self.instance):
                 return False
             if any(self._of(proposed, name) != self._of(self.instance, name) for name in self.fixed):
                 return False
@@ -106,10 +106,10 @@ class Shrinking:
 
     def _until_nothing(self, passes: Sequence[Callable[[ShrinkingState], None]]) -> None:
         while True:
-            before = self.numbers.simplicity(self.instance)
+            before = self._rank(self.instance)
             for each in passes:
                 each(self)
-            if self.numbers.simplicity(self.instance) == before:
+            if self._rank(self.instance) == before:
                 return
 
     def _evaluated(self, proposed: Instance) -> tuple[Verdict | None, bool]:
@@ -141,6 +141,10 @@ class Shrinking:
             return with_shift(self.verdict, again)
         except (Spent, TooLong):
             return self.verdict
+
+    def _rank(self, instance: Instance) -> tuple[int, ...]:
+        """The simplicity, and of what is as simple how often neighbours differ."""
+        return *self.numbers.simplicity(instance), simpler.unlike_neighbours(instance)
 
     def _of(self, instance: Instance, name: str) -> object:
         """What an instance has for a number that is fixed."""

@@ -163,6 +163,44 @@ def _as(instance: Instance, i: int, j: int, sign: float, names: Collection[str])
     return replace(instance, problem=instance.problem.with_arrays(found))
 
 
+def ordered(state: ShrinkingState) -> None:
+    """Equal clients beside each other, those with the shortest numbers first."""
+    if state.instance.participation is None and not state.instance.start:
+        state.offer(_ordered)
+
+
+def _ordered(instance: Instance) -> Instance:
+    n = instance.problem.n
+    found = {name: array for name, array in instance.problem.arrays().items() if array.shape[:1] == (n,)}
+    if any(np.ndim(value) for value in instance.given.values()):
+        raise InputError("clients differ by more than their functions")
+    rows = [[float(x) for array in found.values() for x in np.ravel(array[i])] for i in range(n)]
+    order = sorted(range(n), key=lambda i: (sum(map(bits, rows[i])), rows[i]))
+    return replace(
+        instance, problem=instance.problem.with_arrays({name: array[order] for name, array in found.items()})
+    )
+
+
+def measured_alike(state: ShrinkingState) -> None:
+    """Two arrays of one client by the same factor, a power of 2, by which a number of the first is about 1."""
+    problem = state.instance.problem
+    arrays = {name: array for name, array in problem.arrays().items() if array.shape[:1] == (problem.n,)}
+    for i, (one, other) in itertools.product(range(min(problem.n, _PAIRED)), itertools.permutations(arrays, 2)):
+        size = float(np.abs(arrays[one][i]).max(initial=0.0))
+        if size > 0.0 and (power := -round(math.log2(size))):
+            for part in (power, math.trunc(power / 2), math.trunc(power / 4)):
+                if part and state.offer(partial(_times, i=i, names=(one, other), factor=2.0**part)):
+                    break
+
+
+def _times(instance: Instance, i: int, names: Collection[str], factor: float) -> Instance:
+    """The instance with arrays of client i multiplied."""
+    found = {name: array.copy() for name, array in instance.problem.arrays().items() if name in names}
+    for array in found.values():
+        array[i] *= factor
+    return replace(instance, problem=instance.problem.with_arrays(found))
+
+
 def curved(state: ShrinkingState) -> None:
     """The largest curvature of a client where others have none, so that what is measured has a minimum."""
     if "H" in state.instance.problem.degrees:
@@ -272,4 +310,6 @@ def in_units(instance: Instance, size: float, of: str) -> Instance:
     return replace(instance, problem=instance.problem.with_arrays(changed), given=given, start=start)
 
 
-PASSES: tuple[Callable[[ShrinkingState], None], ...] = (few, alike, curved, units, rounded, parameters)
+PASSES: tuple[Callable[[ShrinkingState], None], ...] = (
+    few, alike, ordered, measured_alike, curved, units, rounded, parameters,
+)  # fmt: skip

@@ -116,6 +116,14 @@ class Numbers:
         return problem.n, problem.d, *run, total + (pattern.digits if pattern else 0) + _UNNAMED * unnamed
 
 
+def unlike_neighbours(instance: Instance) -> int:
+    """How often a client's functions are not those of the one before."""
+    n = instance.problem.n
+    arrays = [array.reshape(n, -1) for array in instance.problem.arrays().values() if array.shape[:1] == (n,)]
+    rows = np.concatenate(arrays, axis=1) if arrays else np.zeros((n, 0))
+    return int(np.count_nonzero((rows[1:] != rows[:-1]).any(axis=1)))
+
+
 def _endless(problem: Problem) -> bool:
     """Whether a quadratic objective has no minimum."""
     quadratic = problem.quadratic
