@@ -155,7 +155,7 @@ class Shrinking:
 
 def shrink(
     instance: Instance,
-    work: float = WORK,
+    evaluations: float = WORK,
     report: Report | None = None,
     fixed: Collection[str] = (),
     *,
@@ -164,14 +164,14 @@ def shrink(
 ) -> Shrunk | None:
     """The simplest instance reached from a violating one; None where the statement is not violated there.
 
-    The numbers named by ``fixed`` stay as they are. A ``verdict`` that is known is not found again. Nothing is begun
+    It takes as much work as so many short ``evaluations`` at most. The numbers named by ``fixed`` stay as they are. A ``verdict`` that is known is not found again. Nothing is begun
     after so many ``seconds``, where they are given. An interrupt ends it with what was reached.
     """
     verdict = verdict or violation(instance)
     if verdict is None:
         return None
     numbers = Numbers.of(verdict)
-    spent = Work(work, None if seconds is None else time.monotonic() + seconds, 1.0)
+    spent = Work(evaluations, None if seconds is None else time.monotonic() + seconds, 1.0)
     state = Shrinking(instance, verdict, numbers, spent, report or (lambda *_: None), fixed, evaluations=1)
     stopped = ""
     try:
