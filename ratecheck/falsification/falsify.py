@@ -157,7 +157,6 @@ def _with_functions(found: Falsified, seed: int, search: Search, told: Report, b
 
 def _with_terms(found: Falsified, seed: int, search: Search, told: Report, budget: Budget) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
-
     told(0.0, "term by term")
     try:
         with ending.as_told():

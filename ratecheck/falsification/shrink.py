@@ -164,8 +164,9 @@ def shrink(
 ) -> Shrunk | None:
     """The simplest instance reached from a violating one; None where the statement is not violated there.
 
-    It takes as much work as so many short ``evaluations`` at most. The numbers named by ``fixed`` stay as they are. A ``verdict`` that is known is not found again. Nothing is begun
-    after so many ``seconds``, where they are given. An interrupt ends it with what was reached.
+    It takes as much work as so many short ``evaluations`` at most. The numbers named by ``fixed`` stay as they are. A
+    ``verdict`` that is known is not found again. Nothing is begun after so many ``seconds``, where they are given. An
+    interrupt ends it with what was reached.
     """
     verdict = verdict or violation(instance)
     if verdict is None:
