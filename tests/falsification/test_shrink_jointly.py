@@ -40,7 +40,7 @@ def results():
 
 @pytest.mark.parametrize("key", KEYS)
 def test_headline_json_and_sentence_have_one_ratio(key, results):
-    """Left side / right side as the sentence's numbers give it, read from what is printed; infinite without a bound, null in JSON."""
+    """Left side / right side read from the printed sentence; infinite where that has no bound, null in JSON."""
     result = results[key]
     left, right = map(
         Fraction, re.search(r"left (?:>= |~ )?(\S+) (?:>|!=) right (?:~ )?(\S+)", result.as_text()).groups()

@@ -28,7 +28,7 @@ def less_noise():
     terms = {name: term / sp.Integer(30) if name == "noise" else term for name, term in claim.terms.items()}
     statement = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
     problem = Quadratic([[[1.0]], [[0.875]]], [[0.0], [0.37]], 1)
-    given = {"m": 2.0, "K": 1.0, "T": 500.0, "sigma_u": 317.3, "sigma_v": 0.0, "b": 40000.0}
+    given = {"m": 2.0, "K": 1.0, "T": 200.0, "sigma_u": 317.3, "sigma_v": 0.0, "b": 40000.0}
     return Instance(statement, problem, None, given)
 
 
