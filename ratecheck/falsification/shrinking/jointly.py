@@ -71,6 +71,8 @@ def _with_sizes(state: ShrinkingState, ratio: float) -> Iterator[_Change]:
     if chosen:
         yield partial(without, names=chosen)
         yield partial(_scaled, names=chosen, factor=2.0 ** round(math.log2(ratio)))
+    if state.instance.problem.points:
+        yield from (partial(_closer, ratio=factor) for factor in (ratio, ratio**2))
     noisy = [name for name in given if numbers.is_noise(name) and np.any(given[name])]
     anew = partial(without, names=[*chosen, *claims])
     for grown in [partial(_scaled, names=noisy)] * bool(noisy) + [_steeper] * (state.instance.problem.n > 1):
@@ -94,6 +96,15 @@ def _set(instance: Instance, name: str, value: float) -> Instance:
 
 def _scaled(instance: Instance, names: list[str], factor: float) -> Instance:
     return with_given(instance, **{name: (np.asarray(instance.given[name]) * factor).tolist() for name in names})
+
+
+def _closer(instance: Instance, ratio: float) -> Instance:
+    """Breakpoints that are closer by a ratio, to quarters: a run of fewer rounds does not get as far."""
+    problem = instance.problem
+    arrays = problem.arrays()
+    return replace(
+        instance, problem=problem.with_arrays({name: np.round(4 * arrays[name] / ratio) / 4 for name in problem.points})
+    )
 
 
 def _steeper(instance: Instance, factor: float) -> Instance:
