@@ -8,6 +8,9 @@ from fractions import Fraction
 # Binary digits to which numbers are rounded.
 _DIGITS = (1, 2, 3, 4, 6, 8, 12)
 
+# Powers of 2 beyond this one count by half.
+_AT_A_GLANCE = 3
+
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     """The rational with the least denominator in [low, high], and the least size among these; low is positive.
@@ -25,9 +28,16 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def bits(value: float) -> int:
-    """Binary digits of numerator and denominator, less one, and one for a minus sign; 0 for 0."""
+    """Binary digits of a number: those of its odd part, one for a minus sign, and its power of 2, by half beyond 2^3.
+
+    0 for 0. 1 has one, 2 and 1/2 two, 3/4 four; 1024 has eight and 963 ten, since a power of 2 is read at a glance.
+    """
     numerator, denominator = float(value).as_integer_ratio()
-    return numerator.bit_length() + denominator.bit_length() - 1 + (numerator < 0) if numerator else 0
+    if not numerator:
+        return 0
+    power = abs((numerator & -numerator).bit_length() - denominator.bit_length())
+    odd = abs(numerator) // (numerator & -numerator)
+    return odd.bit_length() + min(power, _AT_A_GLANCE) + (max(power - _AT_A_GLANCE, 0) + 1) // 2 + (numerator < 0)
 
 
 def simpler_numbers(value: float, limit: int) -> list[float]:

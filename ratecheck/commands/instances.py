@@ -19,8 +19,11 @@ def own(keys: tuple[str, ...]) -> dict[str, str]:
     return {statement.key: f"{address} " for address, statement in addresses.items()}
 
 
-def save(instance: Instance | None, path: Path | None, address: str, *, violates: bool) -> None:
-    """Write an instance to a file where one is wanted, or, under the key, where it violates the statement."""
+def save(instance: Instance | None, path: Path | None, address: str, *, violates: bool, about: str = "") -> None:
+    """Write an instance to a file where one is wanted, or, under the key, where it violates the statement.
+
+    One line says where, after what is to be said ``about`` it.
+    """
     wanted = path is not None
     if instance is None or not (wanted or violates):
         return
@@ -31,6 +34,6 @@ def save(instance: Instance | None, path: Path | None, address: str, *, violates
         # A file that nobody requested is no reason to hide the verdict.
         if wanted:
             raise
-        note(str(error))
+        note(f"{about}{error}")
         return
-    note(f"saved {path}: 'ratecheck verify {address}--instance {path}' evaluates it again")
+    note(f"{about}saved {path}: 'ratecheck verify {address}--instance {path}' evaluates it again")

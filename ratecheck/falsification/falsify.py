@@ -59,7 +59,9 @@ def falsify(
     whole("seed", seed, 0)
     numbers = checked(statement, fixed or {})
     cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
-    search = CubeSearch(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
+    told = report or (lambda *_: None)
+    searching: Report = lambda share, text: told(share, ", ".join(filter(None, ("searching", text))))  # noqa: E731
+    search = CubeSearch(statement, budget, SEARCHED, searching, time.monotonic())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
     stopped = ""
@@ -99,11 +101,11 @@ def falsify(
     if numbers:
         return found
     if budget.by_term and not stopped and not found.by_instance:
-        found = _with_terms(found, seed, search)
+        found = _with_terms(found, seed, search, told, budget)
     if budget.noise and not (found.stopped or found.by_instance):
-        found = _with_noise(found, seed, search, cubes)
+        found = _with_noise(found, seed, search, cubes, told)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
-        found = _with_functions(found, seed, search)
+        found = _with_functions(found, seed, search, told, budget)
     # One violation that is confirmed decides, whatever else is open.
     return replace(found, unconfirmed=None) if found.outcome is Outcome.VIOLATED else found
 
@@ -116,7 +118,7 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     return found
 
 
-def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cube]) -> Falsified:
+def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cube], told: Report) -> Falsified:
     """With a violating instance of noise on piecewise quadratic functions, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
@@ -125,7 +127,7 @@ def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     cubes = [Cube(statement, shape) for shape in later_shapes(statement)]
     if not cubes:
         return found
-    before.report(1.0, "with noise on piecewise quadratic functions")
+    told(1.0, "noise on piecewise quadratic functions")
     most = min(budget.noise, budget.evaluations)
     search = CubeSearch(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     search.worth = _WORTH
@@ -149,9 +151,11 @@ def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
 
 
-def _with_functions(found: Falsified, seed: int, search: CubeSearch) -> Falsified:
+def _with_functions(found: Falsified, seed: int, search: CubeSearch, told: Report, budget: Budget) -> Falsified:
     """With the worst convex functions of small runs."""
-    search.report(1.0, "over convex functions")
+    if search.late:
+        return replace(found, stopped=_by_clock(budget, found.evaluations))
+    told(1.0, "worst functions")
     try:
         with ending.as_told():
             functions = worst_functions(found.statement, seed)
@@ -166,16 +170,25 @@ def _with_functions(found: Falsified, seed: int, search: CubeSearch) -> Falsifie
     )
 
 
-def _with_terms(found: Falsified, seed: int, search: CubeSearch) -> Falsified:
+def _with_terms(found: Falsified, seed: int, search: CubeSearch, told: Report, budget: Budget) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
+    told(0.0, "term by term")
     try:
         with ending.as_told():
-            terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
+            terms = by_term(
+                found.statement.written,
+                seed=seed,
+                report=lambda share: told(share, "term by term"),
+                late=lambda: search.late,
+            )
             found = replace(found, terms=terms, unconfirmed=larger(found.unconfirmed, terms.unconfirmed))
+            told(1.0, "confirming")
             hardest = _tighter(found, terms)
     except KeyboardInterrupt as stop:
         ending.grant()
         return replace(found, stopped=ending.word(stop))
+    if search.late and not hardest.by_instance:
+        hardest = replace(hardest, stopped=_by_clock(budget, found.evaluations))
     return replace(hardest, seconds=time.monotonic() - search.begun)
 
 

@@ -6,6 +6,8 @@ That may be an assumption that is missing, or one that is meant: what is found h
 from __future__ import annotations
 
 import itertools
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -57,22 +59,30 @@ def may_mean_convex(statement: Statement) -> bool:
     return not (any_sign(statement) or says_convex(statement) or OF_F & {*statement.assumptions})
 
 
-def with_not_convex(found: Falsified, seed: int) -> Falsified:
-    """A search that found no violation, with an instance that is none only if convexity is meant, if there is one."""
+def with_not_convex(found: Falsified, seed: int, seconds: float | None = None) -> Falsified:
+    """A search that found no violation, with an instance that is none only if convexity is meant, if there is one.
+
+    No instance is tried after so many ``seconds``, where they are given.
+    """
     if found.outcome is not Outcome.INCONCLUSIVE or found.stopped or not may_mean_convex(found.statement):
         return found
-    instance = _hardest(found.statement, seed)
-    small = None if instance is None else shrink(instance)
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    instance = _hardest(found.statement, seed, until)
+    small = (
+        None if instance is None else shrink(instance, seconds=None if seconds is None else until - time.monotonic())
+    )
     return replace(found, not_convex=small) if small is not None and _concave_somewhere(small.instance) else found
 
 
-def _hardest(statement: Statement, seed: int) -> Instance | None:
+def _hardest(statement: Statement, seed: int, until: float) -> Instance | None:
     """An instance on a function that is not convex and violates the statement; None where none of some is one."""
     found = (shape for shape in shapes(statement) if shape.family == PIECEWISE and shape.n < 3)
     for number, shape in enumerate(found):
         cube = Cube(statement, replace(shape, family=_BENT))
         rng = np.random.default_rng([seed, number])
         for point in itertools.chain(cube.hard(), (cube.drawn(rng) for _ in range(_DRAWN))):
+            if time.monotonic() > until:
+                return None
             instance = _violating(cube, point)
             if instance is not None and _concave_somewhere(instance):
                 return instance

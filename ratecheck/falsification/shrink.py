@@ -2,58 +2,66 @@
 
 A proposal is kept where it is simpler, in the order of `simplicity`, and the statement is still violated there with
 every assumption certified: the verdict is that of `verify --instance`. Passes are repeated until none of them finds
-anything simpler, so that a shrunk instance shrinks to itself. What is kept depends on the instance alone, never on a
-clock. The idea of reducing by proposals and a total order is that of Hypothesis (MacIver and Donaldson, "Test-case
-reduction via test-case generation", 2020).
+anything simpler, so that a shrunk instance shrinks to itself. What is kept depends on the instance and on the work that
+may be done (`ratecheck.falsification.shrinking.work`), and on a clock only where one is set. The idea of reducing by
+proposals and a total order is that of Hypothesis (MacIver and Donaldson, "Test-case reduction via test-case
+generation", 2020).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from bounds.statement import Statement
 from ratecheck import ending
 from ratecheck.engines.kinds.mean_field import MeanFieldEngine
 from ratecheck.errors import InputError
-from ratecheck.falsification import simpler
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
-from ratecheck.falsification.simpler import Numbers
+from ratecheck.falsification.shrinking import jointly, simpler
+from ratecheck.falsification.shrinking.simpler import Numbers, ShrinkingState
+from ratecheck.falsification.shrinking.work import LATE, MOST_PRODUCTS, Follow, Spent, TooLong, Work
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
+from ratecheck.verification.rigorous import REQUESTED
 from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
 
-# Evaluations of both sides that shrinking takes at most.
-EVALUATIONS = 600
-# Why shrinking ended before nothing simpler was left to try.
-SPENT = "no evaluations left"
+# Work that shrinking takes at most, in short evaluations of both sides: a third of what a whole search takes.
+WORK = 1000.0
+# The share of it that is kept for the numbers.
+_FOR_NUMBERS = 0.25
 
-
-class _Spent(Exception):  # noqa: N818  # not an error: ends the passes
-    """The evaluations are spent."""
+_PASSES = (*simpler.PASSES, *jointly.PASSES)
+_OF_NUMBERS = (jointly.units, jointly.rounded, simpler.problem_numbers, simpler.other_numbers, simpler.step_sizes)
 
 
 @dataclass
 class Shrinking:
-    """The instance reached so far; passes of `ratecheck.falsification.simpler` offer others in its place."""
+    """The instance reached so far; passes of `ratecheck.falsification.shrinking` offer others in its place.
+
+    ``proved``: the violation is proved in interval arithmetic, so that one which is not does not take its place.
+    """
 
     instance: Instance
     verdict: Verdict
     numbers: Numbers
-    evaluations: int
+    work: Work
     report: Report
     fixed: Collection[str] = ()
-    spent: int = 0
+    proved: bool = False
+    evaluations: int = 0
     tried: set[str] = field(default_factory=set)
 
     def offer(self, make: Callable[[Instance], Instance]) -> bool:
-        """Whether what ``make`` makes of the instance takes its place; raises `_Spent` where no evaluation is left."""
+        """Whether what ``make`` makes of the instance takes its place; raises `Spent` where nothing may be tried."""
         try:
             proposed = simpler.consistent(make(self.instance))
-            if self.numbers.simplicity(proposed) >= self.numbers.simplicity(self.instance):
+            if self._rank(proposed) >= self._rank(self.instance):
                 return False
             if any(self._of(proposed, name) != self._of(self.instance, name) for name in self.fixed):
                 return False
@@ -62,16 +70,81 @@ class Shrinking:
         name = _name(proposed)
         if name in self.tried:
             return False
-        if self.spent >= self.evaluations:
-            raise _Spent
+        self.work.check()
         self.tried.add(name)
-        self.spent += 1
-        self.report(self.spent / self.evaluations, "shrinking")
-        verdict = violation(proposed)
-        if verdict is None or not _as_much(verdict, self.verdict):
+        self.evaluations += 1
+        self.report(min(self.work.done / self.work.most, 1.0), "shrinking")
+        verdict, proved = self._evaluated(proposed)
+        if verdict is None or not _as_much(verdict, self.verdict) or self.proved > proved:
             return False
-        self.instance, self.verdict = proposed, verdict
+        self.instance, self.verdict, self.proved = proposed, verdict, proved
         return True
+
+    def simplified(self) -> str:
+        """Passes until none of them finds anything simpler; why they ended before, else nothing.
+
+        A part of the work is kept for the numbers, so that long ones are no longer where sizes took all else.
+        """
+        most = self.work.most
+        try:
+            self.work.check()
+            self.prove()
+            self.work.most = (1 - _FOR_NUMBERS) * most
+            self._until_nothing(_PASSES)
+        except Spent as end:
+            self.work.most = most
+            return str(end) if str(end) == LATE else self._numbers_alone(str(end))
+        self.work.most = most
+        return ""
+
+    def _numbers_alone(self, why: str) -> str:
+        try:
+            self._until_nothing(_OF_NUMBERS)
+        except Spent as end:
+            return str(end)
+        return why
+
+    def _until_nothing(self, passes: Sequence[Callable[[ShrinkingState], None]]) -> None:
+        while True:
+            before = self._rank(self.instance)
+            for each in passes:
+                each(self)
+            if self._rank(self.instance) == before:
+                return
+
+    def _evaluated(self, proposed: Instance) -> tuple[Verdict | None, bool]:
+        """As `_violation`, within what one instance may cost."""
+        try:
+            follow = self.work.evaluate(proposed, *self.numbers.lengths(proposed))
+        except TooLong:
+            return None, False
+        return _violation(proposed, follow, MOST_PRODUCTS)
+
+    def prove(self) -> None:
+        """Note whether the violation of the first instance is proved at the cost that others may have."""
+        try:
+            with np.errstate(all="ignore"):
+                proof = self.instance.proof(products=MOST_PRODUCTS)
+        except (InputError, ArithmeticError, np.linalg.LinAlgError):
+            return
+        self.work.proved(proof.products)
+        self.proved = proof.outcome is Outcome.VIOLATED
+
+    def shifted(self) -> Verdict:
+        """The verdict with a note where shifting the index would make the statement hold."""
+
+        def again(statement: Statement) -> Verdict:
+            other = replace(self.instance, statement=statement)
+            return other.verdict(SEARCHED, progress=self.work.evaluate(other, *self.numbers.lengths(other)))
+
+        try:
+            return with_shift(self.verdict, again)
+        except (Spent, TooLong):
+            return self.verdict
+
+    def _rank(self, instance: Instance) -> tuple[int, ...]:
+        """The simplicity, and of what is as simple how often neighbours differ."""
+        return *self.numbers.simplicity(instance), simpler.unlike_neighbours(instance)
 
     def _of(self, instance: Instance, name: str) -> object:
         """What an instance has for a number that is fixed."""
@@ -82,59 +155,75 @@ class Shrinking:
 
 def shrink(
     instance: Instance,
-    evaluations: int = EVALUATIONS,
+    evaluations: float = WORK,
     report: Report | None = None,
     fixed: Collection[str] = (),
+    *,
+    verdict: Verdict | None = None,
+    seconds: float | None = None,
 ) -> Shrunk | None:
     """The simplest instance reached from a violating one; None where the statement is not violated there.
 
-    The numbers named by ``fixed`` stay as they are. An interrupt ends it with what was reached.
+    It takes as much work as so many short ``evaluations`` at most. The numbers named by ``fixed`` stay as they are. A
+    ``verdict`` that is known is not found again. Nothing is begun after so many ``seconds``, where they are given. An
+    interrupt ends it with what was reached.
     """
-    verdict = violation(instance)
+    verdict = verdict or violation(instance)
     if verdict is None:
         return None
     numbers = Numbers.of(verdict)
-    state = Shrinking(instance, verdict, numbers, evaluations, report or (lambda *_: None), fixed, spent=1)
+    spent = Work(evaluations, None if seconds is None else time.monotonic() + seconds, 1.0)
+    state = Shrinking(instance, verdict, numbers, spent, report or (lambda *_: None), fixed, evaluations=1)
     stopped = ""
     try:
         with ending.as_told():
-            while True:
-                before = numbers.simplicity(state.instance)
-                for each in simpler.PASSES:
-                    each(state)
-                if numbers.simplicity(state.instance) == before:
-                    break
-    except _Spent:
-        stopped = SPENT
+            stopped = state.simplified()
+            if stopped != LATE:
+                state.verdict = state.shifted()
     except KeyboardInterrupt as stop:
         stopped = ending.word(stop)
         ending.grant()
     ends = numbers.simplicity(instance), numbers.simplicity(state.instance)
-    simplest = state.instance
-    noted = with_shift(state.verdict, lambda each: replace(simplest, statement=each).verdict(SEARCHED))
-    return Shrunk(simplest, noted, state.spent, *ends, stopped)
+    return Shrunk(state.instance, state.verdict, state.evaluations, *ends, stopped)
 
 
-def shrunk(found: Falsified, report: Report | None = None, fixed: Collection[str] = ()) -> Falsified:
+def shrunk(
+    found: Falsified, report: Report | None = None, fixed: Collection[str] = (), seconds: float | None = None
+) -> Falsified:
     """A search with the counterexample that it found shrunk, if it found one; what it left fixed stays as it is."""
     if found.instance is None or found.outcome is not Outcome.VIOLATED or found.stop is not None:
         return found
-    return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed))
+    known = found.verdict if found.by_instance else None
+    return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed, verdict=known, seconds=seconds))
+
+
+def left(seconds: float | None, found: Falsified) -> float | None:
+    """What a search has left of the seconds that it was given; None where it was given none."""
+    return None if seconds is None else max(seconds - found.seconds, 0.0)
 
 
 def violation(instance: Instance) -> Verdict | None:
     """The verdict where the statement is violated, in floating point and in what interval arithmetic proves of it."""
+    return _violation(instance, None, REQUESTED)[0]
+
+
+def _violation(instance: Instance, follow: Follow | None, products: float) -> tuple[Verdict | None, bool]:
+    """The verdict where the statement is violated, and whether that is proved at a cost of so many products."""
+    proved = False
     try:
         with np.errstate(all="ignore"):
-            verdict = instance.verdict(SEARCHED)
+            verdict = instance.verdict(SEARCHED, progress=follow)
             if verdict.outcome is Outcome.VIOLATED and not verdict.impossible:
-                proof = instance.proof()
+                proof = instance.proof(products=products)
+                if follow is not None:
+                    follow.work.proved(proof.products)
                 if MeanFieldEngine.needs <= instance.problem.knows and not proof.proved:
-                    return None
-                verdict = proof.decides(verdict)
-    except (InputError, ArithmeticError, np.linalg.LinAlgError):
-        return None
-    return verdict if verdict.outcome is Outcome.VIOLATED else None
+                    return None, False
+                verdict, proved = proof.decides(verdict), proof.proved
+    except (InputError, ArithmeticError, np.linalg.LinAlgError, TooLong):
+        return None, False
+    proved |= bool(verdict.impossible)
+    return (verdict if verdict.outcome is Outcome.VIOLATED else None), proved
 
 
 def _as_much(verdict: Verdict, before: Verdict) -> bool:

@@ -9,7 +9,7 @@ with these sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -86,8 +86,10 @@ class ByTerm:
         return max(self.niches, key=lambda niche: niche.tightness or 0.0).hard if self.niches else None
 
 
-def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = None) -> ByTerm:
-    """The niches of a statement, up to the first violation that `verify` confirms."""
+def by_term(
+    statement: Statement, *, seed: int = 0, report: Progress | None = None, late: Callable[[], bool] = lambda: False
+) -> ByTerm:
+    """The niches of a statement, up to the first violation that `verify` confirms; none is begun once it is late."""
     statement = in_parts(statement)
     try:
         check_covered(statement)
@@ -97,6 +99,8 @@ def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = No
     found = []
     rows = regimes.rows(statement, bound)
     for number, row in enumerate(rows):
+        if late():
+            break
         found.append(_niche(statement, bound, row, seed))
         if report is not None:
             report((number + 1) / len(rows))

@@ -27,6 +27,8 @@ class ProblemData(ABC):
     symmetric: ClassVar[frozenset[str]] = frozenset()
     # Powers of x that entries of an array multiply in f, where the problem may be put in other units: 2 of a Hessian.
     degrees: ClassVar[Mapping[str, int]] = {}
+    # Arrays of points, which are measured in units of x, beside those that have degrees.
+    points: ClassVar[frozenset[str]] = frozenset()
     # Breakpoints across which a curvature changes, of all clients and variables.
     bends: int = 0
 

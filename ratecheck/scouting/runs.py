@@ -520,7 +520,8 @@ class BatchRun:
                 A, F, np.ascontiguousarray(one.w), np.ascontiguousarray(one.Q), pairs, mean, covariance, left, right,
                 found.factor, found.owner, found.constant, batch.T, out,
             )  # fmt: skip
-        return np.where(np.abs(once - again) <= _KNOWN * np.abs(once), once, np.nan)
+        with np.errstate(invalid="ignore"):  # runs that overflow
+            return np.where(np.abs(once - again) <= _KNOWN * np.abs(once), once, np.nan)
 
     def _mean_of(self, series: Array, longest: int) -> Array:
         """Means over the rounds of quantities before each, NaN for runs that are longer than what is followed."""

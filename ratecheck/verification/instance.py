@@ -64,13 +64,16 @@ class Instance:
             progress=progress,
         )
 
-    def proof(self, options: Options = EXACT, *, exactly: bool = False) -> VerdictProof:
-        """The rigorous decision, ``exactly`` in rationals if these decide; raises `InputError` for unusable input."""
+    def proof(self, options: Options = EXACT, *, exactly: bool = False, products: float = REQUESTED) -> VerdictProof:
+        """The rigorous decision, ``exactly`` in rationals if these decide; raises `InputError` for unusable input.
+
+        It takes some ``products`` of numbers at most, of which ten million take seconds.
+        """
         if exact_runs(self.problem) is None:
             return not_followed(self.problem)
         if reasons := foreign(self._statement):
             return VerdictProof(None, "; ".join(reasons))
-        return decided(self._setting(options), REQUESTED, exactly=exactly)
+        return decided(self._setting(options), products, exactly=exactly)
 
     def numbers(self) -> Numbers:
         """`exact_numbers` of the instance; none of statements that no run is about. Raises `InputError` as `proof`."""

@@ -37,7 +37,7 @@ class VerdictProof:
     ``outcome`` is VIOLATED, HOLDS or NOT_APPLICABLE, or None where nothing was proved, and ``reason`` says why.
     ``left`` and ``right`` enclose the sides of the claim with the least slack, in round ``round`` (None: the mean).
     ``notes`` say what was moved so that the instance meets the conditions exactly. ``agree``: all that is not proved is
-    sides of equalities, and they agree to within `EQUAL` of them.
+    sides of equalities, and they agree to within `EQUAL` of them. ``products`` of numbers follow the run once.
     """
 
     outcome: Outcome | None
@@ -48,6 +48,7 @@ class VerdictProof:
     right: Enclosure | None = None
     notes: tuple[str, ...] = ()
     agree: bool = False
+    products: float = 0.0
 
     @property
     def proved(self) -> bool:

@@ -167,7 +167,7 @@ class _Exactly:
         if not proof.proved:
             with suppress(UndecidedError):
                 return self.at_every_state(trace)
-        return replace(proof, notes=notes)
+        return replace(proof, notes=notes, products=min(work.products, work.limit))
 
     def _averaged(self, run: ExactRun, values: Numbers, work: CostLimit) -> VerdictProof:
         """Claims about means over the rounds."""
@@ -258,7 +258,7 @@ class _Exactly:
                 totals = {symbol: totals[symbol] + q * found[name] for symbol, name in measured.items()}
             return decided_claims(claims, values, totals)
 
-        return replace(until_decided(decide, work, self._first), notes=notes)
+        return replace(until_decided(decide, work, self._first), notes=notes, products=work.products)
 
     # --- The run ---
 

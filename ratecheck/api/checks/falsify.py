@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -31,7 +33,7 @@ from ratecheck.falsification.not_convex import with_not_convex
 from ratecheck.falsification.performance_estimation.pep import UndecidedCaseError
 from ratecheck.falsification.performance_estimation.worst_case import WorstCase, worst_case
 from ratecheck.falsification.search import Budget
-from ratecheck.falsification.shrink import shrunk
+from ratecheck.falsification.shrink import left, shrunk
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
@@ -42,6 +44,7 @@ from ratecheck.views.checks.falsify import (
     falsified_table,
     falsified_text,
     outcome_text,
+    shown_ratio,
     simplest,
     worst_case_text,
 )
@@ -82,8 +85,15 @@ class FalsifyResult(Result):
 
     @property
     def tightness(self) -> float | None:
-        """The largest left side / right side that was found; None where nothing could be evaluated."""
-        return self.search.tightness
+        """Left side / right side of the instance, the largest that was found; None where nothing could be evaluated.
+
+        Of a counterexample that was shrunk it is that of its sentence: the search may have seen a larger one.
+        """
+        return self._ratio
+
+    @cached_property
+    def _ratio(self) -> float | None:
+        return shown_ratio(self.search)
 
     @property
     def instance(self) -> Instance | None:
@@ -118,7 +128,8 @@ class FalsifyResult(Result):
         return falsified_table(self.searches) if self.several else falsified_text(self.searches[0])
 
     def _headline(self) -> str:
-        tight = "" if self.tightness is None else f", largest left / right {number(self.tightness)}"
+        largest = "largest " * (self.search.shrunk is None)
+        tight = "" if self.tightness is None else f", {largest}left / right {number(self.tightness)}"
         keys = ", ".join(each.statement.key for each in self.searches)
         return f"{keys}: {outcome_text(self.search)}{tight}"
 
@@ -167,6 +178,7 @@ def falsify(
     pep: Literal[False] = False,
     shrink: bool = True,
     each: Callable[[FalsifyResult], None] | None = None,
+    confirmed: Callable[[FalsifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> FalsifyResult: ...
@@ -182,6 +194,7 @@ def falsify(
     pep: Literal[True],
     shrink: bool = True,
     each: Callable[[FalsifyResult], None] | None = None,
+    confirmed: Callable[[FalsifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> WorstCaseResult: ...
@@ -196,6 +209,7 @@ def falsify(
     pep: bool = False,
     shrink: bool = True,
     each: Callable[[FalsifyResult], None] | None = None,
+    confirmed: Callable[[FalsifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> FalsifyResult | WorstCaseResult:
@@ -208,7 +222,8 @@ def falsify(
     evaluations
         Instances to try, at most.
     seconds
-        Time after which no new instance is tried; the result then depends on the machine.
+        Time after which no new instance is tried, of a search and of its shrinking; the result then depends on the
+        machine.
     seed
         Seed of the search; the result is a function of it and of ``evaluations``.
     workers
@@ -216,7 +231,8 @@ def falsify(
     scheduler
         The address of a Dask scheduler, whose workers share the statements in their place.
     out
-        Where the worst instance of a single statement is written, violating or not; nothing is written by default.
+        Where the worst instance of a single statement is written, violating or not, a violating one before it is
+        shrunk and then again; nothing is written by default.
     pep
         Search nothing: at the numbers given enclose the largest left side over all functions, and noise of two
         opposite values where there is some, between an exactly checked instance and a bound by PEPit.
@@ -224,6 +240,8 @@ def falsify(
         Make a counterexample that is found as small and its numbers as simple as can be; see `as_latex`.
     each
         Called with the result of every search as soon as there is one.
+    confirmed
+        Called with a search whose violating instance is about to be shrunk.
     parameters, **named
         Numbers that the search leaves as they are: sizes of the run, noise, step sizes, parameters of the method.
         With ``pep`` the numbers n, K, T, L, F_0, ...
@@ -248,10 +266,11 @@ def falsify(
     # What cannot be fixed is said before anything is searched.
     fixed = [checked(each, numbers(parameters, named, each.vocabulary)) for each in chosen]
     tasks = [_Task(*each, Budget(evaluations, seconds), seed, shrink) for each in zip(chosen, fixed, strict=True)]
+    told = _Told(each, confirmed, path)
     if scheduler is None and (workers == 1 or len(chosen) == 1):
-        found, stop = _searched(tasks, each)
+        found, stop = _searched(tasks, told)
     else:
-        found, stop = _shared(tasks, each, workers, scheduler)
+        found, stop = _shared(tasks, told, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
     unsearched = (
@@ -276,6 +295,29 @@ def check_out(path: Path | None, statements: Sequence[Statement]) -> None:
 
 
 @dataclass(frozen=True)
+class _Told:
+    """Who is told of results, and the file in which a violating instance is kept while it is shrunk."""
+
+    each: Callable[[FalsifyResult], None] | None
+    confirmed: Callable[[FalsifyResult], None] | None
+    path: Path | None
+
+    def of_result(self, found: Falsified) -> None:
+        """A search has ended."""
+        if self.each is not None:
+            self.each(FalsifyResult((found,)))
+
+    def of_violation(self, found: Falsified) -> None:
+        """A violating instance is confirmed, and not shrunk yet."""
+        if self.path is not None and found.instance is not None:
+            # Where it cannot be written the result says so, with what was found.
+            with suppress(InputError):
+                found.instance.save(self.path)
+        if self.confirmed is not None:
+            self.confirmed(FalsifyResult((found,)))
+
+
+@dataclass(frozen=True)
 class _Task:
     """One search."""
 
@@ -285,10 +327,12 @@ class _Task:
     seed: int
     shrink: bool
 
+    def shrinks(self, found: Falsified) -> bool:
+        """Whether what was found is to be shrunk."""
+        return self.shrink and found.by_instance and found.stop is None
 
-def _searched(
-    tasks: list[_Task], each: Callable[[FalsifyResult], None] | None
-) -> tuple[list[Falsified], KeyboardInterrupt | None]:
+
+def _searched(tasks: list[_Task], told: _Told) -> tuple[list[Falsified], KeyboardInterrupt | None]:
     """The searches that came to an end, or were interrupted, and the interrupt."""
     found: list[Falsified] = []
     try:
@@ -296,13 +340,13 @@ def _searched(
             key = task.statement.key
             with progress(f"falsifying {key}") as report:
                 found.append(search(task.statement, task.budget, seed=task.seed, report=report, fixed=task.fixed))
-            if task.shrink and found[-1].by_instance:
-                with progress(f"shrinking the counterexample to {key}") as report:
-                    found[-1] = shrunk(found[-1], report, task.fixed)
+            if task.shrinks(found[-1]):
+                told.of_violation(found[-1])
+                with progress(f"the counterexample to {key}") as report:
+                    found[-1] = shrunk(found[-1], report, task.fixed, left(task.budget.seconds, found[-1]))
             elif task.shrink and not task.fixed:
-                found[-1] = with_not_convex(found[-1], task.seed)
-            if each is not None:
-                each(FalsifyResult((found[-1],)))
+                found[-1] = _not_convex(found[-1], task.budget, task.seed)
+            told.of_result(found[-1])
             if found[-1].stop is not None:
                 return found, found[-1].stop
     except KeyboardInterrupt as stop:  # between two searches
@@ -314,39 +358,63 @@ def _searched(
 
 
 def _shared(
-    tasks: list[_Task], each: Callable[[FalsifyResult], None] | None, workers: int, scheduler: str | None
+    tasks: list[_Task], told: _Told, workers: int, scheduler: str | None
 ) -> tuple[list[Falsified], KeyboardInterrupt | None]:
-    """The searches that came to an end, in the order of the statements, a process for each; and an interrupt."""
+    """The searches that came to an end, in the order of the statements, a process for each; and an interrupt.
+
+    Counterexamples are shrunk in processes of their own once all searches have ended, so that they are here by then.
+    """
     statements = [task.statement for task in tasks]
     if scheduler is not None:
         known_elsewhere(statements)
     found: dict[int, Falsified] = {}
+    violating: list[tuple[int, Falsified]] = []
     stop = None
     with executor(scheduler, workers) as where, progress(f"falsifying {len(tasks)} statements") as report:
 
-        def done(number: int, search: Falsified) -> None:
+        def searched(number: int, search: Falsified) -> None:
             found[number] = replace(search, statement=tasks[number].statement)
-            report(len(found) / len(tasks))
-            if each is not None:
-                each(FalsifyResult((found[number],)))
+            report(len(found) / len(tasks), "searching")
+            if tasks[number].shrinks(search):
+                violating.append((number, search))
+                told.of_violation(found[number])
+            else:
+                told.of_result(found[number])
+
+        def simplified(place: int, search: Falsified) -> None:
+            number = violating[place][0]
+            found[number] = replace(search, statement=tasks[number].statement)
+            report((place + 1) / len(violating), "shrinking")
+            told.of_result(found[number])
 
         try:
             keys = addresses(statements)
             wanted = [(key, t.budget, t.seed, t.shrink, t.fixed) for key, t in zip(keys, tasks, strict=True)]
-            share(_search, wanted, where, done)
-        except KeyboardInterrupt as told:
+            share(_search, wanted, where, searched)
+            violating.sort(key=lambda each: each[0])
+            share(
+                _shrink, [(each, tasks[number].fixed, tasks[number].budget) for number, each in violating], where,
+                simplified,
+            )  # fmt: skip
+        except KeyboardInterrupt as signal:
             if not found:
                 raise
-            stop = told
+            stop = signal
             ending.grant()
     return [found[number] for number in sorted(found)], stop
 
 
 def _search(key: str, budget: Budget, seed: int, shrink: bool, fixed: dict[str, float]) -> Falsified:
     found = search(bounds.get(key), budget, seed=seed, fixed=fixed)
-    if not shrink:
-        return found
-    return shrunk(found, fixed=fixed) if found.by_instance or fixed else with_not_convex(found, seed)
+    return _not_convex(found, budget, seed) if shrink and not found.by_instance and not fixed else found
+
+
+def _shrink(found: Falsified, fixed: dict[str, float], budget: Budget) -> Falsified:
+    return shrunk(found, fixed=fixed, seconds=left(budget.seconds, found))
+
+
+def _not_convex(found: Falsified, budget: Budget, seed: int) -> Falsified:
+    return with_not_convex(found, seed, left(budget.seconds, found))
 
 
 def _enclosed(

@@ -21,13 +21,14 @@ from ratecheck.commands.arguments import (
     seed_option,
 )
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN, of_search
+from ratecheck.views.numbers import number
 
 
 @click.command(name="falsify")
 @keys_argument
 @click.option("--evaluations", default=1000, show_default=True, help="Instances to try, at most.")
 @click.option(
-    "--seconds", type=float, help="Time after which no new instance is tried; the answer then depends on the machine."
+    "--seconds", type=float, help="Time after which no instance is tried; the answer then depends on the machine."
 )
 @seed_option
 @click.option(
@@ -48,8 +49,9 @@ def command(
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
     The search stays inside the assumptions and conditions. A violating instance is shrunk to few clients, variables,
-    rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json; "ratecheck
-    verify --instance FILE" evaluates it again, and --out saves the tightest one too. Numbers that are given (sizes,
+    rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json, where it
+    stands before it is shrunk; "ratecheck verify --instance FILE" evaluates it again, and --out saves the tightest one
+    too. Numbers that are given (sizes,
     noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and prints the best so
     far. Exit code 1 where the statement fails, 3 where nothing could be evaluated, or where something exceeds the bound
     and nothing confirms it; 130 or 143 where it was interrupted before a violation was found. Several KEYs, or a
@@ -77,7 +79,14 @@ def command(
         violates = each.search.by_instance
         instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
 
-    found = falsify(*statements, shrink=not no_shrink, each=save if several else None, **options)
+    def kept(each: FalsifyResult) -> None:
+        key, ratio = each.search.statement.key, each.tightness
+        about = (
+            f"{key} is violated{'' if ratio is None else f', left / right {number(ratio)}'}, and is made simpler now; "
+        )
+        instances.save(each.instance, path, own.get(key, ""), violates=True, about=about)
+
+    found = falsify(*statements, shrink=not no_shrink, each=save if several else None, confirmed=kept, **options)
     print_result(found, as_json=as_json)
     if not several:
         save(found)

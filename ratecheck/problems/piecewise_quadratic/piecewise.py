@@ -74,6 +74,8 @@ class Piecewise(SingleLevel):
 
     kind: ClassVar[str] = "piecewise"
     stored: ClassVar[tuple[str, ...]] = ("kinks", "curvatures", "slopes")
+    degrees: ClassVar[Mapping[str, int]] = {"curvatures": 2, "slopes": 1}
+    points: ClassVar[frozenset[str]] = frozenset({"kinks"})
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise", "synthetic"),
         WrittenProblem("piecewise:", "from_file", _arrays, own_clients=True),

@@ -34,6 +34,9 @@ from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.verdict import Verdict
 
+# Products of numbers that the proof of a sentence takes, a second or two; without one its numbers are rounded.
+_PRODUCTS = 2e6
+
 
 @dataclass(frozen=True)
 class WrittenCounterexample:
@@ -52,11 +55,27 @@ class WrittenCounterexample:
         """In LaTeX, formulas between dollar signs."""
         return self._sentence(Notation(tex=True))
 
+    @property
+    def ratio(self) -> float | None:
+        """Left side / right side of the sentence: infinite where the right side is not positive; None without both."""
+        worst, proof = self.verdict.worst, self._proof
+        if self.verdict.impossible:
+            return math.inf
+        if self._known_from_below:
+            left, right = map(float, self._between)
+        elif proof.left is not None and proof.right is not None:
+            left, right = float(proof.left.middle), float(proof.right.middle)
+        elif worst is not None:
+            left, right = worst.left, worst.right
+        else:
+            return None
+        return left / right if right > 0 else math.inf
+
     @cached_property
     def _proof(self) -> VerdictProof:
         """The proof of the violation, in rationals where these decide."""
         try:
-            return self.instance.proof(exactly=True)
+            return self.instance.proof(exactly=True, products=_PRODUCTS)
         except InputError as error:
             return VerdictProof(None, str(error))
 
@@ -176,25 +195,41 @@ class WrittenCounterexample:
             left = style.related(style.words("left").rstrip(), ">=", "0")
             return style.formula(style.related(left, ">", style.words("right") + sides[1])) + self._where(first.claim)
         claim = proof.claim or (worst.claim if worst else "")
-        equal = any(each.name == claim and each.relation is Relation.EQUAL for each in self.instance.statement.claims)
-        right_side = _rational(proof.right)
-        if worst is not None and worst.at_least and not equal:
+        if self._known_from_below:
             return self._from_below(claim, style)
+        equal = self._equal(claim)
+        right_side = _rational(proof.right)
         exact = _rational(proof.left), self._right_side(claim) if right_side is None else right_side
         sides = [self._side(*pair, style) for pair in zip(exact, self._rounded(style), strict=True)]
         left, right = (style.words(name) + side for name, side in zip(("left", "right"), sides, strict=True))
         at = proof.round if proof.left is not None else worst.round if worst else None
         return style.formula(style.related(left, "!=" if equal else ">", right)) + self._where(claim, at)
 
-    def _from_below(self, claim: str, style: Notation) -> str:
-        """The inequality where the left side is known from below: by a short number between that and the right side."""
+    def _equal(self, claim: str) -> bool:
+        """Whether a claim is an equality."""
+        return any(each.name == claim and each.relation is Relation.EQUAL for each in self.instance.statement.claims)
+
+    @property
+    def _known_from_below(self) -> bool:
+        """Whether all that is known of the left side is that it is at least something."""
+        worst = self.verdict.worst
+        return worst is not None and worst.at_least and not self._equal(self._proof.claim or worst.claim)
+
+    @property
+    def _between(self) -> tuple[Fraction, Fraction]:
+        """A short number between what the left side is at least and the right side, and the most that that is."""
         worst, proof = self.verdict.worst, self._proof
         assert worst is not None
-        right = self._right_side(claim) if proof.right is None or not proof.right.exact else _rational(proof.right)
         least, most = Fraction(worst.left), Fraction(worst.right)
         if proof.left is not None and proof.right is not None:
             least, most = proof.left.low, proof.right.high
-        short = simplest_between((least + most) / 2, least)
+        return simplest_between((least + most) / 2, least), most
+
+    def _from_below(self, claim: str, style: Notation) -> str:
+        """The inequality where the left side is known from below: by a short number between that and the right side."""
+        proof = self._proof
+        right = self._right_side(claim) if proof.right is None or not proof.right.exact else _rational(proof.right)
+        short, most = self._between
         left = style.related(style.words("left").rstrip(), ">=", style.fraction(short))
         other = self._side(right, style.number(decimal(most)), style)
         return style.formula(style.related(left, ">", style.words("right") + other)) + self._where(claim, proof.round)

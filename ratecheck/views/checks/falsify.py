@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import bounds
 from ratecheck.falsification.falsified import Falsified
-from ratecheck.falsification.simpler import SIZES
+from ratecheck.falsification.shrinking.simpler import SIZES
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked, picked_or_none
 from ratecheck.views.checks.counterexample import WrittenCounterexample
@@ -46,12 +46,10 @@ def simplest(found: Falsified) -> Instance | None:
     return found.instance if found.shrunk is None else found.shrunk.instance
 
 
-def largest_ratio(found: Falsified) -> float | None:
-    """Left side / right side, of the shrunk counterexample where that is more than the search's."""
-    worst = None if found.shrunk is None else found.shrunk.verdict.worst
-    if worst is None or worst.right <= 0 or not worst.significant:
-        return found.tightness
-    return max((each for each in (found.tightness, worst.tightness) if each is not None), default=None)
+def shown_ratio(found: Falsified) -> float | None:
+    """Left side / right side: of a shrunk counterexample that of its sentence, else the largest that was found."""
+    shown = None if found.shrunk is None else counterexample(found)
+    return found.tightness if shown is None else shown.ratio
 
 
 def counterexample(found: Falsified) -> WrittenCounterexample | None:
@@ -66,8 +64,8 @@ def counterexample(found: Falsified) -> WrittenCounterexample | None:
 def falsified_text(found: Falsified) -> str:
     """The outcome, what was spent, and the worst instance as a verdict."""
     statement = found.statement
-    largest = largest_ratio(found)
-    tight = "" if largest is None else f"   largest left side / right side {number(largest)}"
+    ratio, largest = shown_ratio(found), "largest " * (found.shrunk is None)
+    tight = "" if ratio is None else f"   {largest}left side / right side {number(ratio)}"
     lines = [f"{statement.key}   {statement.title}   {outcome_text(found)}{tight}"]
     if found.unconfirmed is not None:
         lines += textwrap.wrap(_unconfirmed_text(found.unconfirmed), _COLUMNS, subsequent_indent="          ")
@@ -91,7 +89,7 @@ def falsified_text(found: Falsified) -> str:
         lines += _not_convex_text(found.not_convex)
     if found.shrunk is not None and (shown := counterexample(found)) is not None:
         sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
-        lines += [f"  shrunk  {_shrunk_text(found.shrunk)}", "", "the counterexample:", sentence, ""]
+        lines += [f"  shrunk  {_shrunk_text(found, found.shrunk)}", "", "the counterexample:", sentence, ""]
         lines.append(verdict_text(shown.verdict))
     elif found.verdict is not None and not found.by_function:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
@@ -182,9 +180,10 @@ def _niche_text(niche: Niche) -> str:
     return text
 
 
-def _shrunk_text(shrunk: Shrunk) -> str:
-    """The cost of shrinking, and the sizes before and after."""
-    parts = []
+def _shrunk_text(found: Falsified, shrunk: Shrunk) -> str:
+    """The cost of shrinking, and left side / right side and the sizes before and after."""
+    ratio = shown_ratio(found)
+    parts = [] if found.tightness == ratio else [f"left / right {number(found.tightness)} to {number(ratio)}"]
     for name, before, after in zip(("n", "d", "T", "K"), shrunk.before, shrunk.after, strict=False):
         if before or after:
             parts.append(f"{name}={after}" if before == after else f"{name}={before} to {after}")
@@ -198,7 +197,7 @@ def falsified_table(found: Sequence[Falsified]) -> str:
     for each in found:
         engine = "-" if each.verdict is None else each.verdict.engine
         shape = "-" if each.shape is None else str(each.shape)
-        cells = (number(each.tightness), str(each.evaluations), engine, shape)
+        cells = (number(shown_ratio(each)), str(each.evaluations), engine, shape)
         rows.append((each.statement.key, outcome_text(each), *cells))
     unsure = [
         f"OPEN  {each.statement.key}:{_unconfirmed_text(each.unconfirmed).removeprefix('  OPEN   ')}"
@@ -221,7 +220,7 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
     return {
         **picked(found, key="statement.key", verdict="outcome"),
         "unconfirmed": picked_or_none(found.unconfirmed, "ratio", "where", "why"),
-        "tightness": found.tightness,
+        "tightness": shown_ratio(found),
         "shape": None if found.shape is None else str(found.shape),
         **picked(found, "evaluations", "applicable", "scouted", "zero", "stopped", "clocked", "reasons"),
         "worst": None if verdict is None else verdict_fields(verdict),

@@ -35,6 +35,8 @@ _FEW = 12
 _LONG = 100
 # Numbers that a breakpoint counts as, beside its own.
 _BEND = 8
+# Digits that functions count as, beside their own, whose mean has no minimum: constants are then those of others.
+_ENDLESS = 16
 # Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
 _UNNAMED, _LONGEST_TRACE = 10**6, 400
 
@@ -79,10 +81,16 @@ class Numbers:
         symbol, aliases = self.size("local_steps"), self.statement.vocabulary.aliases
         return next((name for name in given if name in aliases and symbol in aliases[name].targets), symbol)
 
+    def lengths(self, instance: Instance) -> tuple[float, float]:
+        """Rounds, and the most local steps of a client in one."""
+        given = instance.given
+        rounds, steps = (given.get(name, 1.0) for name in (self.size("rounds"), self.steps_in(given)))
+        return float(np.max(rounds)), float(np.max(steps))
+
     def is_claim(self, name: str) -> bool:
         """Whether a given number is a constant that is certified where it is not given."""
-        quantity = _quantity(self.statement, name)
-        return quantity is not None and quantity.role is Role.CONSTANT and not self.is_noise(name)
+        known = quantity(self.statement, name)
+        return known is not None and known.role is Role.CONSTANT and not self.is_noise(name)
 
     def is_noise(self, name: str) -> bool:
         """Whether a name is a level of noise."""
@@ -97,7 +105,7 @@ class Numbers:
         sizes = [self.size("rounds"), self.steps_in(given)]
         run = [int(np.max(given[name])) if name in given else 0 for name in sizes]
         total = sum(bits(x) for array in problem.arrays().values() for x in np.ravel(array))
-        total += _BEND * problem.bends
+        total += _BEND * problem.bends + _ENDLESS * (self.statement.algorithm is not None and _endless(problem))
         total += sum(bits(x) for array in instance.start.values() for x in np.ravel(np.asarray(array, dtype=float)))
         for name, value in given.items():
             if name not in sizes:
@@ -108,7 +116,21 @@ class Numbers:
         return problem.n, problem.d, *run, total + (pattern.digits if pattern else 0) + _UNNAMED * unnamed
 
 
-def _quantity(statement: Statement, name: str) -> Quantity | None:
+def unlike_neighbours(instance: Instance) -> int:
+    """How often a client's functions are not those of the one before."""
+    n = instance.problem.n
+    arrays = [array.reshape(n, -1) for array in instance.problem.arrays().values() if array.shape[:1] == (n,)]
+    rows = np.concatenate(arrays, axis=1) if arrays else np.zeros((n, 0))
+    return int(np.count_nonzero((rows[1:] != rows[:-1]).any(axis=1)))
+
+
+def _endless(problem: Problem) -> bool:
+    """Whether a quadratic objective has no minimum."""
+    quadratic = problem.quadratic
+    return quadratic is not None and problem.potential and quadratic.minimizer() is None
+
+
+def quantity(statement: Statement, name: str) -> Quantity | None:
     """What a name stands for; None for an alias such as alpha, which stands for several symbols."""
     return next((each for each in statement.vocabulary if each.name == name), None)
 
@@ -144,12 +166,13 @@ def consistent(instance: Instance) -> Instance:
 def release(state: ShrinkingState) -> None:
     """Certified constants and chosen step sizes in place of given ones."""
     loose = [name for name in state.instance.given if state.numbers.is_claim(name) or name in state.numbers.steps]
-    if not state.offer(partial(_without, names=loose)):
+    if not state.offer(partial(without, names=loose)):
         for name in loose:
-            state.offer(partial(_without, names=[name]))
+            state.offer(partial(without, names=[name]))
 
 
-def _without(instance: Instance, names: Sequence[str]) -> Instance:
+def without(instance: Instance, names: Sequence[str]) -> Instance:
+    """The instance without these given numbers, which are certified or chosen then."""
     return replace(instance, given={name: value for name, value in instance.given.items() if name not in names})
 
 
@@ -158,7 +181,7 @@ def fewer(state: ShrinkingState) -> None:
     rounds, steps = state.numbers.size("rounds"), state.numbers.steps_in(state.instance.given)
     both = [name for name in (rounds, steps) if name in state.instance.given]
     for k in (1, 2, 3):
-        if state.offer(partial(_resized, numbers=state.numbers, sizes=dict.fromkeys(both, k))):
+        if state.offer(partial(resized, numbers=state.numbers, sizes=dict.fromkeys(both, k))):
             break
     # Long runs first: each of what follows would take as long.
     _shorten(state, both, least=_LONG)
@@ -183,7 +206,7 @@ def _shorten(state: ShrinkingState, names: Sequence[str], least: int = 1) -> Non
     """The smallest number of rounds or local steps, one after the other, from ``least`` on."""
     for name in names:
         for k in _sizes(int(np.max(state.instance.given[name]))):
-            if k >= least and state.offer(partial(_resized, numbers=state.numbers, sizes={name: k})):
+            if k >= least and state.offer(partial(resized, numbers=state.numbers, sizes={name: k})):
                 break
 
 
@@ -221,7 +244,7 @@ def _sizes(now: int) -> Iterator[int]:
                 yield size
 
 
-def _resized(instance: Instance, numbers: Numbers, sizes: Mapping[str, int]) -> Instance:
+def resized(instance: Instance, numbers: Numbers, sizes: Mapping[str, int]) -> Instance:
     """The instance with other numbers of rounds or local steps; no size grows."""
     given = {**instance.given}
     for name, size in sizes.items():
@@ -306,33 +329,6 @@ def straight(state: ShrinkingState) -> None:
     """Fewer breakpoints, where the problem has some."""
     for change in state.instance.problem.straighter():
         state.offer(partial(_of_problem, change=change))
-
-
-def units(state: ShrinkingState) -> None:
-    """Other units of functions and variables: largest curvature 1, then largest slope 1.
-
-    Every number is multiplied as its scaling degrees say (`bounds.symbols`).
-    """
-    if state.instance.problem.degrees:
-        for of_functions in (True, False):
-            state.offer(partial(_in_units, functions=of_functions))
-
-
-def _in_units(instance: Instance, *, functions: bool) -> Instance:
-    found, degrees = instance.problem.arrays(), instance.problem.degrees
-    size = max(float(np.abs(found[name]).max()) for name, degree in degrees.items() if (degree == 2) == functions)
-    if size == 0.0:
-        raise InputError("nothing to measure by")
-    # f -> a f and x -> c x take H to a H/c^2 and g to a g/c.
-    a, c = (1 / size, 1.0) if functions else (size**-2, 1 / size)
-    given = {}
-    for name, value in instance.given.items():
-        quantity = _quantity(instance.statement, name)
-        factor = 1.0 if quantity is None else a**quantity.f_degree * c**quantity.x_degree
-        given[name] = (np.asarray(value) * factor).tolist()
-    start = {name: np.asarray(value) * c for name, value in instance.start.items()}
-    problem = instance.problem.with_arrays({name: found[name] * (a / c**degree) for name, degree in degrees.items()})
-    return replace(instance, problem=problem, given=given, start=start)
 
 
 def problem_numbers(state: ShrinkingState) -> None:
@@ -435,7 +431,7 @@ def _present(instance: Instance, place: Sequence[int]) -> Instance:
 
 
 PASSES: tuple[Callable[[ShrinkingState], None], ...] = (
-    release, fewer, named, presence, straight, units, problem_numbers, other_numbers, step_sizes,
+    release, fewer, named, presence, straight, problem_numbers, other_numbers, step_sizes,
 )  # fmt: skip
 
 
