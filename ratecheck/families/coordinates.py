@@ -105,6 +105,11 @@ def turn(x: float) -> float:
     return 0.0 if x < 0.2 else 1.0 if x > EDGE else WIDE ** ((x - EDGE) / (EDGE - 0.2))
 
 
+def angle(x: float) -> float:
+    """Logarithmic from pi/2000 to pi/2, then pi/2."""
+    return math.pi / 2 * WIDE ** (min(x / EDGE, 1.0) - 1)
+
+
 def factor(x: float) -> float:
     """Logarithmic, from 1e-3 to 1e3."""
     return WIDE ** (2 * min(max(x, 0.0), 1.0) - 1)
