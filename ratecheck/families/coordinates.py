@@ -26,6 +26,8 @@ WIDE = 1e3
 NEAREST = 0.01
 # A coordinate of a curvature that is next to none, by `curvature` and by `any_curvature`.
 BARELY = 0.3
+# A coordinate of a noise of size 1, by `or_zero`.
+OF_ONE = 0.65
 # The least share of a step of mixing, and the largest of what keeps W nonnegative: clients would swap places.
 _SLOWEST, _FASTEST = 0.02, 0.95
 # The largest step size where any is admissible.

@@ -21,6 +21,7 @@ from ratecheck.settings.applicability import method_of
 # What the coordinates of a_i and of the common minimiser are multiples of, so that a_i a_i' and a_i a_i' x* are exact:
 # else the least eigenvalue of a client may be negative by rounding.
 _OF_SAMPLES, _OF_MINIMISER = 2.0**-20, 2.0**-8
+_LEAST = 1 / coordinates.WIDE
 # No client has a Hessian that the statement's assumption excludes of rank one.
 _FULL_RANK = frozenset({Assumption.CLIENTS_STRONG_CONVEXITY})
 
@@ -35,10 +36,8 @@ class RankOne(Family):
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Two clients, all or one of whom take part, and three, where clients may differ in their curvatures."""
-        return [] if not self._fits(statement) else [
-            InstanceShape(self, n, 2, 0, size)
-            for n in range(2, FEW + 1) for size in participants(statement, n) if size in (1, n) and (n == 2 or size > 1)
-        ]  # fmt: skip
+        sizes = [(2, 1), *((n, n) for n in range(2, FEW + 1))] if self._fits(statement) else []
+        return [InstanceShape(self, n, 2, 0, size) for n, size in sizes if size in participants(statement, n)]
 
     def _fits(self, statement: Statement) -> bool:
         method = method_of(statement)
@@ -59,11 +58,9 @@ class RankOne(Family):
         return range(0 if alike else cube.shape.n)
 
     def problem(self, cube: Cube, at: Coordinates) -> Quadratic:
-        """See the class; where f is not curved at all client 0 is."""
+        """See the class; no client is flat, so that f has one minimiser."""
         n = cube.shape.n
-        curvature = np.array([coordinates.curvature(at[f"curvature {i}"]) for i in range(n)])
-        if not curvature.any():
-            curvature[0] = 1.0
+        curvature = np.array([max(coordinates.curvature(at[f"curvature {i}"]), _LEAST) for i in range(n)])
         angle = np.array([0.0, *(coordinates.angle(at[f"angle {i}"]) for i in range(1, n))])
         a = np.sqrt(curvature)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
         a = np.trunc(a / _OF_SAMPLES) * _OF_SAMPLES
