@@ -43,6 +43,7 @@ class PiecewiseQuadratics(Family):
     """
 
     kinks: int = 2
+    any_dimension: bool = True
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements of which runs on such functions are followed exactly."""

@@ -51,6 +51,8 @@ class Quadratics(Family):
     in [-1, 1] about their mean, and spread about it.
     """
 
+    any_dimension: bool = True
+
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Few clients, who take part as the statement says or by a trace, and many in two groups."""
         if not of_functions(statement):
