@@ -109,8 +109,7 @@ class PiecewiseQuadratics(Family):
         return kinks, curvature, coordinates.apart(slope, at["spread"])
 
     def hard(self, cube: Cube) -> Iterator[Array]:
-        """See ``hard_for``: several clients that drift, in a run of any length; one on a slope, for T = 2 and 5, or a hill.
-        """
+        """See ``hard_for``: clients that drift, in a run of any length; one on a slope, T = 2 or 5, or on a hill."""
         if cube.shape.n == 1:
             # The slope ends 2 T - 2 steps away.
             for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
@@ -203,7 +202,8 @@ class PiecewiseQuadratics(Family):
 PIECEWISE = PiecewiseQuadratics(
     "functions with kinks, without noise",
     "one client: gradient descent with steps of 1/L stays on a slope until the last round, and where curvatures may be "
-    "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and drift, as one is curved and another is not",
+    "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and drift, "
+    "as one is curved and another is not",
     50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
 )  # fmt: skip
 FAMILIES = (PIECEWISE,)

@@ -46,6 +46,10 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     if is_bilevel(statement):
         # Every number of clients is few here, and conditions on it alone leave others nothing to say.
         found = [shape for shape in found if not excluded(statement, shape)] or found
+    number = statement.settings.get(run.get("clients", ""))
+    if n is None and number is not None and number.is_Integer:
+        # Others contradict the statement.
+        found = [shape for shape in found if shape.n == number] or found
     if n is not None:
         found = [shape for shape in found if shape.n == n] or _mixing(
             statement, [shape for each in families for shape in each.sized(statement, int(n))]

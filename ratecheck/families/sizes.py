@@ -152,6 +152,6 @@ class Sizes:
             name
             for name in names
             if name in vocabulary
-            and name not in vocabulary.derived
+            and name not in {*vocabulary.derived, *self.statement.settings}
             and all(vocabulary[t].role is Role.SETTING for t in vocabulary.reach(name))
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import sympy as sp
 
 from bounds.statement import Statement
-from bounds.symbols import Domain, Vocabulary
+from bounds.symbols import Vocabulary
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.problems import Certificate, Constant
 
@@ -52,7 +52,10 @@ def admits_minimiser(statement: Statement, names: list[str]) -> bool:
     formulas = [term for claim in statement.claims for term in claim.terms.values()]
     formulas += [claim.metric.expr for claim in statement.claims]
     formulas += [side for condition in statement.hypotheses for side in (condition.left, condition.right)]
-    formulas += [*statement.settings.values(), *(statement.vocabulary.derived.get(name, sp.S.Zero) for name in statement.parameters)]
+    formulas += [
+        *statement.settings.values(),
+        *(statement.vocabulary.derived.get(name, sp.S.Zero) for name in statement.parameters),
+    ]
     return not any(_has_pole(sp.sympify(formula), own) for formula in formulas)
 
 

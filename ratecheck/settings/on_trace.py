@@ -15,8 +15,8 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.constants import DRAWN
-from ratecheck.settings.at_minimiser import from_minimiser
 from ratecheck.settings.applicability import built_on, certifiable, method_parameters
+from ratecheck.settings.at_minimiser import from_minimiser
 from ratecheck.settings.drawn import beyond_means
 from ratecheck.settings.setting import Setting, resolve
 from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values, silent
