@@ -202,8 +202,8 @@ class PiecewiseQuadratics(Family):
 PIECEWISE = PiecewiseQuadratics(
     "functions with kinks, without noise",
     "one client: gradient descent with steps of 1/L stays on a slope until the last round, and where curvatures may be "
-    "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and drift, "
-    "as one is curved and another is not",
+    "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and "
+    "drift, as one is curved and another is not",
     50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
 )  # fmt: skip
 FAMILIES = (PIECEWISE,)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import sympy as sp
+
 from bounds.statement import Assumption, Statement
 from ratecheck.errors import InputError
 from ratecheck.extensions import Registry, named
@@ -46,10 +48,10 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     if is_bilevel(statement):
         # Every number of clients is few here, and conditions on it alone leave others nothing to say.
         found = [shape for shape in found if not excluded(statement, shape)] or found
-    number = statement.settings.get(run.get("clients", ""))
-    if n is None and number is not None and number.is_Integer:
+    if n is None:
         # Others contradict the statement.
-        found = [shape for shape in found if shape.n == number] or found
+        found = [shape for shape in found if _set(statement, "clients", shape) in (None, shape.n)] or found
+    found = [shape for shape in found if not _again(statement, shape, found)]
     if n is not None:
         found = [shape for shape in found if shape.n == n] or _mixing(
             statement, [shape for each in families for shape in each.sized(statement, int(n))]
@@ -69,6 +71,24 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
 def later_shapes(statement: Statement) -> list[InstanceShape]:
     """The shapes of families that are searched where no other has violated the statement."""
     return [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)]
+
+
+def _again(statement: Statement, shape: InstanceShape, found: Sequence[InstanceShape]) -> bool:
+    """Whether the statement sets other participants, with which the shape is another one of those found."""
+    number = None if shape.trace else _set(statement, "participants", shape)
+    return number not in (None, shape.size) and replace(shape, size=number) in found
+
+
+def _set(statement: Statement, role: str, shape: InstanceShape) -> int | None:
+    """The size that the statement sets in so many clients, if it does."""
+    run = statement.vocabulary.run
+    formula = statement.settings.get(run.get(role, ""))
+    if formula is None:
+        return None
+    number = formula.xreplace(
+        {statement.vocabulary[name].symbol: sp.Integer(shape.n) for name in [run.get("clients")] if name}
+    )
+    return int(number) if number.is_Integer else None
 
 
 def _of_dimension(found: Sequence[InstanceShape], d: int) -> list[InstanceShape]:
