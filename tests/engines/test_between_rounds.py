@@ -22,6 +22,7 @@ GAMMA, Q = 0.5, 0.5
 
 
 def gap(x):
+    """The gap at a point."""
     return float((x - CENTRE) @ MEAN @ (x - CENTRE) / 2)
 
 
@@ -56,6 +57,7 @@ def mixed(T, W):
 
 
 def statement(algorithm, left, right="0", over="every_round", conditions=("gamma_u <= 1/L",), settings=None, more=()):
+    """A statement about a round."""
     return theorem(
         title="A round", algorithm=algorithm, left=left, right=right, over=over, conditions=list(conditions),
         assumptions=["smoothness", "full_participation", *more], vocabulary="textbook", key="own/a-round",
@@ -79,7 +81,7 @@ def test_they_are_those_of_plain_runs(algorithm, k):
 def test_what_happens_inside_a_round_stays_unknown():
     """One line says what is known."""
     own = statement("compressed-sgd", "E", settings={"sigma_u": 0})
-    with pytest.raises(InputError, match="nothing is known inside a round: it records .* change from round to round"):
+    with pytest.raises(InputError, match=r"nothing is known inside a round: it records .* change from round to round"):
         Instance(own, Quadratic(H, G, 2), None, {"gamma_u": GAMMA, "q": Q, "K": 1.0, "m": 2.0, "T": 2.0}, {}).verdict()
 
 

@@ -12,6 +12,7 @@ ONE_STEP = {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}
 
 
 def run(left, right, over="every_round", *, algorithm="fedavg", more="full_participation", settings=ONE_STEP, own=()):
+    """A statement about convex functions, smooth ones where gradients are taken."""
     smooth = algorithm == "fedavg"
     return theorem(
         title="A run", key="own/a-run", algorithm=algorithm, left=left, right=right, over=over, vocabulary="textbook",

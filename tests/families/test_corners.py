@@ -19,6 +19,7 @@ ONE_STEP = {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}
 
 def statement(key, *, left, right, over, algorithm="fedavg", more=(), conditions=("gamma_u <= 1/L",), settings=ONE_STEP,
               rules=None):  # fmt: skip
+    """A statement about a run of every client."""
     return theorem(
         title="A run", key=f"own/{key}", algorithm=algorithm, left=left, right=right, over=over,
         assumptions=["smoothness", "full_participation", *more], conditions=list(conditions), settings=settings,
@@ -27,11 +28,13 @@ def statement(key, *, left, right, over, algorithm="fedavg", more=(), conditions
 
 
 def outcomes(wrong, evaluations):
+    """Searches of few evaluations at three seeds."""
     budget = Budget(evaluations, by_term=False, functions=False, noise=0)
     return [falsify(wrong, budget, seed=seed) for seed in SEEDS]
 
 
 def accused(found):
+    """Whether each search found a violation."""
     return [each.outcome is Outcome.VIOLATED for each in found]
 
 
@@ -103,7 +106,7 @@ def steepest(rounds, factor):
 
 @pytest.mark.parametrize(("rounds", "wrong", "right"), [(2, "11/10", "8/7"), (3, "51/50", "32/31")])
 def test_a_run_down_a_hill_is_steepest_in_its_last_round(rounds, wrong, right):
-    """f' is -1, -2, -4 on a hill of curvature -L: F_0 = (r^2 - 1)/2 + r^2/2 for the last, r."""
+    """Slopes are -1, -2, -4 on a hill of curvature -L: F_0 = (r^2 - 1)/2 + r^2/2 for the last, r."""
     assert accused(outcomes(steepest(rounds, wrong), 60)) == [True] * 3
     found = outcomes(steepest(rounds, right), 60)
     assert accused(found) == [False] * 3
@@ -114,6 +117,7 @@ def test_a_run_down_a_hill_is_steepest_in_its_last_round(rounds, wrong, right):
 
 
 def floor(right):
+    """Distances under noise of a level that the statement fixes."""
     return statement("floor", left="dist2", right=right, over="every_round", more=["noise", "convexity"],
                      settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": "1/100"})  # fmt: skip
 

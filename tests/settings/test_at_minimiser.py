@@ -13,6 +13,7 @@ GAMMA, SIGMA, T = 0.5, 1.0, 3
 
 
 def verdict(left, right, over, sigma=SIGMA, rules=None, conditions=("gamma_u <= 1/L",), **options):
+    """The verdict on f(x) = x^2/2 from 0."""
     statement = theorem(
         title="SGD", algorithm="fedavg", left=left, right=right, over=over, key="own/at-the-minimiser",
         assumptions=["smoothness", "noise", "full_participation"], conditions=list(conditions), step_rules=rules or {},

@@ -11,7 +11,7 @@ from ratecheck.stepsizes.sampled import sampled
 
 
 def descent(right, over, *, gap="2/5"):
-    """gamma (1 - L gamma/2) L > gap holds between 1 -+ sqrt(1 - 2 gap), over L."""
+    """The condition gamma (1 - L gamma/2) L > gap holds between 1 -+ sqrt(1 - 2 gap), over L."""
     return theorem(
         title="A coordinate at a time", algorithm="greedy-coordinate-descent", left="gap", right=right, over=over,
         assumptions=["smoothness", "full_participation"], conditions=[f"gamma_u*(1 - gamma_u*L/2)*L > {gap}"],
