@@ -49,7 +49,8 @@ def sampled(statement: Statement, name: str, values: Mapping[str, float], later:
             else:
                 failed = middle
         ends.append(held)
-    return Interval(*ends)
+    low, high = ends
+    return Interval(low, high)
 
 
 def _admits(statement: Statement, given: Mapping[str, float], later: Sequence[str]) -> bool:
