@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -116,7 +117,7 @@ class PiecewiseQuadratics(Family):
                 yield self.one_client(cube, rounds, (end, end + 2), (0.0, 1.0, 0.0))
             yield self.one_client(cube, 0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
             if self.bent_both_ways(cube.statement) and self.kinks == 2:
-                yield from (self._on_a_hill(cube, rounds, wide) for rounds in (0.16, 0.2) for wide in (False, True))
+                yield from (self._on_a_hill(cube, rounds, wide=wide) for rounds in (2, 3) for wide in (False, True))
             return
         yield from (self._clients_apart(cube, rounds, steps) for rounds, steps in ((1.0, 1.0), (0.8, 0.4)))
         dissimilar = bounds_dissimilarity(cube.statement) and self.bent_both_ways(cube.statement)
@@ -131,12 +132,14 @@ class PiecewiseQuadratics(Family):
             own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
         return cube.at(own)
 
-    def _on_a_hill(self, cube: Cube, rounds: float, wide: bool) -> Array:
+    def _on_a_hill(self, cube: Cube, rounds: int, *, wide: bool) -> Array:
         """One client that starts on a hill and reaches its end, where f is steepest, in the last round.
 
         A double well where the hill is ``wide``, else with a wall behind the start.
         """
-        own = self.one_client(cube, rounds, (1.0, 1.0), (1.0, 0.0, 1.0))
+        # In the middle of what is this number of rounds.
+        place = math.log(rounds + 0.5) / math.log(cube.reach[1] + 1)
+        own = self.one_client(cube, place, (1.0, 1.0), (1.0, 0.0, 1.0))
         try:
             values = cube.decode(own).verdict(_FLOATS).values
         except InputError:
@@ -144,7 +147,7 @@ class PiecewiseQuadratics(Family):
         run, gamma = cube.statement.vocabulary.run, values.get("gamma_u", 1.0)
         steps = values.get(run.get("local_steps", ""), 1.0) * (values.get(run.get("rounds", ""), 1.0) - 1)
         # A step on the hill is 1 + gamma times the one before, and f'(0) = -1; the hill's top is at -1.
-        end = min((1 + gamma) ** steps - 1, 10.0)
+        end = min(max((1 + gamma) ** steps - 1, NEAREST), 10.0)
         for c in range(cube.shape.d_u):
             own[cube.coordinates.index(f"kink 0 {c} 0")] = 1 - coordinates.of_kink(2 + end if wide else 2 * NEAREST)
             own[cube.coordinates.index(f"kink 0 {c} 1")] = coordinates.of_kink(end)
