@@ -16,10 +16,10 @@ import bounds
 from bounds.ledger.refuted import refuted
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED
-from ratecheck.families.wide import instance
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import searchable
+from ratecheck.selftesting.wide import instance
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -206,6 +206,10 @@ class Vocabulary:
         found.run["local_steps"] = f"{K}_bar"
         found.order_pair(f"{K}_min", f"{K}_max")
         return found
+
+    def admit_zero(self, name: str) -> None:
+        """Let a positive symbol be 0 as well; in formulas it stays the symbol that it is."""
+        self._quantities[name] = replace(self._quantities[name], domain=Domain.NONNEGATIVE)
 
     def order_pair(self, smaller: str, larger: str) -> None:
         """Refuse values with ``smaller > larger``, whatever the statement."""

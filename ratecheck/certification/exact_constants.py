@@ -200,9 +200,7 @@ class Proved:
         if lowest is None:
             raise UndecidedError("f is unbounded below, in exact arithmetic")
         gap = (sum(self._forms.values(self._points)) - lowest) / self.problem.n
-        if gap <= 0:
-            raise UndecidedError("the start is a minimiser")
-        return gap
+        return Fraction(gap)
 
     def _B_0(self) -> Fraction:
         return Fraction(np.sum(self._forms.gradients(self._points)[:, : self.problem.d_u] ** 2))
@@ -354,8 +352,6 @@ class ProvedPiecewise(Proved):
         found = find()
         if found is None:
             raise UndecidedError(f"{name} does not exist, in exact arithmetic")
-        if name == "F_0" and found <= 0:
-            raise UndecidedError("the start is a minimiser")
         return Enclosure.of(found).sqrt().plain if name in ROOTS else found
 
     @cached_property

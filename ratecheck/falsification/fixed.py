@@ -16,6 +16,8 @@ from ratecheck.settings.applicability import counts
 
 # Clients that are followed one by one while a search evaluates hundreds of instances.
 _MOST_CLIENTS = 40
+# Variables of a client, each of which has a curvature and a slope.
+_MOST_VARIABLES = 10
 
 
 def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float]:
@@ -41,6 +43,8 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
             found[name] = float(whole(name, value, 1, most, why))
         elif statement.vocabulary.facts.get(name) in NOISE:
             found[name] = nonnegative(name, value)
+        elif statement.vocabulary.facts.get(name) == "dimension":
+            found[name] = float(whole(name, value, 1, _MOST_VARIABLES, "variables are coordinates of the search"))
         elif name in counts(statement):
             found[name] = float(whole(name, value, 1))
         elif _may_be_fixed(statement, name):

@@ -44,9 +44,9 @@ class _Bent(PiecewiseQuadratics):
 
     def hard(self, cube: Cube) -> Iterator[Array]:
         """Points that are known to be hard, with a concave piece on which steps grow until a convex one."""
-        yield from super().hard(cube)
         if cube.shape.n == 1:
             yield from (self.one_client(cube, rounds, (0.01, 10.0), (1.0, 0.0, 1.0)) for rounds in (0.35, 0.45, 0.52))
+        yield from super().hard(cube)
 
 
 _BENT = _Bent(

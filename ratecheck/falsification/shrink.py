@@ -150,6 +150,8 @@ class Shrinking:
         """What an instance has for a number that is fixed."""
         if name == self.numbers.size("clients"):
             return instance.problem.n
+        if instance.statement.vocabulary.facts.get(name) == "dimension":
+            return instance.problem.d
         return np.asarray(instance.given.get(name)).tolist()
 
 

@@ -46,9 +46,10 @@ class AnyCurvature(Quadratics):
         return VISITED
 
     def hard(self, cube: Cube) -> Iterator[Array]:
-        """On a graph: one client is curved and the others are next to flat."""
+        """On a graph: one client is curved, and the others are next to flat or nearly as curved the other way."""
         if cube.shape.graph:
             yield from (self._pulled_apart(cube, rounds, edges) for rounds, edges in ((1.0, 0.3), (0.5, 0.3), (1.0, 0)))
+            yield from (self._cancelled(cube, low, edges) for low in (0.99, 0.9) for edges in (0.4, 0.2))
 
     def _pulled_apart(self, cube: Cube, rounds: float, edges: float) -> Array:
         own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "edges": edges}
@@ -57,10 +58,21 @@ class AnyCurvature(Quadratics):
             own[f"slope {i} {c}"] = (1.0, 0.01, 0.5)[min(i, 2)]
         return cube.at(own)
 
+    def _cancelled(self, cube: Cube, low: float, edges: float) -> Array:
+        """Curvatures 1 and, shared by the other clients, -``low``: f is next to flat, and distances on the graph grow.
+
+        Of two clients DSGD moves the mean by gamma (1 + low)/2 times their distance, which moves their distance so.
+        """
+        own = {"rounds": 1.0, "local_steps": 0.0, "spread": 0.5, "edges": edges}
+        opposite = coordinates.of_negative(-low / (cube.shape.n - 1))
+        for i, c in itertools.product(range(cube.shape.n), range(cube.shape.d_u)):
+            own |= {f"curvature {i} {c}": opposite if i else 1.0, f"slope {i} {c}": 1.0 if i else 0.75}
+        return cube.at(own)
+
 
 ANY_CURVATURE = AnyCurvature(
     "functions of any curvature where the run is, without noise",
-    "clients on a graph that pull apart at a point next to the minimiser of f",
+    "clients on a graph that pull apart at a point next to the minimiser of f, or whose curvatures nearly cancel",
     30, label="curvatures of any sign", quiet=True, noise=False, any_number=False,
 )  # fmt: skip
 FAMILIES = (ANY_CURVATURE,)

@@ -19,8 +19,10 @@ from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.on_trace import certify
 from ratecheck.stepsizes.choose import silent
+from ratecheck.stepsizes.constraints import NotMonotoneError
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import Interval
+from ratecheck.stepsizes.sampled import sampled
 
 # What is no bound but what the participation is: a number for the graph that no graph has is about none.
 _NO_BOUNDS = ("delta", "mixing_rate", "mixing_change", "mixing_share")
@@ -116,15 +118,25 @@ class Choices(Sizes):
                 chosen[name] = self.inside(name, Interval(), at[f"{kind} {name}"])
                 continue
             known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
-            try:
-                interval = Region.of(statement, known, free).admissible()[name]
-            except (InputError, KeyError):
-                if statement.hypotheses or statement.vocabulary[name].role is not Role.STEP_SIZE:
-                    continue
-                # Nothing is said of it, so that any value will do.
-                interval = Interval()
-            chosen[name] = self.inside(name, interval, at[f"{kind} {name}"])
+            interval = self._interval(name, known, free, wanted[k + 1 :])
+            if interval is not None:
+                chosen[name] = self.inside(name, interval, at[f"{kind} {name}"])
         return chosen
+
+    def _interval(
+        self, name: str, known: Mapping[str, float], free: tuple[str, ...], later: Sequence[str]
+    ) -> Interval | None:
+        """What the conditions admit of a step size or a parameter; None where that is not known."""
+        statement = self.statement
+        try:
+            return Region.of(statement, known, free).admissible()[name]
+        except NotMonotoneError:
+            return sampled(statement, name, known, later)
+        except (InputError, KeyError):
+            if statement.hypotheses or statement.vocabulary[name].role is not Role.STEP_SIZE:
+                return None
+            # Nothing is said of it, so that any value will do.
+            return Interval()
 
     def _known(self, found: _Constants, given: Mapping[str, float]) -> dict[str, float]:
         """The setting and the certified constants, by the names of the statement."""

@@ -26,6 +26,8 @@ WIDE = 1e3
 NEAREST = 0.01
 # A coordinate of a curvature that is next to none, by `curvature` and by `any_curvature`.
 BARELY = 0.3
+# A coordinate of a noise of size 1, by `or_zero`.
+OF_ONE = 0.65
 # The least share of a step of mixing, and the largest of what keeps W nonnegative: clients would swap places.
 _SLOWEST, _FASTEST = 0.02, 0.95
 # The largest step size where any is admissible.
@@ -103,6 +105,11 @@ def turn(x: float) -> float:
     if x < 0.1:
         return -1.0
     return 0.0 if x < 0.2 else 1.0 if x > EDGE else WIDE ** ((x - EDGE) / (EDGE - 0.2))
+
+
+def angle(x: float) -> float:
+    """Logarithmic from pi/2000 to pi/2, then pi/2."""
+    return math.pi / 2 * WIDE ** (min(x / EDGE, 1.0) - 1)
 
 
 def factor(x: float) -> float:

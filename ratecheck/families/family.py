@@ -48,6 +48,8 @@ class Family(ABC):
     linear_far_away: bool = False
     # There are instances of any number of clients.
     any_number: bool = True
+    # Instances have any number of variables.
+    any_dimension: bool = False
     # Coordinates, by the beginnings of their names, that are often in their middle.
     centred: tuple[str, ...] = ()
 

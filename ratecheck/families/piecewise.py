@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,9 +23,12 @@ from ratecheck.problems import Piecewise, Problem
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.piecewise import has_pieces
+from ratecheck.settings.setting import Options
 
 # Runs are followed local step by local step.
 _REACH = (16.0, 500.0)
+# How step sizes are evaluated.
+_FLOATS = Options(vacuity=False, rigorous=False)
 # The least curvature of a function that is strongly convex.
 _LEAST = 0.02
 # Beside a hill: how far gradients are from their mean, in the cube's coordinates and really; and rounds, of which the
@@ -40,6 +44,7 @@ class PiecewiseQuadratics(Family):
     """
 
     kinks: int = 2
+    any_dimension: bool = True
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements of which runs on such functions are followed exactly."""
@@ -105,12 +110,14 @@ class PiecewiseQuadratics(Family):
         return kinks, curvature, coordinates.apart(slope, at["spread"])
 
     def hard(self, cube: Cube) -> Iterator[Array]:
-        """See ``hard_for``: several clients that drift, in a run of any length; and one on a slope, for T = 2 and 5."""
+        """See ``hard_for``: clients that drift, in a run of any length; one on a slope, T = 2 or 5, or on a hill."""
         if cube.shape.n == 1:
             # The slope ends 2 T - 2 steps away.
             for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
                 yield self.one_client(cube, rounds, (end, end + 2), (0.0, 1.0, 0.0))
             yield self.one_client(cube, 0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
+            if self.bent_both_ways(cube.statement) and self.kinks == 2:
+                yield from (self._on_a_hill(cube, rounds, wide=wide) for rounds in (2, 3) for wide in (False, True))
             return
         yield from (self._clients_apart(cube, rounds, steps) for rounds, steps in ((1.0, 1.0), (0.8, 0.4)))
         dissimilar = bounds_dissimilarity(cube.statement) and self.bent_both_ways(cube.statement)
@@ -124,6 +131,27 @@ class PiecewiseQuadratics(Family):
             own |= {f"kink 0 {c} {j}": coordinates.of_kink(kink) for j, kink in enumerate(kinks)}
             own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
         return cube.at(own)
+
+    def _on_a_hill(self, cube: Cube, rounds: int, *, wide: bool) -> Array:
+        """One client that starts on a hill and reaches its end, where f is steepest, in the last round.
+
+        A double well where the hill is ``wide``, else with a wall behind the start.
+        """
+        # In the middle of what is this number of rounds.
+        place = math.log(rounds + 0.5) / math.log(cube.reach[1] + 1)
+        own = self.one_client(cube, place, (1.0, 1.0), (1.0, 0.0, 1.0))
+        try:
+            values = cube.decode(own).verdict(_FLOATS).values
+        except InputError:
+            return own
+        run, gamma = cube.statement.vocabulary.run, values.get("gamma_u", 1.0)
+        steps = values.get(run.get("local_steps", ""), 1.0) * (values.get(run.get("rounds", ""), 1.0) - 1)
+        # A step on the hill is 1 + gamma times the one before, and f'(0) = -1; the hill's top is at -1.
+        end = min(max((1 + gamma) ** steps - 1, NEAREST), 10.0)
+        for c in range(cube.shape.d_u):
+            own[cube.coordinates.index(f"kink 0 {c} 0")] = 1 - coordinates.of_kink(2 + end if wide else 2 * NEAREST)
+            own[cube.coordinates.index(f"kink 0 {c} 1")] = coordinates.of_kink(end)
+        return own
 
     def _clients_apart(self, cube: Cube, rounds: float, steps: float) -> Array:
         own = {"rounds": rounds, "local_steps": steps, "spread": 0.5}
@@ -176,8 +204,9 @@ class PiecewiseQuadratics(Family):
 
 PIECEWISE = PiecewiseQuadratics(
     "functions with kinks, without noise",
-    "one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the same gradient "
-    "again where curvatures may be negative; several: they pull apart and drift, as one is curved and another is not",
+    "one client: gradient descent with steps of 1/L stays on a slope until the last round, and where curvatures may be "
+    "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and "
+    "drift, as one is curved and another is not",
     50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
 )  # fmt: skip
 FAMILIES = (PIECEWISE,)

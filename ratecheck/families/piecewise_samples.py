@@ -38,6 +38,8 @@ _FLOATS = Options(vacuity=False, rigorous=False)
 class PiecewiseWithSamples(PiecewiseQuadratics):
     """One client, or so many that each round is nearly its mean; the noise has two values."""
 
+    any_dimension: bool = False
+
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements about noise and any number of clients, whose titles speak of no other kind of noise."""
         # With one breakpoint a function that is linear far away is so everywhere, or has no minimum.

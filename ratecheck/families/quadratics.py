@@ -13,7 +13,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
 from ratecheck.families.cube import Cube
-from ratecheck.families.family import Coordinates, Family
+from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family
 from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_functions, participants
 from ratecheck.families.who import TRACES
@@ -23,6 +23,9 @@ from ratecheck.settings.applicability import every_participation, method_of
 # Numbers of clients in two groups of equal ones: where nothing runs, many cost little, and delays grow with them.
 _MANY = (10, 40)
 _GROUPED = 10
+# Assumptions under which gradients are noisy, and half the gradient of a start next to a minimiser, an exact float.
+_NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE})
+_NEXT_TO_IT = 2.0**-21
 
 
 def grouped(family: Family, statement: Statement, n: int) -> Iterator[InstanceShape]:
@@ -47,6 +50,8 @@ class Quadratics(Family):
     Curvatures are at most 1, so that coordinates of 1 make the largest steps too large to within rounding; slopes are
     in [-1, 1] about their mean, and spread about it.
     """
+
+    any_dimension: bool = True
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Few clients, who take part as the statement says or by a trace, and many in two groups."""
@@ -102,6 +107,16 @@ class Quadratics(Family):
             slope = curvature * np.where(slope[0] < 0, -1.0, 1.0)
         return Quadratic(self._hessians(cube, at, curvature), self._bounded_below(curvature, slope), shape.d_u)
 
+    def hard(self, cube: Cube) -> Iterator[Array]:
+        """Under noise all clients start next to one minimiser: all that a bound has beside its noise is next to 0."""
+        shape, assumed = cube.shape, {*cube.statement.assumptions}
+        if shape.n > 2 or shape.size < shape.n or shape.trace or not _NOISY & assumed or OF_QUIET_RUNS & assumed:
+            return
+        own = {name: 1.0 for name in cube.coordinates if name.startswith("curvature")}
+        own |= {name: 0.5 + _NEXT_TO_IT for name in cube.coordinates if name.startswith("slope")}
+        own |= {name: coordinates.OF_ONE for name in cube.coordinates if name.startswith("noise")}
+        yield from (cube.at(own | {"spread": 0.5, "rounds": rounds, "local_steps": 0.0}) for rounds in (0.0, 0.3))
+
     def _curvature(self, x: float) -> float:
         return coordinates.curvature(x)
 
@@ -122,5 +137,7 @@ class Quadratics(Family):
         return H
 
 
-QUADRATICS = Quadratics("quadratics", "statements of means over rounds: noise, drift and sampling at once", 20)
+QUADRATICS = Quadratics(
+    "quadratics", "statements of means over rounds: noise, drift and sampling at once; noise next to a minimiser", 20
+)
 FAMILIES = (QUADRATICS,)

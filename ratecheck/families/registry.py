@@ -6,8 +6,10 @@ A family is one file: a module of this folder with ``FAMILIES``, a tuple of `Fam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+
+import sympy as sp
 
 from bounds.statement import Assumption, Statement
 from ratecheck.errors import InputError
@@ -16,7 +18,7 @@ from ratecheck.families import who
 from ratecheck.families.family import Family
 from ratecheck.families.quadratics import QUADRATICS
 from ratecheck.families.shape import InstanceShape
-from ratecheck.families.statements import excluded, is_bilevel
+from ratecheck.families.statements import dimension, excluded, is_bilevel
 
 GROUP = "ratecheck.families"
 # What is tried with more clients on graphs, and how many these are.
@@ -46,14 +48,22 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     if is_bilevel(statement):
         # Every number of clients is few here, and conditions on it alone leave others nothing to say.
         found = [shape for shape in found if not excluded(statement, shape)] or found
+    if n is None:
+        # Others contradict the statement.
+        found = [shape for shape in found if _set(statement, "clients", shape) in (None, shape.n)] or found
+    found = [shape for shape in found if not _again(statement, shape, found)]
     if n is not None:
         found = [shape for shape in found if shape.n == n] or _mixing(
             statement, [shape for each in families for shape in each.sized(statement, int(n))]
         )
     found = [shape for shape in found if size is None or shape.size == size]
+    variables = dimension(statement, fixed)
+    if variables is not None:
+        found = _of_dimension(found, int(variables[1]))
     if not found:
-        sizes = [name for role in ("clients", "participants") if (name := run.get(role, "")) in fixed]
-        listed = ", ".join(f"{name}={fixed[name]:g}" for name in sizes)
+        sizes = {name: fixed[name] for role in ("clients", "participants") if (name := run.get(role, "")) in fixed}
+        sizes |= dict([variables] if variables is not None else [])
+        listed = ", ".join(f"{name}={value:g}" for name, value in sizes.items())
         raise InputError(f"the search has no instances with {listed} for {statement.key}")
     return found
 
@@ -61,6 +71,35 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
 def later_shapes(statement: Statement) -> list[InstanceShape]:
     """The shapes of families that are searched where no other has violated the statement."""
     return [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)]
+
+
+def _again(statement: Statement, shape: InstanceShape, found: Sequence[InstanceShape]) -> bool:
+    """Whether the statement sets other participants, with which the shape is another one of those found."""
+    number = None if shape.trace else _set(statement, "participants", shape)
+    return number not in (None, shape.size) and replace(shape, size=number) in found
+
+
+def _set(statement: Statement, role: str, shape: InstanceShape) -> int | None:
+    """The size that the statement sets in so many clients, if it does."""
+    run = statement.vocabulary.run
+    formula = statement.settings.get(run.get(role, ""))
+    if formula is None:
+        return None
+    number = formula.xreplace(
+        {statement.vocabulary[name].symbol: sp.Integer(shape.n) for name in [run.get("clients")] if name}
+    )
+    return int(number) if number.is_Integer else None
+
+
+def _of_dimension(found: Sequence[InstanceShape], d: int) -> list[InstanceShape]:
+    """The shapes with so many variables, and where there are none those of families that have any number of them."""
+
+    def sized(shape: InstanceShape) -> InstanceShape:
+        return replace(shape, d_u=d - shape.d_v) if shape.d_u else replace(shape, d_v=d)
+
+    some = [shape for shape in found if shape.family.any_dimension and (not shape.d_u or shape.d_v < d)]
+    same = [shape for shape in found if shape.d_u + shape.d_v == d]
+    return [*dict.fromkeys([*same, *map(sized, some)])]
 
 
 def _mixing(statement: Statement, found: Iterable[InstanceShape]) -> list[InstanceShape]:

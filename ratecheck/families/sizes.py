@@ -11,7 +11,7 @@ from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.engines.wanted import recordable
-from ratecheck.families.coordinates import EDGE, factor, or_zero, whole
+from ratecheck.families.coordinates import EDGE, factor, or_zero, probability, whole
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family
 from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import has_delays
@@ -76,7 +76,8 @@ class Sizes:
         given = {name: value for name, value in given.items() if name not in self._own_noise}
         for name in self._parameters:
             x = at[f"parameter {name}"]
-            given[name] = 1.0 if x > EDGE else 4 * factor(x / EDGE)
+            shares = method_of(statement).algorithm.compressed and name == "q"  # type: ignore[union-attr]  # has parameters
+            given[name] = probability(x) if shares else 1.0 if x > EDGE else 4 * factor(x / EDGE)
         # A round of each client, say: the run is that many times longer.
         given |= {name: whole(at[f"count {name}"], most_rounds // self.shape.n) for name in self._counts}
         own = {roles.get("clients"), *self._own_noise}
@@ -156,6 +157,6 @@ class Sizes:
             name
             for name in names
             if name in vocabulary
-            and name not in vocabulary.derived
+            and name not in {*vocabulary.derived, *self.statement.settings}
             and all(vocabulary[t].role is Role.SETTING for t in vocabulary.reach(name))
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bounds.statement import Assumption, Statement
+from ratecheck.algorithms.model.method import Method
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.uncertified import takes_partial_gradients
 from ratecheck.families.shape import InstanceShape
@@ -56,9 +57,25 @@ def blocks(statement: Statement) -> list[tuple[int, int]]:
     method = method_of(statement)
     if method is None:
         return [(1, 0), (2, 0)]
-    sizes_u = (1, 2) if method.shared else (0,)
+    sizes_u = (1, 2, 3) if method.shared and _chooses(method) else (1, 2) if method.shared else (0,)
     sizes_v = (0, 1) if method.personal and method.shared else (1, 2) if method.personal else (0,)
     return list(itertools.product(sizes_u, sizes_v))
+
+
+def _chooses(method: Method) -> bool:
+    """Whether the method may send or move some variables only, so that two of them are few."""
+    return not method.algorithm.linear or bool(method.algorithm.compressed)
+
+
+def dimension(statement: Statement, fixed: Mapping[str, float]) -> tuple[str, float] | None:
+    """The symbol for the number of variables, and the number where it is given or the statement sets it."""
+    facts, settings = statement.vocabulary.facts, statement.settings
+    for name in (name for name, fact in facts.items() if fact == "dimension"):
+        if name in fixed:
+            return name, fixed[name]
+        if name in settings and settings[name].is_Integer:
+            return name, float(settings[name])
+    return None
 
 
 def participants(statement: Statement, n: int) -> Sequence[int]:

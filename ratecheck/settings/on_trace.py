@@ -16,6 +16,7 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.constants import DRAWN
 from ratecheck.settings.applicability import built_on, certifiable, method_parameters
+from ratecheck.settings.at_minimiser import from_minimiser
 from ratecheck.settings.drawn import beyond_means
 from ratecheck.settings.setting import Setting, resolve
 from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values, silent
@@ -73,8 +74,12 @@ def on_trace(setting: Setting, trace: Participation, statement: Statement | None
     Raises `InputError` for a given constant that is stronger than the certified one, and for a start that is a
     minimiser.
     """
-    case, statement = setting.case(trace), statement or setting.statement
-    return OnTrace(setting, trace, statement, case, _certified(setting, case, statement))
+    case, own = setting.case(trace), statement or setting.statement
+    constants = _certified(setting, case, own)
+    if statement is None and (at_minimiser := from_minimiser(own, constants, setting.values)) is not None:
+        setting, own = replace(setting, statement=at_minimiser), at_minimiser
+    _check_start(own, constants)
+    return OnTrace(setting, trace, own, case, constants)
 
 
 def certify(
@@ -112,7 +117,6 @@ def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> d
             # What the statement only derives others from may stay open.
             why = "this problem and participation do not certify it"
             constants[name] = Constant.absent(name, why)
-    _check_start(statement, constants)
     return constants
 
 
@@ -162,7 +166,7 @@ def _weakened(setting: Setting, name: str, fact: str, constant: Constant) -> Con
 
 def _check_start(statement: Statement, constants: Mapping[str, Constant]) -> None:
     for name, constant in constants.items():
-        gap = statement.vocabulary.facts[name] == "F_0"
+        gap = statement.vocabulary.facts[name] == "F_0" and not statement.vocabulary[name].domain.admits(0.0)
         if gap and constant.certificate is not Certificate.ABSENT and constant.value <= 0:
             raise InputError(
                 f"{name}=0: the start is already a minimiser, so the statement says nothing; give another start"

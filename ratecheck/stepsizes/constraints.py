@@ -37,9 +37,13 @@ _PLACES, _CLEARLY = 512, 1e-9
 _INSIDE, _FINEST = tuple(k / 16 for k in range(1, 16)), 1e-10
 
 
-def not_monotone(condition: Condition, name: str) -> InputError:
-    """The error for a condition whose admissible values are no interval that is found from its ends."""
-    return InputError(
+class NotMonotoneError(InputError):
+    """The admissible values of a condition are no interval that is found from its ends."""
+
+
+def not_monotone(condition: Condition, name: str) -> NotMonotoneError:
+    """The error for such a condition."""
+    return NotMonotoneError(
         f'"{condition.text}" is not monotone in {name}, so that it is not solved for it: give {name}=..., '
         "which is then checked"
     )

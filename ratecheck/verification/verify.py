@@ -98,8 +98,9 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     traces = setting.traces()
     verdicts = []
     for trace in traces:
-        found = _on(on_trace(setting, trace), reporting, len(traces))
-        verdicts.append(_of_one_minimiser(_refuted(rechecked(found, setting, trace)), setting))
+        on = on_trace(setting, trace)
+        found = _on(on, reporting, len(traces))
+        verdicts.append(_of_one_minimiser(_refuted(rechecked(found, on.setting, trace)), on.setting))
     return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
 
 

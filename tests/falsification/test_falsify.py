@@ -103,7 +103,7 @@ def test_statements_that_are_false_as_printed(key, tmp_path):
     assert loaded.fields() == found.instance.fields()
     verdict = loaded.verdict(Options())
     assert verdict.outcome is Outcome.VIOLATED
-    assert verdict.worst.left == found.verdict.worst.left
+    assert verdict.worst.left == found.instance.verdict(Options()).worst.left
 
 
 def test_the_search_is_a_function_of_its_seed():

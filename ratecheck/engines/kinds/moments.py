@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
-from ratecheck.aliases import Progress
+from ratecheck.algorithms.model.algorithm import U
+from ratecheck.aliases import Array, Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expectation import Expectation
@@ -14,6 +17,8 @@ from ratecheck.engines.types import populations
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 
+# Forms of quantities that compare the states before and after a round, whatever happens in it.
+_BETWEEN = ("change", "step")
 # A state larger than this makes moments slower than sampling.
 _LARGEST_STATE = 1500
 
@@ -37,16 +42,38 @@ class MomentEngine(Engine):
         if wanted.recordable:
             return populations.expect(setup, progress=progress)
         if setup.algorithm.beyond:
-            raise InputError(
-                f"{setup.method.name} {setup.algorithm.beyond}, and nothing is known inside a round: it records "
-                f"{', '.join(setup.algorithm.recorded)}, f, gap and distance2"
-            )
+            return _between_rounds(setup, names, progress)
         if any(quantities.known(name) for name in names):
             return quantities.expect(setup, {*names}, progress=progress)
         found = lemmas.expect(setup, progress=progress)
         if missing := sorted(names - {*found.records}):
             raise InputError(f"{setup.method.name} lacks the step sizes of which {', '.join(missing)} are made")
         return found
+
+
+def _between_rounds(setup: Setup, names: frozenset[str], progress: Progress | None) -> Expectation:
+    """Changes from one round to the next of a run whose rounds are not local steps and a mean alone.
+
+    Raises `InputError` for quantities that are about what happens inside a round.
+    """
+    moved = next((name for name, block in setup.algorithm.server.items() if block == U), None)
+    moved = setup.algorithm.point.get(U, moved) if setup.algorithm.point else moved
+    known = {"descent": "change:f"} | ({"du2": f"step:{moved}"} if moved in setup.algorithm.server else {})
+    asked = {name: known.get(name, name) for name in names}
+    recorded = {*setup.algorithm.recorded, "f", "gap", "distance2"}
+    if not all(each in recorded or each.partition(":")[0] in _BETWEEN for each in asked.values()):
+        raise InputError(
+            f"{setup.method.name} {setup.algorithm.beyond}, and nothing is known inside a round: it records "
+            f"{', '.join(setup.algorithm.recorded)}, f, gap and distance2, and how these change from round to round"
+        )
+    changes = {each for each in asked.values() if each not in recorded}
+    records = tuple(dict.fromkeys((*setup.records, *(each for each in asked.values() if each in recorded))))
+    found = quantities.expect(replace(setup, records=records), changes, progress=progress)
+
+    def named(parts: Mapping[str, Array]) -> dict[str, Array]:
+        return {**parts, **{name: parts[each] for name, each in asked.items() if each in parts}}
+
+    return replace(found, records=named(found.records), errors=named(found.errors), sizes=named(found.sizes))
 
 
 def not_affine(setup: Setup, wanted: Wanted) -> str:

@@ -11,16 +11,21 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bounds.statement import Statement
+from bounds.statement import Assumption, Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import degrees
 from ratecheck.falsification.performance_estimation.worst_case import WorstCase, worst_case
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
+from ratecheck.settings.applicability import counts
 from ratecheck.settings.convexity import any_sign
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Clients, local steps and rounds, of which a statement may set some itself.
-_SIZES = ({"n": 1, "K": 1, "T": 4}, {"n": 1, "K": 2, "T": 2})
+_SIZES = ({"n": 1, "K": 1, "T": 4}, {"n": 1, "K": 2, "T": 2}, {"n": 2, "K": 1, "T": 2})
+# One of two clients in one round, where clients are sampled uniformly.
+_SAMPLED = {"n": 2, "m": 1, "K": 1, "T": 1}
+# Whole numbers that fix a size of the run, such as k in T = 2^k.
+_COUNT = 2
 # Constants by fact; with L = 1 and starts of size 1 a step size is a share of 1/L.
 _CONSTANTS = {"L": 1.0, "F_0": 1.0, "distance2_0": 1.0, "strong_convexity": 0.1, "lipschitz": 1.0, "b": 1.0, "B_0": 2.0}
 # Steps that are tried where no condition limits them, by whether they have a unit.
@@ -99,9 +104,13 @@ def _given(statement: Statement) -> Iterator[Mapping[str, float]]:
     ruled = {rule.symbol.name for rule in statement.step_rules}
     open_ = [name for name in step_names(statement) if name not in ruled]
     steps = {name: degrees(statement.vocabulary, name) != (0, 0) for name in open_}
+    known |= dict.fromkeys(counts(statement), float(_COUNT))
+    sampled = Assumption.UNIFORM_SAMPLING in statement.assumptions and "m" in statement.vocabulary
     seen = []
-    for sizes in _SIZES:
-        given = {name: float(v) for name, v in {**known, **sizes}.items() if name not in statement.settings}
+    for sizes in (*_SIZES, _SAMPLED) if sampled else _SIZES:
+        # Gradients of several clients are far apart without end unless something limits them at the start.
+        apart = {name: _CONSTANTS[fact] for name, fact in facts.items() if fact == "B_0" and sizes["n"] > 1}
+        given = {name: float(v) for name, v in {**known, **apart, **sizes}.items() if name not in statement.settings}
         for more in ({}, *({name: kind[steps[name]] for name in steps} for kind in _OPEN)):
             if (together := {**given, **more}) not in seen:
                 seen.append(together)
