@@ -17,7 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.kernels import scouting as kernels
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch
-from ratecheck.scouting.runs import Batch, BatchRun, Quantities
+from ratecheck.scouting.runs import Batch, BatchRun, Quantities, known
 
 # Rounds that are followed, and what of a number is rounding.
 LONGEST, _SMALL = 512, 1e-12
@@ -254,7 +254,6 @@ class BentRun(BatchRun):
         """See `BatchRun._series`."""
         batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
-        out = np.full((*found.constant.shape, int(max(T.max(initial=1), 1))), np.nan)
         tables = [self._tables(i) for i in range(batch.n)]
         _, send = self._base(batch.n)
         keep = self._base(batch.n)[0][:, : self.server.size, : self.server.size]
@@ -273,13 +272,20 @@ class BentRun(BatchRun):
         start = np.zeros((batch.count, self.size))
         start[:, : self.size - 1 - 2 * batch.n] = BatchRun(flat).beginning[0][:, :-1]
         start[:, -1] = 1.0
-        kernels.bent_rounds(
-            begin, own, pull, still, load, np.ascontiguousarray(keep), np.ascontiguousarray(send), self.local.first[0],
-            place, *(np.ascontiguousarray(each[:, :, 0]) for each in (self.bent.kinks, self.bent.curvatures)),
-            np.ascontiguousarray(self.bent.slopes[:, :, 0]), batch.steps, start, found.left, found.right, found.factor,
-            found.owner, found.constant, T.astype(np.int64), out,
-        )  # fmt: skip
-        return out
+        kinks, curvatures, slopes = (
+            np.ascontiguousarray(each[:, :, 0]) for each in (self.bent.kinks, self.bent.curvatures, self.bent.slopes)
+        )
+
+        def followed(pull: Array, load: Array, left: Array, right: Array) -> Array:
+            out = np.full((*found.constant.shape, int(max(T.max(initial=1), 1))), np.nan)
+            kernels.bent_rounds(
+                begin, own, pull, still, load, np.ascontiguousarray(keep), np.ascontiguousarray(send),
+                self.local.first[0], place, kinks, curvatures, slopes, batch.steps, start, left, right, found.factor,
+                found.owner, found.constant, T.astype(np.int64), out,
+            )  # fmt: skip
+            return out
+
+        return known(followed, pull, load, found.left, found.right)
 
     def mean(self, names: Sequence[str]) -> Array:
         """See `BatchRun.mean`."""

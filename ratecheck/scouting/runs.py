@@ -6,7 +6,7 @@ The state is z = (server, client 1, ..., client n, 1). See `ratecheck.kernels.sc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -377,7 +377,7 @@ class BatchRun:
         return found, groups
 
     @cached_property
-    def _known(self) -> list[dict[str, list[BatchTerm]]]:
+    def _recorded(self) -> list[dict[str, list[BatchTerm]]]:
         """The terms of what the method records, client by client."""
         layouts, n = (self.server, self.client, self.reader.point), self.batch.n
         if self._alike:
@@ -413,7 +413,7 @@ class BatchRun:
         """A quantity as a constant (N,) and products."""
         batch, n = self.batch, self.batch.n
         ones = np.ones(batch.count)
-        constant, terms = 0 * ones, [each.get(name, []) for each in self._known]
+        constant, terms = 0 * ones, [each.get(name, []) for each in self._recorded]
         if name in ("distance2", "gap") and batch.algorithm.record_oracle == "gradient":
             away = [self._away(point, batch.centre[:, i]) for i, point in enumerate(points)]
             if name == "distance2":
@@ -421,7 +421,7 @@ class BatchRun:
             if batch.forms and (groups.get(U) != 1 or n == 1):
                 return constant, [(batch.H[:, i] @ each, each, ones / (2 * n)) for i, each in enumerate(away)]
             constant, terms = -batch.lowest, [[BatchTerm(TermOver.VALUES, ones, "", {}, {})]] * n
-        elif name not in self._known[0]:
+        elif name not in self._recorded[0]:
             raise Unscouted(f"{name} is not recorded")
         by_term = zip(*terms, strict=True)
         return constant, [each for own in by_term for each in self._products(own, points, gradients)]
@@ -487,7 +487,6 @@ class BatchRun:
         batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
         most = int(max(T.max(initial=1), 1))
-        out = np.full((*found.constant.shape, most), np.nan)
         if batch.law.matrices is not None:
             rounds, which = self._scheduled(batch.law.matrices, most)
         else:
@@ -495,11 +494,16 @@ class BatchRun:
             rounds = _RoundMaps(*(np.ascontiguousarray(each[:, None]) for each in (one.A, one.F, one.w, one.Q)))
             which = np.zeros((batch.count, most), dtype=np.int64)
         mean, covariance = self.beginning
-        kernels.rounds(
-            rounds.A, rounds.F, rounds.w, rounds.Q, which, mean, covariance, found.left, found.right, found.factor,
-            found.owner, found.constant, T.astype(np.int64), out,
-        )  # fmt: skip
-        return out
+
+        def followed(A: Array, F: Array, left: Array, right: Array) -> Array:
+            out = np.full((*found.constant.shape, most), np.nan)
+            kernels.rounds(
+                A, F, rounds.w, rounds.Q, which, mean, covariance, left, right, found.factor, found.owner,
+                found.constant, T.astype(np.int64), out,
+            )  # fmt: skip
+            return out
+
+        return known(followed, rounds.A, rounds.F, found.left, found.right)
 
     def mean(self, names: Sequence[str]) -> Array:
         """The means of the quantities over the rounds, (N, names); NaN for runs that are too long."""
@@ -509,19 +513,16 @@ class BatchRun:
         if centred is None or pairs is None:
             return self._mean_of(self._series(self.quantities(names)), LONGEST)
         found, one, (mean, covariance) = centred
-        once, again = np.empty((2, batch.count, len(names)))
-        for out, unit in ((once, 0.0), (again, _EPS)):
-            # What changes where numbers are rounded otherwise is known no better.
-            A, F, left, right = (
-                np.ascontiguousarray(each * (1 + unit * _signs(each.shape[1:])))
-                for each in (one.A, one.F, found.left, found.right)
-            )
+
+        def followed(A: Array, F: Array, left: Array, right: Array) -> Array:
+            out = np.empty((batch.count, len(names)))
             kernels.means(
                 A, F, np.ascontiguousarray(one.w), np.ascontiguousarray(one.Q), pairs, mean, covariance, left, right,
                 found.factor, found.owner, found.constant, batch.T, out,
             )  # fmt: skip
-        with np.errstate(invalid="ignore"):  # runs that overflow
-            return np.where(np.abs(once - again) <= _KNOWN * np.abs(once), once, np.nan)
+            return out
+
+        return known(followed, one.A, one.F, found.left, found.right)
 
     def _mean_of(self, series: Array, longest: int) -> Array:
         """Means over the rounds of quantities before each, NaN for runs that are longer than what is followed."""
@@ -581,6 +582,14 @@ class BatchRun:
         last = needed.shape[0] - 1
         others = [row for row in rows.tolist() if row != [last, last]]
         return np.array([*others, [last, last]], dtype=np.int64)
+
+
+def known(followed: Callable[..., Array], *arrays: Array) -> Array:
+    """What is followed from arrays, NaN where it changes when their entries are rounded otherwise."""
+    once = followed(*(np.ascontiguousarray(each) for each in arrays))
+    again = followed(*(np.ascontiguousarray(each * (1 + _EPS * _signs(each.shape[1:]))) for each in arrays))
+    with np.errstate(invalid="ignore"):  # runs that overflow
+        return np.where((np.abs(once - again) <= _KNOWN * np.abs(once)) | (once == 0), once, np.nan)
 
 
 def _signs(shape: tuple[int, ...]) -> Array:

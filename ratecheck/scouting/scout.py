@@ -35,6 +35,7 @@ from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
 from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
 from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
+from ratecheck.settings.at_minimiser import OF_START, admits_minimiser
 from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value, silent
@@ -317,8 +318,11 @@ class Scout:
             if fixed is not None and names_in(fixed) <= points.settings.keys():
                 raise Unscouted("a constant that the statement fixes")
             found[name] = value
-            if fact == "F_0":
-                found[name] = np.where(value > 0, value, np.inf)
+            if fact in OF_START:
+                # At a minimiser a statement speaks of noise alone, if it divides by nothing that is 0.
+                noisy = sum(problems.noise.values(), np.zeros(len(value))) > 0
+                speaks = noisy & admits_minimiser(self.statement, [name])
+                found[name] = np.where((value > 0) | speaks, value, np.inf)
             if fact in MEASURES and np.isinf(found[name]).all():
                 raise Unscouted(f"{name} is that of the run")
         return found

@@ -102,10 +102,10 @@ def test_a_known_counterexample_in_words(searches):
     shown = counterexample(searches["pfl/lemma-a.2", 1])
     assert (
         shown.text
-        == "three clients, X_1 = X_2 = 0, X_3 = -1, one of them drawn in every round: left 1/3 != right 11/27"
+        == "three clients, X_1 = -1, X_2 = X_3 = 0, one of them drawn in every round: left 1/3 != right 11/27"
     )
     assert shown.latex == (
-        r"three clients, $X_{1} = X_{2} = 0$, $X_{3} = -1$, one of them drawn in every round: "
+        r"three clients, $X_{1} = -1$, $X_{2} = X_{3} = 0$, one of them drawn in every round: "
         r"$\text{left }\frac{1}{3} \ne \text{right }\frac{11}{27}$"
     )
 

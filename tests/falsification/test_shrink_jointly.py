@@ -15,7 +15,8 @@ import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
 from ratecheck.algebra.simplest import bits
-from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.falsify import falsify
+from ratecheck.falsification.search import Budget
 from ratecheck.falsification.shrink import shrink, shrunk
 from ratecheck.problems import Piecewise, Quadratic
 from ratecheck.verification.instance import Instance
@@ -35,7 +36,7 @@ def divided(key, factor):
 @pytest.fixture(scope="module")
 def results():
     """The twins of the textbook, falsified and shrunk."""
-    return {key: rc.falsify(key, evaluations=20) for key in KEYS}
+    return {key: rc.falsify(key, evaluations=100) for key in KEYS}
 
 
 @pytest.mark.parametrize("key", KEYS)
