@@ -24,14 +24,14 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
 from ratecheck.falsification.shrinking import jointly, simpler
 from ratecheck.falsification.shrinking.simpler import Numbers, ShrinkingState
-from ratecheck.falsification.shrinking.work import LATE, MOST_PRODUCTS, Follow, Spent, TooLong, Work
+from ratecheck.falsification.shrinking.work import LATE, MOST_PRODUCTS, Follow, Spent, TooLong, WorkLimit
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.rigorous import REQUESTED
 from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
 
-# Work that shrinking takes at most, in short evaluations of both sides: a third of what a whole search takes.
+# WorkLimit that shrinking takes at most, in short evaluations of both sides: a third of what a whole search takes.
 WORK = 1000.0
 # The share of it that is kept for the numbers.
 _FOR_NUMBERS = 0.25
@@ -50,7 +50,7 @@ class Shrinking:
     instance: Instance
     verdict: Verdict
     numbers: Numbers
-    work: Work
+    work: WorkLimit
     report: Report
     fixed: Collection[str] = ()
     proved: bool = False
@@ -174,7 +174,7 @@ def shrink(
     if verdict is None:
         return None
     numbers = Numbers.of(verdict)
-    spent = Work(evaluations, None if seconds is None else time.monotonic() + seconds, 1.0)
+    spent = WorkLimit(evaluations, None if seconds is None else time.monotonic() + seconds, 1.0)
     state = Shrinking(instance, verdict, numbers, spent, report or (lambda *_: None), fixed, evaluations=1)
     stopped = ""
     try:

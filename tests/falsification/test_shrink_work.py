@@ -47,7 +47,7 @@ def test_long_runs_are_not_followed_round_by_round(monkeypatch):
 
 def test_a_run_is_refused_before_its_first_round_and_one_that_is_followed_again_later():
     """Of more rounds than are followed none is counted; of fewer as many as there are, each time."""
-    spent = work.Work(1000.0)
+    spent = work.WorkLimit(1000.0)
     follow = spent.evaluate(less_noise(), 1e6, 1.0)
     with pytest.raises(work.TooLong):
         follow(0.0)

@@ -32,7 +32,7 @@ class TooLong(Exception):  # noqa: N818  # not an error: the instance is not tri
 
 
 @dataclass
-class Work:
+class WorkLimit:
     """A bound on the work, in units, and on the time: no instance is begun after ``until`` (`time.monotonic`)."""
 
     most: float
@@ -68,7 +68,7 @@ class Work:
 class Follow:
     """What receives the progress of one evaluation: it is called where rounds are followed one by one."""
 
-    work: Work
+    work: WorkLimit
     rounds: float
     followed: float = 0.0
 
