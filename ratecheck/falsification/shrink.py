@@ -31,7 +31,7 @@ from ratecheck.verification.rigorous import REQUESTED
 from ratecheck.verification.shifted_index import with_shift
 from ratecheck.verification.verdict import Verdict
 
-# WorkLimit that shrinking takes at most, in short evaluations of both sides: a third of what a whole search takes.
+# Work that shrinking takes at most, in short evaluations of both sides: a third of what a whole search takes.
 WORK = 1000.0
 # The share of it that is kept for the numbers.
 _FOR_NUMBERS = 0.25
