@@ -18,6 +18,8 @@ from ratecheck.verification.instance import Instance
 _POPULATION, _CROSSOVER = 32, 0.7
 # Simplices that move side by side, of so many of the best points.
 _SIDE_BY_SIDE, _NEAR = 6, 24
+# Points of a cube that are seen at once, and how many are remembered, of which half are forgotten then.
+_BATCH, _REMEMBERED = 128, 20_000
 # Slack where there is none; how often more points are drawn where instances are fewer than that share of them.
 _NOTHING, _MORE, _OFTEN = 2.0, 3, 0.25
 # A term's niche are instances on which it is at least this share of the bound; others count as much worse.
@@ -67,7 +69,8 @@ class Scouts:
     seen: list[Seen] = field(default_factory=list)
     rest: list[Cube] = field(default_factory=list)
     count: int = 0
-    # What of `count` and `seen` was counted already.
+    met: int = 0
+    # What of `count` and `met` was counted already.
     told: tuple[int, int] = (0, 0)
     _scouts: dict[int, Scout] = field(default_factory=dict)
 
@@ -85,14 +88,17 @@ class Scouts:
 
     def look(self, points: Callable[[Cube, np.random.Generator], Iterator[Array]], each: int, seed: int) -> None:
         """The first points of every cube; a cube whose instances have no scout after all joins the others."""
-        for number, cube in enumerate(self.scouted):
-            rng = np.random.default_rng([seed, number])
-            slack, _ = self._see(cube, np.array([*itertools.islice(points(cube, rng), each)]))
-            for _ in range(_MORE):
-                # Where conditions leave little, more is drawn.
-                if np.mean(slack < _NOTHING) > _OFTEN or id(cube) not in self._scouts:
-                    break
-                slack, _ = self._see(cube, np.array([cube.drawn(rng) for _ in range(each)]))
+        rngs = {id(cube): np.random.default_rng([seed, number]) for number, cube in enumerate(self.scouted)}
+        streams = {id(cube): points(cube, rngs[id(cube)]) for cube in self.scouted}
+        for done in range(0, each, _BATCH):
+            size = min(_BATCH, each - done)
+            for cube in self.scouted:
+                slack, _ = self._see(cube, np.array([*itertools.islice(streams[id(cube)], size)]))
+                for _ in range(_MORE):
+                    # Where conditions leave little, more is drawn.
+                    if np.mean(slack < _NOTHING) > _OFTEN or id(cube) not in self._scouts:
+                        break
+                    slack, _ = self._see(cube, np.array([cube.drawn(rngs[id(cube)]) for _ in range(size)]))
 
     def _see(self, cube: Cube, points: Array) -> tuple[Array, Array]:
         """Slack, 2 where there is none, and shares at points; instances are kept."""
@@ -107,13 +113,24 @@ class Scouts:
             self.rest.append(cube)
             return np.full(len(points), _NOTHING), np.zeros((len(points), len(cube.statement.claims[0].terms)))
         self.count += len(points)
+        self.met += int(np.isfinite(found.slack).sum())
         for k in np.flatnonzero(np.isfinite(found.slack)).tolist():
             instance = found.instances[k]
             assert instance is not None
             self.seen.append(
                 Seen(float(found.slack[k]), cube, points[k], instance, bool(found.at_start[k]), found.shares[k])
             )
+        if len(self.seen) > _REMEMBERED:
+            self._forget()
         return np.where(np.isfinite(found.slack), found.slack, _NOTHING), found.shares
+
+    def _forget(self) -> None:
+        """Keep the best of all that was seen, and of every term's niche."""
+        terms = len(self.cubes[0].statement.claims[0].terms)
+        share = _REMEMBERED // (2 * (terms + 1))
+        values = (by_slack, *(in_niche(term) for term in range(terms)))
+        kept = {id(each): each for value in values for each in self.ranked(value)[:share]}
+        self.seen = [*kept.values()]
 
     def ranked(self, value: Value = by_slack) -> list[Seen]:
         """All that was seen, best first."""

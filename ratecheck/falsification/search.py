@@ -368,9 +368,9 @@ class CubeSearch:
         """Verdicts on the leaders, until so many of them have a slack."""
         self.scouted, self.met = (
             self.scouted + scouts.count - scouts.told[0],
-            self.met + len(scouts.seen) - scouts.told[1],
+            self.met + scouts.met - scouts.told[1],
         )
-        scouts.told = scouts.count, len(scouts.seen)
+        scouts.told = scouts.count, scouts.met
         judged = 0
         for each in scouts.leaders(_MOST_JUDGED, _JUDGED_OF_EACH):
             if judged >= enough and (each.slack > 0 or enough == 1):

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, Term, TermOver, Variables
 from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+
+Result = TypeVar("Result")
 
 Numbers = Mapping[str, Array]
 
 
 class Unscouted(Exception):  # noqa: N818  # nothing is wrong: whole verdicts are given instead
     """A statement, a shape or a method of which batches are not evaluated, and why."""
+
+
+def _of_arrays(read: Callable[..., Result]) -> Callable[..., Result]:
+    """Let a reader raise `Unscouted` where a function takes no arrays, or is wrong: a verdict says what is."""
+
+    @functools.wraps(read)
+    def guarded(*arguments: Any, **options: Any) -> Result:
+        try:
+            return read(*arguments, **options)
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, InputError) as error:
+            raise Unscouted(f"a function of the method is not read: {error}") from error
+
+    return guarded
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,7 @@ class BatchReader:
         """The layout of a group of variables."""
         return BatchLayout(group, self.algorithm.blocks, self.sizes)
 
+    @_of_arrays
     def matrices(
         self, name: str, p: Numbers, inputs: Sequence[BatchLayout], outputs: Sequence[BatchLayout]
     ) -> list[list[Array]]:
@@ -90,6 +108,7 @@ class BatchReader:
                         matrices[k][:, rows.start + steps, here.start + steps] = coefficient[:, None]
         return found
 
+    @_of_arrays
     def terms(self, p: Numbers, inputs: Sequence[BatchLayout]) -> dict[str, list[BatchTerm]]:
         """All recorded quantities, by name, with coefficients on the variables of the inputs."""
         names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
@@ -116,11 +135,8 @@ class BatchReader:
         return np.broadcast_to(np.asarray(values, dtype=float), (self.batch, width))
 
     def _called(self, name: str, arguments: list[Variables], p: Numbers) -> Variables:
-        try:
-            with np.errstate(all="ignore"):
-                found: Variables = getattr(self.algorithm, name)(*arguments, p)
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise Unscouted(f"{name} takes no arrays of parameters") from error
+        with np.errstate(all="ignore"):
+            found: Variables = getattr(self.algorithm, name)(*arguments, p)
         return found
 
 

@@ -118,7 +118,7 @@ def power(term, vocabulary):
 @pytest.mark.parametrize("name", METHODS)
 def test_right_forms_stand_and_wrong_ones_fall(name):
     """A search finds nothing against the theorems, and a violation of what says more."""
-    budget = Budget(evaluations=60)
+    budget = Budget(evaluations=200)
     assert search(bounds.get(KEYS[name]), budget).verdict.outcome is not Outcome.VIOLATED
     for change in (power, lambda term, _: sp.Rational(1, 5) * term):
         found = search(scaled(KEYS[name], change), budget)

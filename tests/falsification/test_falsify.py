@@ -121,7 +121,9 @@ def test_an_instance_that_is_known_costs_nothing(monkeypatch):
     verified, verdict = [], Instance.verdict
 
     def counted(instance, options, **more):
-        verified.append(json.dumps(instance.fields(), sort_keys=True))
+        # A violation is asked about once more, to confirm it.
+        if not options.rigorous:
+            verified.append(json.dumps(instance.fields(), sort_keys=True))
         return verdict(instance, options, **more)
 
     monkeypatch.setattr(Instance, "verdict", counted)
@@ -155,7 +157,7 @@ def test_more_budget_is_not_worse():
     assert found.evaluations == 80
     shares = [share for share, _ in seen]
     assert shares == sorted(shares)
-    tight = [float(text.removeprefix("tightness ")) for _, text in seen if text != "scouting"]
+    tight = [float(text.rpartition("tightness ")[2]) for _, text in seen if "tightness" in text]
     assert max(tight) == pytest.approx(found.tightness, rel=1e-3)
     assert found.applicable <= 80 < found.scouted
 

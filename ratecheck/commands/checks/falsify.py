@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ratecheck.commands.arguments import (
     seed_option,
 )
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN, of_search
+from ratecheck.errors import InputError
 from ratecheck.views.numbers import number
 
 
@@ -84,7 +86,9 @@ def command(
         about = (
             f"{key} is violated{'' if ratio is None else f', left / right {number(ratio)}'}, and is made simpler now; "
         )
-        instances.save(each.instance, path, own.get(key, ""), violates=True, about=about)
+        # A file that cannot be written is said once, after what was found.
+        with contextlib.suppress(InputError):
+            instances.save(each.instance, path, own.get(key, ""), violates=True, about=about)
 
     found = falsify(*statements, shrink=not no_shrink, each=save if several else None, confirmed=kept, **options)
     print_result(found, as_json=as_json)
