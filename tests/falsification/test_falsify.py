@@ -118,15 +118,13 @@ def test_the_search_is_a_function_of_its_seed():
 @pytest.mark.usefixtures("no_scouts")
 def test_an_instance_that_is_known_costs_nothing(monkeypatch):
     """Points beyond an edge are one instance: it is verified once, and the budget goes to those that are new."""
-    verified, verdict = [], Instance.verdict
+    verified, verdict = [], module.CubeSearch._verdict
 
-    def counted(instance, options, **more):
-        # A violation is asked about once more, to confirm it.
-        if not options.rigorous:
-            verified.append(json.dumps(instance.fields(), sort_keys=True))
-        return verdict(instance, options, **more)
+    def counted(search, instance):
+        verified.append(json.dumps(instance.fields(), sort_keys=True))
+        return verdict(search, instance)
 
-    monkeypatch.setattr(Instance, "verdict", counted)
+    monkeypatch.setattr(module.CubeSearch, "_verdict", counted)
     decoded, decode = [], Cube.decode
     monkeypatch.setattr(Cube, "decode", lambda *given: decoded.append(0) or decode(*given))
     statement = next(each for each in STATEMENTS if each.key == "textbook/gradient-descent")
