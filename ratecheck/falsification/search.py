@@ -317,7 +317,7 @@ class CubeSearch:
             scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
             self._tell(_SEEN, "scouting")
             self._reached(scouts)
-            if scouts.ranked()[:1] and scouts.ranked()[0].slack < -_CLEAR:
+            if min((each.slack for each in scouts.seen), default=1.0) < -_CLEAR:
                 # What fails by more than rounding is asked about at once.
                 self._judge(scouts, 1)
             if again or not self.start_reached:

@@ -89,12 +89,7 @@ class BatchReader:
         self, name: str, p: Numbers, inputs: Sequence[BatchLayout], outputs: Sequence[BatchLayout]
     ) -> list[list[Array]]:
         """The function as matrices (N, output, input), for every pair of an output and an input group."""
-        names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
-        units = np.eye(len(names))
-        arguments: list[Variables] = [{} for _ in inputs]
-        for (k, each), unit in zip(names, units, strict=True):
-            arguments[k][each] = unit
-        result = self._called(name, arguments, p)
+        names, result = self._on_units(name, p, inputs)
         groups: Any = result if name == "finish" else (result,)
         found = [[np.zeros((self.batch, out.size, each.size)) for each in inputs] for out in outputs]
         for out, values, matrices in zip(outputs, groups, found, strict=True):
@@ -111,11 +106,7 @@ class BatchReader:
     @_of_arrays
     def terms(self, p: Numbers, inputs: Sequence[BatchLayout]) -> dict[str, list[BatchTerm]]:
         """All recorded quantities, by name, with coefficients on the variables of the inputs."""
-        names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
-        arguments: list[Variables] = [{} for _ in inputs]
-        for (k, each), unit in zip(names, np.eye(len(names)), strict=True):
-            arguments[k][each] = unit
-        found = self._called("records", arguments, p)
+        names, found = self._on_units("records", p, inputs)
         return {name: [self._term(each, names, inputs) for each in terms] for name, terms in found.items()}
 
     def _term(self, term: Term, names: list[tuple[int, str]], inputs: Sequence[BatchLayout]) -> BatchTerm:
@@ -134,10 +125,16 @@ class BatchReader:
     def _broadcast(self, values: object, width: int) -> Array:
         return np.broadcast_to(np.asarray(values, dtype=float), (self.batch, width))
 
-    def _called(self, name: str, arguments: list[Variables], p: Numbers) -> Variables:
+    def _on_units(
+        self, name: str, p: Numbers, inputs: Sequence[BatchLayout]
+    ) -> tuple[list[tuple[int, str]], Variables]:
+        """The variables of the inputs, by group and name, and a function's value where each is a unit vector."""
+        names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
+        arguments: list[Variables] = [{} for _ in inputs]
+        for (k, each), unit in zip(names, np.eye(len(names)), strict=True):
+            arguments[k][each] = unit
         with np.errstate(all="ignore"):
-            found: Variables = getattr(self.algorithm, name)(*arguments, p)
-        return found
+            return names, getattr(self.algorithm, name)(*arguments, p)
 
 
 @dataclass(frozen=True)
