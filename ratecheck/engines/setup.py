@@ -151,6 +151,17 @@ class Setup:
         Raises `InputError` where they differ from round to round and no round is named. A method whose server uses
         the local steps of one client raises it where they differ from client to client.
         """
+        known = self.numbers(i, participants=participants, delay=delay, weight=weight)
+        if self.round is None:
+            check_alike(self.algorithm, "what follows the run here")
+            return known
+        known.update(self.algorithm.coefficients(self.round, self.T, known))
+        return known
+
+    def numbers(
+        self, i: int | None = None, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
+    ) -> dict[str, float]:
+        """The `parameters` of client i, or of the server, but for the coefficients of a round."""
         server, i = i is None, i or 0
         sizes = {k: float(v[i]) if isinstance(v, np.ndarray) else v for k, v in self.step_sizes.items()}
         known: dict[str, float] = {
@@ -167,10 +178,6 @@ class Setup:
         }
         if server and (self.local_steps != self.local_steps[0]).any():
             known = _OfServer(self.algorithm, self.local_steps, known)
-        if self.round is None:
-            check_alike(self.algorithm, "what follows the run here")
-            return known
-        known.update(self.algorithm.coefficients(self.round, self.T, known))
         return known
 
     @cached_property
