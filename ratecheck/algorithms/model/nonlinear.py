@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # What larger numbers give beyond float64 is a run that blows up, not a mistake of the function.
 _ORDINARY = 1e6
 
+
 class Functions:
     """The functions of ``algorithm`` where a block has ``sizes[block]`` coordinates.
 
@@ -62,7 +63,7 @@ class Functions:
                 original = array if array.flags.c_contiguous else np.ascontiguousarray(array)
                 # It cannot be written to: a function that changes its inputs raises.
                 view = original.view()
-                view.flags.writeable = False
+                view.setflags(write=False)
                 locked[each] = view
                 originals[id(view)] = original
                 rows = len(view)
@@ -87,7 +88,7 @@ class Functions:
                     value = group[each]
                     if (original := originals.get(id(value))) is None or original.shape[1] != self.sizes[block]:
                         value = self._array(name, each, value, (rows, self.sizes[block]))
-                        if not made_up:
+                        if not made_up and value.size:
                             self._check_numbers(name, each, value, given)
                     else:
                         value = original

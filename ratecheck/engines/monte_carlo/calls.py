@@ -8,6 +8,7 @@ called once for each of the different parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,16 @@ class Calls:
             for name in known[0]
             if any(each[name] != known[0][name] for each in known)
         }
-        self._known = known
+        self._known, self._of_server = known, setup.numbers()
         self._verdicts: dict[tuple[str, bool, tuple[str, ...]], bool] = {}
 
     def by_clients(
-        self, name: str, t: int, arguments: tuple[Arrays, ...], clients: Integers, values: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        t: int,
+        arguments: tuple[Arrays, ...],
+        clients: Integers,
+        values: Mapping[str, Any] | None = None,
     ) -> tuple[Arrays, ...]:
         """What a function returns for rows of ``clients`` (rows,) in round t.
 
@@ -70,7 +76,8 @@ class Calls:
         *,
         server: bool,
     ) -> tuple[Arrays, ...]:
-        values = {each: _number(value) for each, value in values.items()}
+        # A step size of that name is what a function gets.
+        values = {each: _number(value) for each, value in values.items() if each not in self._setup.step_sizes}
         by_row = tuple(each for each, value in values.items() if isinstance(value, np.ndarray))
         if groups is not None and (groups == groups[0]).all():
             groups = groups[:1]
@@ -95,12 +102,14 @@ class Calls:
         """A call for each of the different parameters."""
         by_row = {each: value for each, value in values.items() if isinstance(value, np.ndarray)}
         several = groups is not None and len(groups) > 1
-        columns = [*by_row.values(), *([groups] if several else [])]
+        columns = [*by_row.values()]
+        if groups is not None and several:
+            columns.append(groups)
         code = np.zeros(len(columns[0]), dtype=np.int64)
         for column in columns:
-            levels, place = np.unique(column, return_inverse=True)
+            levels, place = _levels(column)
             # Kept small, so that numbers of combinations stay whole ones of 64 bits.
-            code = np.unique(code * len(levels) + place, return_inverse=True)[1]
+            code = _levels(code * levels + place)[1]
         found: tuple[Arrays, ...] | None = None
         for each in range(int(code.max()) + 1):
             rows = np.flatnonzero(code == each)
@@ -121,14 +130,14 @@ class Calls:
 
     def _numbers(self, t: int, group: int | None, values: Mapping[str, Any], *, server: bool) -> dict[str, float]:
         """Parameters of a group of clients, or of the server, in round t."""
-        p = self._setup.numbers() if server else self._known[group or 0].copy()
+        p = copy(self._of_server if server else self._known[group or 0])
         p.update(values)
         return self._in_round(t, p)
 
     def _arrays(self, t: int, groups: Integers | None, values: Mapping[str, Any], *, server: bool) -> dict[str, float]:
         """Parameters of rows, as arrays (rows, 1) where they differ."""
         group = None if groups is None else int(groups[0])
-        p: dict[str, Any] = self._setup.numbers() if server else self._known[group or 0].copy()
+        p: dict[str, Any] = copy(self._of_server if server else self._known[group or 0])
         if groups is not None and len(groups) > 1:
             p.update({name: column[groups][:, None] for name, column in self._columns.items()})
         p.update({each: value[:, None] if isinstance(value, np.ndarray) else value for each, value in values.items()})
@@ -184,9 +193,15 @@ def _different(setup: Setup) -> tuple[Integers, Integers]:
     return firsts, groups.reshape(-1)
 
 
+def _levels(values: NDArray[Any]) -> tuple[int, Integers]:
+    """How many different values there are, and which of them each is."""
+    found, place = np.unique(values, return_inverse=True)
+    return len(found), np.asarray(place, dtype=np.int64)
+
+
 def _number(value: Any) -> Any:
     """The value itself, or the number that an array has in all of its rows."""
-    if isinstance(value, np.ndarray) and (value == value[0]).all():
+    if isinstance(value, np.ndarray) and (len(value) == 1 or (value == value[0]).all()):
         return value[0].item()
     return value
 

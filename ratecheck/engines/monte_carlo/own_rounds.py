@@ -3,12 +3,13 @@
 So it is where a method is not linear, and where the problem's oracle is called in Python; any other method may run so.
 
 A variable is an array (rows, coordinates of its block). A row of a server variable is a replicate; one of a client
-variable is a client in a replicate, client by client, and functions get those of who takes part. Oracles, noise, participation and records are those of the linear methods (`ratecheck.kernels`), from the same
-random streams.
+variable is a client in a replicate, client by client, and functions get those of who takes part. Oracles, noise,
+participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cached_property
 
@@ -90,7 +91,7 @@ class OwnRounds:
     def places(self) -> dict[str, tuple[int, int]]:
         """First and last coordinates of each block."""
         starts = self.setup.starts.tolist()
-        return dict(zip(self.setup.algorithm.blocks, zip(starts[:-1], starts[1:], strict=True), strict=True))
+        return dict(zip(self.setup.algorithm.blocks, itertools.pairwise(starts), strict=True))
 
     @cached_property
     def points(self) -> list[tuple[str, int, int]]:
@@ -99,6 +100,12 @@ class OwnRounds:
         for name, block in self.setup.algorithm.local.items():
             first.setdefault(block, name)
         return [(name, *self.places[block]) for block, name in first.items() if self.setup.sizes[block]]
+
+    @cached_property
+    def weight(self) -> float | None:
+        """The weight of all local steps of all clients; None where they differ."""
+        weights = self.setup.weights
+        return float(weights[0, 0]) if (weights == weights[0, 0]).all() else None
 
     @cached_property
     def packed(self) -> tuple[list[tuple[str, int, int, int]], list[tuple[str, int, int, int]]]:
@@ -223,15 +230,19 @@ class _Block:
                     ended[name][places[~kept]] = array[~kept]
                 local, places = {name: array[kept] for name, array in local.items()}, places[kept]
             gradient = self._gradient(t, k, here, local)
-            (local,) = self.calls.by_clients("step", t, (local, gradient), here.by_row, {"weight": self._weight(k, here)})
+            (local,) = self.calls.by_clients(
+                "step", t, (local, gradient), here.by_row, {"weight": self._weight(k, here)}
+            )
         if ended is None or places is None:
             return local
         for name, array in local.items():
             ended[name][places] = array
         return ended
 
-    def _weight(self, k: int, rows: Rows) -> Array:
-        """The weights of local step k, (rows,)."""
+    def _weight(self, k: int, rows: Rows) -> float | Array:
+        """The weights of local step k, (rows,), or one for all."""
+        if self.shared.weight is not None:
+            return self.shared.weight
         weights = self.setup.weights
         return np.repeat(weights[rows.clients, min(k, weights.shape[1] - 1)], rows.counts)
 
@@ -371,7 +382,7 @@ class _Nudge:
 
     @staticmethod
     def _so_far(largest: Array, array: Array, rows: Rows) -> Array:
-        """The largest entry up to each row in its replicate, clients in their order; ``largest`` is brought up to date."""
+        """The largest entry up to each row in its replicate, clients in their order, ``largest`` being one before."""
         table = np.zeros((len(rows.clients) + 1, len(largest)))
         table[0] = largest
         client = np.repeat(np.arange(1, len(table)), rows.counts)

@@ -15,10 +15,10 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows firsts[c] ... firsts[c+1]-1 are client clients[c], in the replicates ``lanes`` (rows,) that it takes part in.
+    """Rows firsts[c] ... firsts[c+1]-1 are client clients[c], in the replicates in which it takes part.
 
-    ``keys`` (2, rows) name the random streams of the replicates. Clients without a row are left out. ``whole``: every
-    replicate of these clients, which follow one another.
+    ``lanes`` (rows,) are the replicates and ``keys`` (2, rows) name their random streams. Clients without a row are
+    left out. ``whole``: every replicate of these clients, which follow one another.
     """
 
     clients: Integers

@@ -136,7 +136,7 @@ class Symbolic(SingleLevel):
             found[rows] = here.reshape(len(rows), -1)
         return found
 
-    def _equal(self, clients: Clients) -> list[NDArray[np.intp]]:
+    def _equal(self, clients: Clients) -> list[Clients]:
         """The places of clients with equal functions."""
         numbers = self._function_of[clients]
         return [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
