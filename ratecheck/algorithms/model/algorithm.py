@@ -126,7 +126,8 @@ class Algorithm(ABC):
 
     ``linear``: given the gradients, every function is linear in the variables, the same for each coordinate. A method
     that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
-    (replicates, coordinates), which they must not change, and only the step engine runs it.
+    (rows, coordinates), which they must not change, and only the step engine runs it. A row is a replicate, for
+    functions of a client one of a client; parameters that differ by row may be arrays (rows, 1).
 
     ``mixed``: client variables that are averaged with the neighbours' after every round, x_i <- sum_j W_ij x_j, W being
     the mixing matrix of a `participation.Graph`, or in the rounds that mix, if not all do; all clients take part then.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import record_arrays
 from ratecheck.engines.monte_carlo.calls import Calls
-from ratecheck.engines.monte_carlo.rows import Integers, Keys, Rows, everybody, split
+from ratecheck.engines.monte_carlo.rows import ClientRows, Integers, Keys, everybody, split
 from ratecheck.engines.monte_carlo.sources import source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
@@ -184,7 +184,7 @@ class _Block:
             self._mix(t)
         self._aggregate(t, total, mask.sum(axis=0))
 
-    def _local(self, t: int, rows: Rows, total: Arrays) -> None:
+    def _local(self, t: int, rows: ClientRows, total: Arrays) -> None:
         """What some clients do in round t; their messages are added to ``total``."""
         calls, clients = self.calls, rows.by_row
         places = self._places(rows)
@@ -207,13 +207,13 @@ class _Block:
         for name, array in message.items():
             add_rows(array, rows.lanes, total[name])
 
-    def _places(self, rows: Rows) -> slice | Integers:
+    def _places(self, rows: ClientRows) -> slice | Integers:
         """Where rows are in the state of all clients."""
         if rows.whole:
             return slice(int(rows.clients[0]) * self.lanes, (int(rows.clients[-1]) + 1) * self.lanes)
         return rows.by_row * self.lanes + rows.lanes
 
-    def _steps(self, t: int, rows: Rows, local: Arrays) -> Arrays:
+    def _steps(self, t: int, rows: ClientRows, local: Arrays) -> Arrays:
         """Local variables after the clients' local steps; who has taken all of them leaves the rows."""
         setup = self.setup
         here, ended, places = rows, None, None
@@ -239,14 +239,14 @@ class _Block:
             ended[name][places] = array
         return ended
 
-    def _weight(self, k: int, rows: Rows) -> float | Array:
+    def _weight(self, k: int, rows: ClientRows) -> float | Array:
         """The weights of local step k, (rows,), or one for all."""
         if self.shared.weight is not None:
             return self.shared.weight
         weights = self.setup.weights
         return np.repeat(weights[rows.clients, min(k, weights.shape[1] - 1)], rows.counts)
 
-    def _gradient(self, t: int, k: int, rows: Rows, local: Arrays) -> Arrays:
+    def _gradient(self, t: int, k: int, rows: ClientRows, local: Arrays) -> Arrays:
         """The oracle's answers at the first local variables."""
         d, points = self.setup.problem.d, self.shared.points
         if len(points) == 1 and points[0][1:] == (0, d):
@@ -260,7 +260,7 @@ class _Block:
         x, move = self.nudge.moved(x, rows)
         return self.shared.by_block(move(self.shared.source.answers(rows, t, k, x)))
 
-    def _compressed(self, t: int, rows: Rows, message: Arrays) -> Arrays:
+    def _compressed(self, t: int, rows: ClientRows, message: Arrays) -> Arrays:
         """What the clients send in round t: each coordinate of what is compressed with probability q, over q."""
         q, found = float(self.setup.step_sizes["q"]), dict(message)
         names = self.setup.algorithm.compressed
@@ -361,7 +361,7 @@ class _Nudge:
         self._sizes = np.where(place % 2 == 1, _NUDGE, 0.0)
         self._zero = np.where((place > 0) & (place % 2 == 0), _ZERO, -1.0)
 
-    def moved(self, x: Array, rows: Rows) -> tuple[Array, Callable[[Array], Array]]:
+    def moved(self, x: Array, rows: ClientRows) -> tuple[Array, Callable[[Array], Array]]:
         """Points moved by a share of the largest coordinate so far, and what moves the gradients there."""
         # Client by client those of the point and then of the gradient, (d, replicates) each.
         (count, d), counts = x.shape, rows.counts
@@ -381,7 +381,7 @@ class _Nudge:
         return x, gradients
 
     @staticmethod
-    def _so_far(largest: Array, array: Array, rows: Rows) -> Array:
+    def _so_far(largest: Array, array: Array, rows: ClientRows) -> Array:
         """The largest entry up to each row in its replicate, clients in their order, ``largest`` being one before."""
         table = np.zeros((len(rows.clients) + 1, len(largest)))
         table[0] = largest

@@ -14,7 +14,7 @@ Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Rows:
+class ClientRows:
     """Rows firsts[c] ... firsts[c+1]-1 are client clients[c], in the replicates in which it takes part.
 
     ``lanes`` (rows,) are the replicates and ``keys`` (2, rows) name their random streams. Clients without a row are
@@ -37,19 +37,19 @@ class Rows:
         """The client of each row."""
         return np.repeat(self.clients, self.counts)
 
-    def only(self, kept: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
+    def only(self, kept: NDArray[np.bool_]) -> tuple[ClientRows, NDArray[np.bool_]]:
         """The rows of some of the clients, and which of these rows they are."""
         rows = np.repeat(kept, self.counts)
         firsts = np.concatenate([[0], np.cumsum(self.counts[kept])])
-        return Rows(self.clients[kept], firsts, self.lanes[rows], np.ascontiguousarray(self.keys[:, rows])), rows
+        return ClientRows(self.clients[kept], firsts, self.lanes[rows], np.ascontiguousarray(self.keys[:, rows])), rows
 
 
-def everybody(n: int, keys: Keys) -> Rows:
+def everybody(n: int, keys: Keys) -> ClientRows:
     """Every client in every replicate."""
     return next(split(np.ones((n, keys.shape[1]), dtype=bool), keys, n * keys.shape[1]))
 
 
-def split(mask: NDArray[np.bool_], keys: Keys, most: int) -> Iterator[Rows]:
+def split(mask: NDArray[np.bool_], keys: Keys, most: int) -> Iterator[ClientRows]:
     """The rows where mask (n, replicates) is true, in parts of whole clients with at most so many rows, or one client.
 
     Parts are what keeps the arrays of many clients small.
@@ -64,5 +64,5 @@ def split(mask: NDArray[np.bool_], keys: Keys, most: int) -> Iterator[Rows]:
         lanes = places[ends[first] : ends[last]] % replicates
         here = clients[first:last]
         whole = len(lanes) == len(here) * replicates and here[-1] - here[0] == len(here) - 1
-        yield Rows(here, ends[first : last + 1] - ends[first], lanes, np.take(keys, lanes, axis=1), bool(whole))
+        yield ClientRows(here, ends[first : last + 1] - ends[first], lanes, np.take(keys, lanes, axis=1), bool(whole))
         first = last

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import oracle
-from ratecheck.engines.monte_carlo.rows import Rows, everybody
+from ratecheck.engines.monte_carlo.rows import ClientRows, everybody
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.clients import add_rows, answer_rows
 from ratecheck.kernels.oracle import Oracle
@@ -26,7 +26,7 @@ Keys = NDArray[np.uint64]
 class AnswerSource(Protocol):
     """An oracle of all clients; points and answers of local steps are (rows, d)."""
 
-    def answers(self, rows: Rows, t: int, k: int, x: Array) -> Array:
+    def answers(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
         """The clients' answers at x in local step k of round t, an array of its own."""
 
     def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
@@ -51,7 +51,7 @@ class _Noisy:
         self._source, self._law, self._scale = source, law, scale
         self.record = source.record
 
-    def answers(self, rows: Rows, t: int, k: int, x: Array) -> Array:
+    def answers(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
         out = self._source.answers(rows, t, k, x)
         self._law.add_rows(self._scale, rows.clients, rows.firsts, rows.keys, t, k, out)
         return out
@@ -72,7 +72,7 @@ class _Compiled:
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
 
-    def answers(self, rows: Rows, t: int, k: int, x: Array) -> Array:
+    def answers(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
         out = np.empty_like(x)
         answer_rows(self._oracle, rows.clients, rows.firsts, rows.keys, t, k, x, out)
         return out
@@ -97,7 +97,7 @@ class _Called:
 
     # A run that diverges leaves the range of floats, as it does silently in compiled rounds.
     @np.errstate(over="ignore", invalid="ignore")
-    def answers(self, rows: Rows, t: int, k: int, x: Array) -> Array:
+    def answers(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
         widest = int(rows.counts.max())
         # Clients with fewer rows than others have zeros beside them, whose gradients nobody uses.
         places = np.arange(widest) < rows.counts[:, None]
