@@ -98,7 +98,8 @@ class CalledOracle:
 
     ``gradient`` and ``values`` take a client's number and points x (d, k) and return (d, k) and (k,); ``noise`` (d,) is
     the standard deviation of the additive Gaussian noise. Where a problem has ``gradients`` and ``all_values``, these
-    are called instead: they take numbers of clients (c,) and points (c, d, k) and return (c, d, k) and (c, k).
+    are called instead: they take numbers of clients (c,) and points (c, d, k) and return (c, d, k) and (c, k). Some of
+    these points are 0, and nobody uses what is returned there.
     """
 
     gradient: Callable[[int, Array], Array]

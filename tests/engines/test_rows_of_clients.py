@@ -21,6 +21,7 @@ from ratecheck.noise import Gaussian, IndependentNoise, NoiseLaw, NoNoise, Signs
 from ratecheck.participation import Graph, Trace
 from ratecheck.problems import Bilevel, Quadratic
 from ratecheck.problems.phase_retrieval import PhaseRetrieval
+from ratecheck.problems.problem import CalledOracle
 
 SIZES = {"gamma_u": 0.05, "eta_u": 0.9, "gamma_v": 0.04, "eta_v": 0.7}
 NONLINEAR = sorted(name for name, method in METHODS.items() if not method.algorithm.linear)
@@ -98,6 +99,26 @@ class Reusing(FedAvgP):
             self.memory = np.zeros(local["u"].shape)
         np.subtract(local["u"], p["gamma_u"] * gradient["u"], out=self.memory)
         return {**local, "u": self.memory}
+
+
+class Swapping(FedAvgP):
+    """Sends what it kept, and keeps what another of its variables was."""
+
+    client: ClassVar[dict[str, str]] = {"v": "v", "kept": "u", "older": "u"}
+
+    def start_client(self, point, gradient, p):
+        """The starting point, and the gradient there."""
+        return {"v": point["v"], "kept": point["u"], "older": gradient["u"]}
+
+    def finish(self, server, client, local, p):
+        """What it sends is one round old, and now and then two."""
+        return {"v": client["v"], "kept": local["u"] - client["older"], "older": client["kept"]}, {"u": client["kept"]}
+
+
+class CalledSwapping(Swapping):
+    """By calls."""
+
+    linear = False
 
 
 @pytest.fixture
@@ -215,6 +236,19 @@ def test_parameters_by_client_as_the_coefficients_have_them(registered, kind):
         np.testing.assert_allclose(found.T, values, rtol=1e-9, atol=1e-13)
 
 
+@pytest.mark.parametrize("m", [2, 5])
+def test_what_was_and_what_is_are_kept_apart(registered, m):
+    """Where a function returns its arguments as other variables, and as messages."""
+    pattern = Trace.full(5) if m == 5 else Trace.uniform(5, m)
+    linear, called = (
+        ready(registered(each()), Quadratic.synthetic(5, 4, 2), pattern, K=2, noise={"sigma_u": 0.2})
+        for each in (Swapping, CalledSwapping)
+    )
+    wanted = step.simulate(linear, replicates=9).records
+    for found, values in zip(np.moveaxis(records(called), 1, 0), wanted.values(), strict=True):
+        np.testing.assert_allclose(found.T, values, rtol=1e-9, atol=1e-13)
+
+
 def test_parts_of_many_clients_do_not_matter(registered, monkeypatch):
     """To the last bit, with some clients at a time and with all of them."""
     run = ready(registered(Clipped()), Quadratic.synthetic(7, 4, 2), Trace.uniform(7, 3), K=[1, 2, 3, 1, 2, 3, 1])
@@ -231,10 +265,34 @@ def test_oracles_of_several_clients(kind):
     problem = PhaseRetrieval.random(4, 5, 3) if kind == "phase-retrieval" else rc.problems.from_sympy(functions)
     oracle, clients = problem.oracle("gradient", np.zeros(problem.d), 0.0), np.array([2, 0, 3])
     x = np.random.default_rng(0).standard_normal((3, problem.d, 8))
+    assert oracle.gradients is not None
     for several, one in ((oracle.gradients_at, oracle.gradient), (oracle.values_at, oracle.values)):
         found = several(clients, x)
         for place, i in enumerate(clients):
             np.testing.assert_allclose(found[place], one(int(i), x[place]), rtol=1e-13)
+
+
+class Alone(PhaseRetrieval):
+    """Has the gradient of one client at a time, and not at 0."""
+
+    def client_gradient(self, i, x):
+        """See `PhaseRetrieval.client_gradient`."""
+        assert x.any(axis=0).all()
+        return super().client_gradient(i, x)
+
+    def oracle(self, name, noise, lambda_):
+        """See `PhaseRetrieval.oracle`."""
+        return CalledOracle(self.client_gradient, self.client_values, noise)
+
+
+def test_oracles_of_one_client_at_a_time(registered):
+    """They are evaluated at the clients' points and nowhere else."""
+    name, whole = registered(Clipped()), PhaseRetrieval.random(4, 5, 3)
+    given = {"K": [1, 3, 2, 1], "noise": {"sigma_u": 0.1}, "x0": np.ones(3)}
+    several, one = (
+        ready(name, problem, Trace.uniform(4, 2), **given) for problem in (whole, Alone(whole.A, whole.b, whole.s))
+    )
+    np.testing.assert_allclose(records(one), records(several), rtol=1e-9)
 
 
 class Even(IndependentNoise):

@@ -200,12 +200,12 @@ class _Block:
         if self.setup.algorithm.compressed:
             message = self._compressed(t, rows, message)
             (after,) = calls.by_clients("sent", t, (after, message), clients)
-        # All of them before any is written to: one may be what another was.
+        # Messages first, and copies of all before any is written to: they may be what client variables were.
+        for name, array in message.items():
+            add_rows(array, rows.lanes, total[name])
         new = {name: array.copy() for name, array in after.items() if array is not before[name]}
         for name, array in new.items():
             self.clients[name][places] = array
-        for name, array in message.items():
-            add_rows(array, rows.lanes, total[name])
 
     def _places(self, rows: ClientRows) -> slice | Integers:
         """Where rows are in the state of all clients."""
