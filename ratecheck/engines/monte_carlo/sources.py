@@ -103,7 +103,11 @@ class _Called:
             for i, first, last in zip(rows.clients.tolist(), rows.firsts[:-1], rows.firsts[1:], strict=True):
                 out[first:last] = self._oracle.gradient(i, np.ascontiguousarray(x[first:last].T)).T
             return out
-        widest = int(rows.counts.max())
+        widest, shape = int(rows.counts.max()), (len(rows.clients), -1, x.shape[1])
+        if len(x) == widest * len(rows.clients):
+            points = np.ascontiguousarray(x.reshape(shape).swapaxes(1, 2))
+            found = self._oracle.gradients_at(rows.clients, points)
+            return np.ascontiguousarray(found.swapaxes(1, 2)).reshape(x.shape)
         # Clients with fewer rows than others have zeros beside them, whose gradients nobody uses.
         places = np.arange(widest) < rows.counts[:, None]
         points = np.zeros((len(rows.clients), widest, x.shape[1]))
@@ -136,20 +140,28 @@ class _Called:
                 record[q] += _over_clients(factor / n * values)
                 continue
             here = slice(starts[records.block[j]], starts[records.block[j] + 1])
-            left, right = (_combined(side[:, j], inputs, here, n) for side in (records.left, records.right))
+            sides = [records.left[:, j]]
+            if not np.array_equal(sides[0], records.right[:, j]):
+                sides.append(records.right[:, j])
+            vectors = [_combined(side, inputs, here, n) for side in sides]
             if records.over[j] == MEANS:
-                record[q] += factor[0] * (_over_clients(left / n) * _over_clients(right / n)).sum(axis=0)
+                vectors = [_over_clients(vector / n) for vector in vectors]
+            left, right = vectors[0], vectors[-1]
+            if records.over[j] == MEANS:
+                record[q] += factor[0] * (left * right).sum(axis=0)
             else:
                 record[q] += _over_clients(factor / n * (left * right).sum(axis=1))
 
 
 def _combined(coefficients: Array, inputs: list[Array], here: slice, n: int) -> Array:
     """Coordinates ``here`` of each client's combination of inputs (d, lanes) or (n, d, lanes), (n, size, lanes)."""
-    found = np.zeros((n, here.stop - here.start, inputs[-1].shape[-1]))
+    found: Array | None = None
     for coefficient, each in zip(coefficients.T, inputs, strict=True):
         if coefficient.any():
-            found += coefficient[:, None, None] * each[..., here, :]
-    return found
+            part = np.broadcast_to(each[..., here, :], (n, here.stop - here.start, each.shape[-1]))
+            part = part if (coefficient == 1).all() else coefficient[:, None, None] * part
+            found = part if found is None else found + part
+    return np.zeros((n, here.stop - here.start, inputs[-1].shape[-1])) if found is None else found
 
 
 def _over_clients(array: Array) -> Array:
