@@ -15,7 +15,6 @@ from ratecheck.errors import InputError
 from ratecheck.kernels.constants import WIDTH
 from ratecheck.kernels.oracle import AFFINE, add_gaussian
 from ratecheck.kernels.random import stream_keys
-from ratecheck.kernels.rounds import run_rounds
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,7 @@ def _starts(setup: Setup, kernel: StepKernel, local: LocalMaps, keys: NDArray[np
         yield _Start(t, state, np.einsum("idls,isdb->ildb", local.begin, state))
         if t == setup.T:
             return
-        masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
-        run_rounds(
-            kernel.source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record
-        )
+        kernel.play(t, server, client, last, keys, record)
 
 
 def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, LocalMaps, NDArray[np.uint64]]:
