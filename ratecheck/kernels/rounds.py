@@ -13,7 +13,7 @@ import numpy as np
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.diagonal import diagonal_steps
-from ratecheck.kernels.exchange import compress, mix
+from ratecheck.kernels.exchange import mix, transmit
 from ratecheck.kernels.oracle import add_gaussian, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
@@ -109,7 +109,7 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     gradients = np.empty((n if method.known_start else 1, d, B))
     words, packed_keys = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
     # What one client sends, what it keeps once it knows that, and mixed clients: only where there are such.
-    drawn, kept = np.empty((1, messages if compression.used else 0, d, B)), np.empty((clients, d, B))
+    drawn, kept = np.zeros((1, messages if compression.used else 0, d, B)), np.empty((clients, d, B))
     own_message, mixed = drawn[0], np.empty((n if mixing.used else 0, d, B))
     numbers = method.aggregate.shape[0] // (masks.shape[0] if method.varies else 1)
     members, participants = np.empty(B, dtype=np.uint64), np.empty(B, dtype=np.int64)
@@ -153,21 +153,16 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                         first, size = starts[b], starts[b + 1] - starts[b]
                         advance(locals_, 1, step, row + b, 0, out, first, local, first, size, d, lanes)
             combine(finish, of_kind, starts, client_counts, S, C, own, local, client_new, none, fill, lanes)
-            after = client_new
+            after, into, mode = client_new, sent, add
             if compression.used:
-                combine(finish, of_kind, starts, message_counts, S, C, own, local, own_message, clients, fill, lanes)
-                compress(compression, i, now, own_message, words, words_of, lanes)
-                combine(
-                    compression.sent, of_kind, starts, client_counts,
-                    client_new, drawn, none, local, kept, none, fill, lanes,
+                into, mode = own_message, fill
+            combine(finish, of_kind, starts, message_counts, S, C, own, local, into, clients, mode, lanes)
+            if compression.used:
+                transmit(
+                    compression, of_kind, i, now, starts, client_counts, client_new, drawn, kept, sent,
+                    words, words_of, lanes,
                 )  # fmt: skip
                 after = kept
-                for b in range(blocks):
-                    for slot in range(message_counts[b]):
-                        row = slot * d + starts[b]
-                        add_multiple(add, 1.0, own_message, row, sent, row, starts[b + 1] - starts[b], lanes)
-            else:
-                combine(finish, of_kind, starts, message_counts, S, C, own, local, sent, clients, add, lanes)
             if lanes < B:
                 scatter(starts, message_counts, message, members, total, lanes)
                 scatter(starts, client_counts, after, members, client[i], lanes)
