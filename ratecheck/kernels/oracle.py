@@ -10,7 +10,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.proximal import logistic_prox
-from ratecheck.kernels.random import BATCH, NOISE, counter_tag
+from ratecheck.kernels.random import BATCH, NOISE, counter_tag, philox
 from ratecheck.kernels.vectors import add_normals, add_part, add_product, affine, batch_gradient, weigh
 
 AFFINE = 0
@@ -29,7 +29,8 @@ class Oracle(NamedTuple):
     c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
     coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. PIECEWISE: in
     every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J breakpoints and then the J + 1 curvatures
-    between them. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
+    between them. ``noise`` (d,) is the standard deviation of additive noise, Gaussian or, with ``signs``, of that size
+    to either side.
     """
 
     kind: Any
@@ -41,6 +42,7 @@ class Oracle(NamedTuple):
     batch: Any
     lambda_: Any
     noise: Any
+    signs: Any = False
 
 
 @kernel
@@ -137,7 +139,7 @@ def entry(numbers, place):
 
 @kernel
 def oracle(source, i, t, k, x, out, words, keys, lanes):
-    """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus Gaussian noise per coordinate.
+    """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus noise per coordinate.
 
     A batch is drawn uniformly with replacement, for every lane its own. ``words`` (4, B) is scratch.
     """
@@ -146,7 +148,28 @@ def oracle(source, i, t, k, x, out, words, keys, lanes):
         add_regulariser(source.rho, source.d_u, x, out, lanes)
     else:
         exact_gradient(source, i, x, out, lanes)
-    add_gaussian(source.noise, i, t, k, out, keys, lanes)
+    add_noise(source, i, t, k, out, words, keys, lanes)
+
+
+@kernel
+def add_noise(source, i, t, k, out, words, keys, lanes):
+    """Add the noise of client i's local step k to out (d, B); ``words`` (4, B) is scratch."""
+    if source.signs:
+        add_signs(source.noise, i, t, k, out, words, keys, lanes)
+    else:
+        add_gaussian(source.noise, i, t, k, out, keys, lanes)
+
+
+@kernel
+def add_signs(noise, i, t, k, out, words, keys, lanes):
+    """Add noise[row] or -noise[row], with probability 1/2 each, to out (d, B); ``words`` (4, B) is scratch."""
+    half, tag = np.uint64(1) << np.uint64(31), counter_tag(NOISE, i)
+    for row in range(len(noise)):
+        if row % 4 == 0:
+            philox(row // 4, k, t, tag, keys, words, lanes)
+        word, size = row % 4, noise[row]
+        for lane in range(lanes):
+            out[row, lane] += size if words[word, lane] >= half else -size
 
 
 @kernel

@@ -14,7 +14,7 @@ from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.diagonal import diagonal_steps
 from ratecheck.kernels.exchange import mix, transmit
-from ratecheck.kernels.oracle import add_gaussian, oracle
+from ratecheck.kernels.oracle import add_noise, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
 from ratecheck.kernels.variables import add_delayed, aggregate_round, combine, gather, project, scatter
@@ -145,7 +145,7 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                 for k in range(K[i]):
                     if k == 0 and method.known_start:
                         known_gradient(gradients[i], members, lanes, out)
-                        add_gaussian(source.noise, i, now, k, out, words_of, lanes)
+                        add_noise(source, i, now, k, out, words, words_of, lanes)
                     else:
                         oracle(source, i, now, k, point, out, words, words_of, lanes)
                     row = (of_kind * weights + min(k, weights - 1)) * blocks

@@ -19,6 +19,8 @@ class Signs(IndependentNoise):
 
     kind: ClassVar[str] = "signs"
     fourth = 1.0
+    compiled: ClassVar[bool] = True
+    signs: ClassVar[bool] = True
     outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = (
         (Fraction(1, 2), Fraction(-1)),
         (Fraction(1, 2), Fraction(1)),

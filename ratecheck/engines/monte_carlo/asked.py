@@ -17,7 +17,8 @@ def oracle(setup: Setup, name: str) -> Oracle | CalledOracle:
     """The named oracle of the setup's problem as the kernels take it, without noise that no kernel draws."""
     lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
     drawn = setup.law.compiled or not setup.problem.compiled
-    return setup.problem.oracle(name, setup.noise if drawn else np.zeros_like(setup.noise), lambda_)
+    found = setup.problem.oracle(name, setup.noise if drawn else np.zeros_like(setup.noise), lambda_)
+    return found if isinstance(found, CalledOracle) else found._replace(signs=setup.law.signs)
 
 
 def compiled(setup: Setup, name: str) -> Oracle:

@@ -139,13 +139,13 @@ def diagonal(setup: Setup, source: Oracle, step: Array) -> Diagonal:
     """Local steps in eigenbases, for every client that takes enough of them to repay the two changes of basis.
 
     The coefficients ``step`` (kinds, 1 or K, blocks, locals, locals + 1) must be the same in every step, the matrices
-    symmetric without entries between blocks, and the noise equal within each block. Runs of methods with more than
-    such tables draw their noise coordinate by coordinate, as where their functions are called.
+    symmetric without entries between blocks, and the noise normal and equal within each block. Methods that do more in
+    a round draw their noise in the coordinates as they are, as where their functions are called.
     """
     n, slots = setup.problem.n, step.shape[3]
     none = Diagonal(np.zeros(n, dtype=np.bool_), np.zeros((n, 0, 0)), np.zeros((n, 0, 0)), noisy=False)
     used, blocks, starts = setup.local_steps > 2 * slots, setup.block_of, setup.starts
-    if not setup.algorithm.tabled or source.kind != AFFINE or step.shape[1] > 1 or not used.any():
+    if not setup.algorithm.tabled or source.signs or source.kind != AFFINE or step.shape[1] > 1 or not used.any():
         return none
     apart = blocks[:, None] != blocks
     if np.any(source.M.swapaxes(1, 2) != source.M) or source.M[:, apart].any():

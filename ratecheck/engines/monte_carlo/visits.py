@@ -13,7 +13,7 @@ from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.constants import WIDTH
-from ratecheck.kernels.oracle import AFFINE, add_gaussian
+from ratecheck.kernels.oracle import AFFINE, add_noise
 from ratecheck.kernels.random import stream_keys
 
 
@@ -98,9 +98,9 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
             return
         for k in range(setup.K):
             points = local[:, 0]
-            noise = np.zeros_like(points)
+            noise, words = np.zeros_like(points), np.empty((4, keys.shape[1]), dtype=np.uint64)
             for i in range(len(points) if setup.noise.any() else 0):
-                add_gaussian(source.noise, i, t, k, noise[i], keys, keys.shape[1])
+                add_noise(source, i, t, k, noise[i], words, keys, keys.shape[1])
             yield Visit(t, k, points[..., :replicates], noise[..., :replicates])
             answer = source.M @ points - source.c[..., None] + noise
             moved = np.einsum("idlm,imdb->ildb", steps.step(k), np.concatenate([local, answer[:, None]], axis=1))
