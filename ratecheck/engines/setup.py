@@ -194,13 +194,14 @@ class Setup:
 
     def _in_rounds(self, parameters: ParameterBatch, rounds: range | None) -> ParameterBatch:
         """The parameters in each of the rounds, one after the other; None for the round of the setup."""
-        if not self.algorithm.varying:
+        algorithm = self.algorithm
+        if not algorithm.varying:
             return parameters
         if rounds is None and self.round is None:
-            check_alike(self.algorithm, "what follows the run here")
+            check_alike(algorithm, "what follows the run here")
         where = [self.round or 0] if rounds is None else rounds
         known = [parameters.at(place) for place in range(parameters.size)]
-        found = [self.algorithm.coefficients(t, self.T, p) for t in where for p in known]
+        found = [algorithm.coefficients(t, self.T, p) for t in where for p in known]
         if any(each.keys() != found[0].keys() for each in found):
             raise MethodError(f"{self.method.name}: coefficients has other parameters in some rounds than in others")
         return parameters.repeated(len(where)).having(found)

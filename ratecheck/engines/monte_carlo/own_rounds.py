@@ -1,7 +1,7 @@
 """Monte Carlo by calling a method's functions, all replicates of a block at once: no table of coefficients serves it.
 
-So it is where a method is not linear, mixes clients on a graph, compresses messages at random, or has other
-coefficients in every round, and where the problem's oracle is called in Python.
+So it is where a method is not linear, or has more local variables than compiled rounds keep in registers, and where the
+problem's oracle or the noise is called in Python.
 
 Every variable of a client or the server is an array (replicates, coordinates of its block). Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
@@ -47,11 +47,10 @@ class OwnRounds:
 
     def __init__(self, setup: Setup, *, every: int = 0) -> None:
         if setup.trace.selected:
-            varying = "has other coefficients in every round" if setup.algorithm.varying else "is followed by calls"
-            why = varying if setup.algorithm.linear else "is not linear"
+            why = "is followed by calls" if setup.algorithm.linear else "is not linear"
             raise InputError(
-                f"{setup.method.name} {why}: clients that are selected by their gradients are followed for linear "
-                "methods with the same in all rounds only"
+                f"{setup.method.name} {why}: clients that are selected by their gradients are followed in compiled "
+                "rounds of linear methods only"
             )
         setup = setup.at(0)
         self.setup, self.plan, self.functions = setup, plan(setup), setup.functions
