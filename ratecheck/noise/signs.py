@@ -14,7 +14,7 @@ from ratecheck.noise.law import IndependentNoise
 class Signs(IndependentNoise):
     """xi_c is 1 or -1 with probability 1/2 each: E xi_c^2 = E xi_c^4 = 1.
 
-    Of a problem whose samples have this law all outcomes are followed, and none is drawn.
+    Of a problem whose samples have this law verdicts follow all outcomes, and draw none.
     """
 
     kind: ClassVar[str] = "signs"

@@ -20,12 +20,13 @@ from ratecheck.engines.setup import prepare, with_law
 from ratecheck.kernels.constants import SLOTS
 from ratecheck.participation import Cyclic, Largest, Trace, Uniform
 from ratecheck.participation.graph import Graph
-from ratecheck.problems import Bilevel, Logistic, Quadratic
+from ratecheck.problems import Bilevel, BilevelSamples, Logistic, Quadratic
 
 N, D, T = 6, 5, 9
 QUADRATIC = Quadratic.synthetic(N, D, D, seed=3, curvature=1.0)
 LOGISTIC = Logistic.synthetic(N, N=7, d=D, shared=D, rho=0.1, seed=2, batch=3)
 UNEQUAL = np.array([1, 2, 1, 3, 2, 1])
+LEVELS = Bilevel.synthetic(N, 2, 3, seed=1)
 SOME = Uniform(N, 2)
 RING, LAZY = Graph.named("ring", N), Graph.named("exponential", N, 0.4)
 START = np.linspace(-1, 1, D)
@@ -97,16 +98,24 @@ def methods(monkeypatch):
         monkeypatch.setitem(METHODS, each.name, each)
 
 
-def bilevel():
-    """A problem on two levels, with noise of two values, unequal work and v in a ball."""
+def bilevel(problem, **noise):
+    """A run on two levels, with unequal work and v in a ball."""
     sizes = {f"{kind}_{block}": 0.1 for kind in ("eta", "gamma") for block in "xyv"}
-    problem = Bilevel.synthetic(N, 2, 3, seed=1)
     weights = np.linspace(0.5, 1.5, N)
-    setup = prepare(
+    return prepare(
         "simfbo", problem, Uniform(N, 3), T=T, K=UNEQUAL, weights=weights, step_sizes={**sizes, "r": 0.3},
-        noise={"sigma_f": 0.3, "sigma_g": 0.2}, records=("grad_Phi_w2", "step_x2", "v_error_w2"),
+        noise=noise, records=("grad_Phi_w2", "step_x2", "v_error_w2"),
     )  # fmt: skip
-    return with_law(setup, "signs")
+
+
+def sampled():
+    """Levels of which first and second derivatives are sampled."""
+    b, random = LEVELS, np.random.default_rng(4)
+    noise_A = random.standard_normal((N, 3, 3)) / 4
+    return BilevelSamples(
+        b.A, b.B, b.b, b.Q, b.q, b.p, noise_f=random.standard_normal((N, 5)), noise_g=random.standard_normal((N, 3)),
+        noise_A=noise_A + noise_A.swapaxes(1, 2), noise_B=random.standard_normal((N, 3, 2)),
+    )  # fmt: skip
 
 
 CASES = MappingProxyType({
@@ -121,7 +130,8 @@ CASES = MappingProxyType({
     "a schedule": lambda: run("silver", gamma_u=STEP),
     "momentum of every round": lambda: run("item", gamma_u=STEP, conditioning=0.1),
     "a schedule, averaged": lambda: run("averaged-fast-gradient", LOGISTIC, gamma_u=STEP, iterate_share=1 / T),
-    "two levels": bilevel,
+    "two levels": lambda: with_law(bilevel(LEVELS, sigma_f=0.3, sigma_g=0.2), "signs"),
+    "sampled second derivatives": lambda: bilevel(sampled()),
     "all of it": lambda: run(
         "test-listener", trace=SOME, K=UNEQUAL, weights=np.linspace(0.5, 2, N * 3).reshape(N, 3), q=0.5,
         gamma_u=STEP * UNEQUAL,
