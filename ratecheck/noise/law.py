@@ -37,6 +37,8 @@ class NoiseLaw(ABC):
     normal: ClassVar[bool] = False
     # Whether compiled rounds draw it; else its `add` is called in every local step.
     compiled: ClassVar[bool] = False
+    # Whether they draw it as the same size to either side, and not as Gaussian noise.
+    signs: ClassVar[bool] = False
     # Probabilities and values of an xi_c that has few, so that all outcomes may be followed; else empty.
     outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = ()
 

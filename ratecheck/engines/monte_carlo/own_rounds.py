@@ -1,6 +1,7 @@
 """Monte Carlo by calling a method's functions, once for all clients and all replicates of a block.
 
-So it is where a method is not linear, and where the problem's oracle is called in Python; any other method may run so.
+So it is where a method is not linear, or has more local variables than compiled rounds keep in registers, and where the
+problem's oracle or the noise is called in Python; any other method may run so.
 
 A variable is an array (rows, coordinates of its block). A row of a server variable is a replicate; one of a client
 variable is a client in a replicate, client by client, and functions get those of who takes part. Oracles, noise,
@@ -54,11 +55,10 @@ class OwnRounds:
 
     def __init__(self, setup: Setup, *, every: int = 0) -> None:
         if setup.trace.selected:
-            varying = "has other coefficients in every round" if setup.algorithm.varying else "is followed by calls"
-            why = varying if setup.algorithm.linear else "is not linear"
+            why = "is followed by calls" if setup.algorithm.linear else "is not linear"
             raise InputError(
-                f"{setup.method.name} {why}: clients that are selected by their gradients are followed for linear "
-                "methods with the same in all rounds only"
+                f"{setup.method.name} {why}: clients that are selected by their gradients are followed in compiled "
+                "rounds of linear methods only"
             )
         setup = setup.at(0)
         self.setup, self.plan, self.calls, self.every = setup, plan(setup), Calls(setup), every
