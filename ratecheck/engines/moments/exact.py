@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
-from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
+from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant, squares
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
@@ -122,7 +123,7 @@ class Recorder:
     """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
 
     def __init__(self, moments: Moments) -> None:
-        recorded = plan(moments.setup)
+        recorded = moments.plan
         self.names = recorded.names
         size = moments.size
         # Roundings by which a row is made: a mean over clients among them.
@@ -154,10 +155,9 @@ class Recorder:
                 over = column[0].over
                 if over is TermOver.VALUES:
                     for i, term in enumerate(column):
-                        gradient = moments.gradient_rows(i)
-                        large = np.abs(gradient)
-                        gradient[:, -1] -= moments.measured[1][i]
-                        large[:, -1] += np.abs(moments.measured[1][i])
+                        gradient, slope = moments.gradient_rows(i), moments.slope_rows(i)
+                        large = np.abs(gradient) + np.abs(slope)
+                        gradient -= slope
                         point = moments.point_rows(i)
                         for share, left, right in moments.over_clients(i, (point, np.abs(point)), (gradient, large)):
                             self._products.append((q, term.factor / (2 * share), left, right))
@@ -179,11 +179,11 @@ class Recorder:
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""
-        means = self._rows @ moment.mean
-        values = self.constants + self._owner @ means**2
+        means = squares(self._rows @ moment.mean)
+        values = self.constants + self._owner @ means
         # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
         own = self._sizes @ (self._unit * moment.roots)
-        square, rounding = self._shares @ means**2, np.zeros(len(values))
+        square, rounding = self._shares @ means, np.zeros(len(values))
         if moment.certain:
             off = np.maximum(self._above @ moment.off.ravel(), 0.0)
         else:
@@ -299,6 +299,11 @@ class Moments:
         self.last = np.full(self.distinct, -1)
         self._maps: dict[bytes, RoundMap] = {}
 
+    @cached_property
+    def plan(self) -> RecordPlan:
+        """What is recorded."""
+        return plan(self.setup)
+
     def inputs(self, i: int) -> NDArray[np.intp]:
         """Positions of y_i = (server, client_i, 1) in z."""
         start = self.server + i * self.client
@@ -374,8 +379,8 @@ class Moments:
             if t + 1 < self.setup.T:
                 moment = round_map.advance(moment)
                 if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
-                    nothing, square = np.full_like(moment.mean, np.nan), np.full_like(moment.covariance, np.nan)
-                    moment = Moment(nothing, square, square, square, nothing, nothing)
+                    nothing, square = np.full(len(moment.mean), np.nan), np.full_like(moment.covariance, np.nan)
+                    moment = Moment(np.full_like(moment.mean, np.nan), square, square, square, nothing, nothing)
 
     @property
     def constant(self) -> bool:
@@ -599,9 +604,12 @@ class Moments:
 
     def gradient_rows(self, i: int) -> Array:
         """The answer of client i's measured oracle at the recorded point, as a matrix (d, size) on z."""
-        M, c = self.measured
-        rows = M[i] @ self.point_rows(i)
-        rows[:, -1] -= c[i]
+        return np.asarray(self.measured[0][i] @ self.point_rows(i) - self.slope_rows(i))
+
+    def slope_rows(self, i: int) -> Array:
+        """The constant c of that oracle, M x - c, as a matrix (d, size) on z."""
+        rows = np.zeros((self.setup.problem.d, self.size))
+        rows[:, -1] = self.measured[1][i]
         return rows
 
     def point_rows(self, i: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import EPS, Moment, majorant
+from ratecheck.engines.moments.moment import EPS, Moment, majorant, squares
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,9 @@ class RoundMap:
         """
         spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
         for part in self.fluctuations:
-            shift = part.matrix @ mean[part.columns]
-            spread[np.ix_(part.rows, part.rows)] += part.weight * np.outer(shift, shift)
-            size[part.rows] += abs(part.weight) * shift**2
+            shift = part.matrix @ mean[part.columns].reshape(len(part.columns), -1)
+            spread[np.ix_(part.rows, part.rows)] += part.weight * (shift @ shift.T)
+            size[part.rows] += abs(part.weight) * squares(shift)
         return spread, size
 
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import Moment, Number, columns, product_error, sandwich
+from ratecheck.engines.moments.moment import Moment, Number, columns, product_error, sandwich, squares
 from ratecheck.engines.moments.roundmap import RoundMap, kept
 
 
@@ -83,14 +83,14 @@ class Transition:
         matrix = before if after is None else before + after @ self.round_map.mean
         one, other = columns(left), columns(matrix)
         between = left[:, one] @ self.moment.covariance[np.ix_(one, other)]
-        value = float(first.mean @ second.mean + np.sum(between * matrix[:, other]))
+        value = float((first.mean * second.mean).sum() + np.sum(between * matrix[:, other]))
         each = np.eye(len(left))
         return value, product_error(first.lengths(each), second.lengths(each))
 
     @cached_property
     def magnitude(self) -> Array:
         """|E z| + the standard deviations of z, entry by entry."""
-        return np.abs(self.moment.mean) + self.moment.spreads
+        return np.sqrt(squares(self.moment.mean)) + self.moment.spreads
 
 
 def scaled(factor: float, number: Number) -> Number:
