@@ -13,12 +13,14 @@ import cProfile
 import json
 import os
 import pstats
-import signal
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,66 +31,73 @@ AGAIN = 1.0
 ALONE = {f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
 
 
-class TooLongError(BaseException):
-    """A verdict took more than the limit; not to be caught on the way."""
-
-
 def statements(only: str) -> list[tuple[str, str]]:
     """The key of every statement, and its name for the number of clients."""
-    import bounds  # noqa: PLC0415  # of the checkout that is measured
+    import bounds  # of the checkout that is measured
 
     found = {each.key: each for paper in (*bounds.PAPERS, *bounds.BESIDE) for each in bounds.statements(paper)}
     return [(key, each.vocabulary.run.get("clients", "n")) for key, each in found.items() if only in key]
 
 
-def _give_up(*_: object) -> None:
-    raise TooLongError
-
-
-def seconds(key: str, numbers: dict[str, Any], limit: float) -> tuple[float, str]:
+def seconds(key: str, numbers: dict[str, Any]) -> tuple[float, str]:
     """Processor seconds of a verdict of the warm process, and the verdict."""
-    import ratecheck as rc  # noqa: PLC0415
+    import ratecheck as rc
 
     found, outcome = [], ""
-    while not found or (len(found) == 1 and AGAIN < found[0] < limit):
-        signal.setitimer(signal.ITIMER_PROF, limit)
+    while not found or (len(found) == 1 and found[0] > AGAIN):
         begun = time.process_time()
         try:
             outcome = rc.verify(key, parameters=numbers).outcome.value
-        except TooLongError:
-            outcome = "GIVEN UP"
         except rc.InputError as error:
             outcome = f"refused: {error}"
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
         found.append(time.process_time() - begun)
     return min(found), outcome
 
 
+def bounded(key: str, numbers: dict[str, Any], limit: float, then: Callable[[], None]) -> tuple[float, str]:
+    """`seconds` in a copy of this process, which ends when the limit is reached; ``then`` is called there."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        # Twice, as the second verdict may be the one that counts; threads that compute cannot be told to stop.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(2 * limit + time.process_time()), -1))
+        os.write(writing, json.dumps(seconds(key, numbers)).encode())
+        os.close(writing)
+        then()
+        sys.stdout.flush()
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        text = file.read()
+    os.waitpid(child, 0)
+    taken, outcome = json.loads(text) if text else (limit, "GIVEN UP")
+    return min(taken, limit), outcome
+
+
 def work(out: Path, only: str, clients: int, limit: float, above: float, *, profiled: bool) -> None:
     """Write seconds and verdicts of every statement at its defaults and with so many clients."""
-    import ratecheck as rc  # noqa: PLC0415
+    import ratecheck as rc
 
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGPROF, _give_up)
     # What every statement needs is imported and compiled.
     for key in ("classics/sampled-values", "pfl/theorem-3.7", "fedsum/theorem-4.1", "flame/theorem-2-unbiased"):
         rc.verify(key, parameters={"T": 2})
     found: dict[str, Any] = {}
     for key, symbol in statements(only):
         for name, numbers in (("defaults", {}), (f"{symbol}={clients}", {symbol: clients})):
-            taken, outcome = seconds(key, numbers, limit)
+            taken, outcome = bounded(key, numbers, limit, lambda: None)
             found[f"{key} {name}"] = {"seconds": taken, "outcome": outcome}
             out.write_text(json.dumps(found))
-            if profiled and taken > above:
-                profile(key, numbers, limit)
+            if profiled and above < taken < limit:
+                bounded(key, numbers, limit, partial(profile, key, numbers))
 
 
-def profile(key: str, numbers: dict[str, Any], limit: float) -> None:
+def profile(key: str, numbers: dict[str, Any]) -> None:
     """Print where a verdict spends its time."""
+    import ratecheck as rc
+
     profiler = cProfile.Profile()
     profiler.enable()
-    seconds(key, numbers, limit)
+    rc.verify(key, parameters=numbers)
     profiler.disable()
     print(key, numbers)
     pstats.Stats(profiler).sort_stats("tottime").print_stats(8)
@@ -136,10 +145,12 @@ def main() -> None:
         cells = [f"{part[each]['seconds']:8.2f} s {part[each]['outcome'][:14]:14}" for part in found if each in part]
         if any(part[each]["seconds"] > given.above for part in found if each in part):
             print(f"{each:60}", " | ".join(cells))
-    print(f"{'sum of ' + str(len(found[0])):60}",
-          " | ".join(f"{sum(row['seconds'] for row in part.values()):8.1f} s {'':14}" for part in found))  # fmt: skip
-    print(f"{'above ' + str(given.above) + ' s':60}",
-          " | ".join(f"{sum(row['seconds'] > given.above for row in part.values()):8} {'':16}" for part in found))  # fmt: skip
+    sums, above = (
+        [f"{sum(row['seconds'] for row in part.values()):8.1f} s {'':14}" for part in found],
+        [f"{sum(row['seconds'] > given.above for row in part.values()):8} {'':16}" for part in found],
+    )
+    print(f"{'sum of ' + str(len(found[0])):60}", " | ".join(sums))
+    print(f"{f'above {given.above:g} s':60}", " | ".join(above))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
     # An overflow is a result here: the run diverges.
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = recursion(setup)
-        recorder = Recorder(moments)
+        recorder = moments.recorder()
         values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
         for t, moment in enumerate(moments.before_rounds()):
             values[:, t], errors[:, t] = recorder.record(moment)
@@ -298,6 +298,10 @@ class Moments:
         self.fixed = setup.trace.fixed(setup.T)
         self.last = np.full(self.distinct, -1)
         self._maps: dict[bytes, RoundMap] = {}
+
+    def recorder(self) -> Recorder:
+        """The quantities that `before_rounds` gives the moments of."""
+        return Recorder(self)
 
     @cached_property
     def plan(self) -> RecordPlan:

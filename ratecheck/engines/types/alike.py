@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.model.algorithm import TermMap
 from ratecheck.algorithms.model.sloped import Sloped
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.affine import AffineRounds, Layout
+from ratecheck.engines.moments.affine import AffineRounds, Layout, Start
 from ratecheck.engines.moments.exact import Moments, VaryingMoments
 from ratecheck.engines.moments.moment import EPS, Moment, majorant
 from ratecheck.engines.records import RecordPlan, plan
@@ -57,19 +57,21 @@ def types(setup: Setup) -> list[Members] | None:
     """The clients of every type, numbered by their first; None where clients are not taken together."""
     fixed = setup.trace.fixed(setup.T)
     law = setup.trace.law(0) if fixed is None and setup.trace.constant_law else None
-    if not _of_slopes(setup) or setup.trace.partition is not None or (fixed is None and law is None):
+    if setup.algorithm.mixed or setup.trace.partition is not None or (fixed is None and law is None):
         return None
-    found = _groups(setup, fixed)
+    if not of_slopes(setup):
+        return None
+    found = groups(setup, fixed)
     if law is None or 2 * len(found) > setup.problem.n:
         return found
     even = law.match(subsets=lambda _: True, clients=lambda each: _even(setup, each, found), sets=lambda _: False)
     return found if even else None
 
 
-def _of_slopes(setup: Setup) -> bool:
+def of_slopes(setup: Setup) -> bool:
     """Whether clients of one Hessian differ in slopes alone, and quantities are means over the clients."""
     problem, algorithm = setup.problem, setup.algorithm
-    if problem.quadratic is None or algorithm.mixed or algorithm.oracle != algorithm.record_oracle:
+    if problem.quadratic is None or algorithm.oracle != algorithm.record_oracle:
         return False
     stepped = all(block in algorithm.local.values() for block, size in setup.sizes.items() if size)
     # Personal minimisers differ from client to client.
@@ -77,7 +79,7 @@ def _of_slopes(setup: Setup) -> bool:
     return stepped and not own and algorithm.projects is None and bool((setup.shares == setup.shares[0]).all())
 
 
-def _groups(setup: Setup, fixed: NDArray[np.bool_] | None) -> list[Members]:
+def groups(setup: Setup, fixed: NDArray[np.bool_] | None) -> list[Members]:
     """Clients with the same Hessian and numbers that come in the same rounds."""
     quadratic = setup.problem.quadratic
     assert quadratic is not None
@@ -103,7 +105,7 @@ def moments(setup: Setup) -> Moments:
     return VaryingAlikeMoments(setup) if setup.algorithm.varying else AlikeMoments(setup)
 
 
-def _by_types(setup: Setup, members: Sequence[Members]) -> Setup:
+def by_types(setup: Setup, members: Sequence[Members]) -> Setup:
     """The run with types of clients, whose oracles have no constant."""
     firsts, quadratic = np.array([each[0] for each in members]), setup.problem.quadratic
     assert quadratic is not None
@@ -119,20 +121,11 @@ def _by_types(setup: Setup, members: Sequence[Members]) -> Setup:
     )
 
 
-class AlikeMoments(PopulationMoments):
-    """The recursion by types of clients: see the module."""
+class SlopedMoments(Moments):
+    """A recursion in which ``members`` are the clients of each type, whose slopes are entries of the state."""
 
-    def __init__(self, setup: Setup) -> None:
-        found = types(setup)
-        assert found is not None
-        self.original, self.members = setup, found
-        super().__init__(_by_types(setup, found))
-
-    def _of_types(self, taking: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return taking[:, [members[0] for members in self.members]]
-
-    def _probabilities(self, law: Clients) -> Array:
-        return np.asarray(law.p[[members[0] for members in self.members]])
+    original: Setup
+    members: Sequence[Members]
 
     @cached_property
     def plan(self) -> RecordPlan:
@@ -169,7 +162,7 @@ class AlikeMoments(PopulationMoments):
             return None
         return layout.variable(block, layout.counts.by_block[block] - 1)
 
-    def _places(self, own: Layout) -> NDArray[np.intp]:
+    def places(self, own: Layout) -> NDArray[np.intp]:
         """Where the entries of a client's state are in one with slopes."""
         layout = self.rounds_of.client
         parts = [
@@ -177,34 +170,56 @@ class AlikeMoments(PopulationMoments):
         ]
         return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
 
-    def start(self) -> Moment:
-        """See `Moments.start`: mean states, and how the clients of a type differ from theirs."""
+    def states(self) -> tuple[Start, Array, Array]:
+        """The server's start, and the mean states (n, client) of the clients with the size of their terms."""
         setup = self.original.at(0)
         rounds = AffineRounds(setup)
-        start, places = rounds.start(), self._places(rounds.client)
-        n, c, wrong = self.n, rounds.c, rounds.c_error / EPS
-        states, sizes = np.zeros((n, self.client)), np.zeros((n, self.client))
+        start, c, wrong = rounds.start(), rounds.c, rounds.c_error / EPS
+        states, sizes = np.zeros((self.n, self.client)), np.zeros((self.n, self.client))
+        places = self.places(rounds.client)
         states[:, places], sizes[:, places] = np.stack(start.means), np.stack(start.sizes)
         for block, (first, last) in enumerate(zip(setup.starts, setup.starts[1:], strict=False)):
             if (at := self._slope(block)) is not None:
-                states[:, at], sizes[:, at] = c[:, first:last], wrong[:, first:last] + 0 * c[:, first:last]
+                # The constants are numbers of the problem, or off by what is said.
+                states[:, at], sizes[:, at] = c[:, first:last], wrong[:, first:last]
+        roots = [np.zeros((self.client, setup.problem.d)) for _ in self.members]
+        for root, members in zip(roots, self.members, strict=True):
+            root[places] = start.roots[int(members[0])]
+        from_clients = np.zeros((self.server, self.client))
+        from_clients[:, places] = start.from_clients
+        return replace(start, from_clients=from_clients, roots=roots), states, sizes
+
+
+class AlikeMoments(SlopedMoments, PopulationMoments):
+    """The recursion by types of clients: see the module."""
+
+    def __init__(self, setup: Setup) -> None:
+        found = types(setup)
+        assert found is not None
+        self.original, self.members = setup, found
+        super().__init__(by_types(setup, found))
+
+    def _of_types(self, taking: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return taking[:, [members[0] for members in self.members]]
+
+    def _probabilities(self, law: Clients) -> Array:
+        return np.asarray(law.p[[members[0] for members in self.members]])
+
+    def start(self) -> Moment:
+        """See `Moments.start`: mean states, and how the clients of a type differ from theirs."""
+        start, states, sizes = self.states()
         covariance = np.zeros((self.size, self.size))
         means, large, columns, apart = [], [], [], np.zeros((self.distinct, self.client))
-        for g, members in enumerate(self.members):
-            N, noise = len(members), np.zeros((self.client, setup.problem.d))
-            noise[places] = start.roots[int(members[0])]
-            rows, spread = self.outputs(g), self.spread_of(g)
-            loading = np.vstack([np.sqrt(N) * (start.from_clients @ noise[places]), noise / np.sqrt(N)])
+        for g, (members, noise) in enumerate(zip(self.members, start.roots, strict=True)):
+            N, rows, spread = len(members), self.outputs(g), self.spread_of(g)
+            loading = np.vstack([np.sqrt(N) * (start.from_clients @ noise), noise / np.sqrt(N)])
             covariance[np.ix_(rows, rows)] += loading @ loading.T
-            mean = states[members].mean(axis=0)
+            mean, size = mean_state(states[members], sizes[members])
             means.append(mean)
-            # The mean of equal numbers is one of them.
-            even = (states[members] == states[members[0]]).all(axis=0)
-            mean[even] = states[members[0]][even]
-            large.append(sizes[members].mean(axis=0) + np.where(even, 0.0, np.abs(states[members]).mean(axis=0)))
+            large.append(size)
             if N > 1:
                 covariance[np.ix_(spread, spread)] = noise @ noise.T
-                found, apart[g] = _root(states[members] - mean, sizes[members] + large[-1])
+                found, apart[g] = _root(states[members] - mean, sizes[members] + size)
                 placed = np.zeros((self.size, found.shape[1]))
                 placed[spread] = found
                 columns.append(placed)
@@ -212,11 +227,18 @@ class AlikeMoments(PopulationMoments):
         mean = np.concatenate([start.server, *means, nothing, [1.0]])
         size = np.concatenate([start.server_size, *large, apart.ravel(), [0.0]])
         roots = np.sqrt(np.diagonal(covariance))
-        unit = setup.problem.d + n + 16
+        unit = self.setup.problem.d + self.n + 16
         off, rounding = majorant(unit * (size + roots)), majorant(np.sqrt(2 * unit) * roots)
         zeros = np.zeros(self.size)
         whole = np.column_stack([mean, *columns])
         return Moment(whole, covariance, np.diag(off), np.diag(rounding), zeros, zeros)
+
+
+def mean_state(states: Array, sizes: Array) -> tuple[Array, Array]:
+    """The mean of states (N, entries), and the size of its terms: the mean of equal numbers is one of them."""
+    even = (states == states[0]).all(axis=0)
+    mean = np.where(even, states[0], states.mean(axis=0))
+    return mean, sizes.mean(axis=0) + np.where(even, 0.0, np.abs(states).mean(axis=0))
 
 
 def _root(differences: Array, sizes: Array) -> tuple[Array, Array]:
@@ -237,4 +259,4 @@ class VaryingAlikeMoments(VaryingMoments, AlikeMoments):
     """By types of clients, where coefficients differ from round to round."""
 
 
-__all__ = ["AlikeMoments", "moments", "pays", "types"]
+__all__ = ["AlikeMoments", "SlopedMoments", "by_types", "groups", "mean_state", "moments", "of_slopes", "pays", "types"]

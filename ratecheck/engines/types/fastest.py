@@ -6,7 +6,7 @@ from ratecheck.aliases import Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.exact import Moments, follow
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import alike
+from ratecheck.engines.types import alike, graph_modes
 from ratecheck.engines.types.populations import check, moments_of
 
 
@@ -17,5 +17,7 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
 
 
 def recursion(setup: Setup) -> Moments:
-    """`moments_of`, or that of clients that are alike where its state is smaller."""
+    """`moments_of`, or that of clients that are alike or of modes where its state is smaller."""
+    if graph_modes.applies(setup):
+        return graph_modes.GraphMoments(setup)
     return alike.moments(setup) if alike.pays(setup) else moments_of(setup)
