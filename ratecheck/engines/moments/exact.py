@@ -31,7 +31,16 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant, squares
-from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
+from ratecheck.engines.moments.roundmap import (
+    BlockRound,
+    Fluctuation,
+    Mixing,
+    Noise,
+    RoundMap,
+    SampledRound,
+    kept,
+    mixture,
+)
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
@@ -445,9 +454,16 @@ class Moments:
         )
         off, terms = self._added(A_0, error, B) + wrong, np.abs(A_0) + np.abs(B)
         general = RoundMap(A_0 + B, off, terms, noise + more, coins)
+        mixing = None
         if self.setup.mixing is not None:
-            return general.sometimes(self._mixer(self.setup.mixing), self.setup.mixes)
-        return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts and not coins else general
+            mixing = self._mixing(self.setup.mixing)
+            P = np.eye(self.size)
+            P[self.server : -1, self.server : -1] = mixing.matrix
+            general = general.sometimes(P, mixing.share)
+        if coins or not parts:
+            return general
+        own = np.stack([part.rows[self.server :] for part in parts])
+        return BlockRound(general, A_0 + B, self.server, own, mixing)
 
     def _coins(
         self, members: Iterable[tuple[int, float, float]], to_server: Array
@@ -478,17 +494,14 @@ class Moments:
                 noise = noise + own
         return found, wrong, noise
 
-    def _mixer(self, W: Array) -> Array:
+    def _mixing(self, W: Array) -> Mixing:
         """The map of z that takes mixed variables of client i to the sum over j of W_ij times those of client j."""
-        algorithm, layout, found = self.setup.algorithm, self.rounds_of.client, np.eye(self.size)
+        algorithm, layout, columns = self.setup.algorithm, self.rounds_of.client, [np.zeros(0, dtype=np.intp)]
         for name in algorithm.mixed:
             block = algorithm.client[name]
             slot = [each for each, where in algorithm.client.items() if where == block].index(name)
-            own = self.server + layout.variable(algorithm.blocks.index(block), slot)
-            for k in own:
-                here = k + self.client * np.arange(self.n)
-                found[np.ix_(here, here)] = W
-        return found
+            columns.append(layout.variable(algorithm.blocks.index(block), slot))
+        return Mixing(W, np.sort(np.concatenate(columns)), self.server, self.client, self.setup.mixes)
 
     def _added(self, A_0: Array, error: Array, B: Array) -> Array:
         """Errors of A_0 + B, the sum over the clients having ``error``."""
