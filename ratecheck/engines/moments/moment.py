@@ -116,6 +116,49 @@ class Moment:
         return self.inner(rows, rows, (sizes, sizes))
 
 
+class LocalMoments:
+    """The moments of parts of the state (parts, entries), such as what each client sees, one beside the other."""
+
+    def __init__(self, moment: Moment, positions: NDArray[np.intp]) -> None:
+        square = positions[:, :, None], positions[:, None, :]
+        self._mean, self._covariance = moment.mean.reshape(len(moment.mean), -1)[positions], moment.covariance[square]
+        self._off, self._rounding = moment.off[square], moment.rounding[square]
+        self._loose, self._rough, self._roots, self._spreads = (
+            each[positions][..., None] for each in (moment.loose, moment.rough, moment.roots, moment.spreads)
+        )
+
+    def inner(self, left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+        """E<left x, right x> of every part, and their rounding errors, for stacks (parts, rows, entries) and sizes."""
+        rows, others = left[0], right[0]
+        means = ((rows @ self._mean) * (others @ self._mean)).sum(axis=(1, 2))
+        values = means + ((rows @ self._covariance) * others).sum(axis=(1, 2))
+        lengths = self._lengths(*left)
+        errors = _product_errors(lengths, lengths if left is right else self._lengths(*right))
+        return values, errors
+
+    def _lengths(self, rows: Array, sizes: Array) -> tuple[Array, Array, Array]:
+        """`Moment.lengths`, of every part."""
+        mean, unit = rows @ self._mean, rows.shape[2] + 8
+        square, off, rounding = (
+            ((rows @ matrix) * rows).sum(axis=(1, 2)) for matrix in (self._covariance, self._off, self._rounding)
+        )
+        own, spread = sizes @ (self._loose + unit * self._roots), sizes @ self._spreads
+        rough = np.abs(rows) @ self._rough
+        error = EPS * (np.sqrt(np.maximum(off, 0.0)) + np.sqrt((own**2).sum(axis=(1, 2))))
+        fresh = (rough**2 + 2 * unit * spread**2).sum(axis=(1, 2))
+        length = np.sqrt((mean**2).sum(axis=(1, 2)) + np.abs(square))
+        # What is too small to be squared is there all the same.
+        length = np.where(mean.any(axis=(1, 2)), np.maximum(length, _SMALL), length)
+        return length, error, EPS * (np.maximum(rounding, 0.0) + fresh)
+
+
+def _product_errors(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:
+    """`product_error` of every part."""
+    (a, da, ra), (b, db, rb) = left, right
+    error = a * db + b * da + da * db + np.sqrt(ra) * np.sqrt(rb) + 16 * EPS * a * b
+    return np.asarray(error + TINY * (error > 0))
+
+
 def product_error(left: tuple[float, float, float], right: tuple[float, float, float]) -> float:
     """The error of an inner product whose factors have these `Moment.lengths`."""
     (a, da, ra), (b, db, rb) = left, right
