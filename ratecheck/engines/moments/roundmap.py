@@ -164,12 +164,20 @@ class RoundMap:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
         loose = self._loose(moment)
-        spread = self.linear(stack) - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
-        pushed, size = self.from_mean(moment.mean)
+        new, pushed, size = self._moved(moment)
+        spread = new - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
         spread[0] += pushed + self.noise.covariance
         spread[1] += np.diag(2 * majorant(loose) + majorant(self.noise.off))
         spread[2] += np.diag(self._rough(moment, size))
         return spread[0], spread[1], spread[2]
+
+    def _moved(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
+        last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
+        if last is None or last[0] is not moment:
+            new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+            last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
+        return last[1]
 
     def _loose(self, moment: Moment) -> Array:
         return np.asarray(self._wobble @ moment.roots)
@@ -206,11 +214,10 @@ class RoundMap:
             off = self.linear(moment.off[None])[0]
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+        new, pushed, size = self._moved(moment)
         # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
         new = new + new.transpose(0, 2, 1)
         new /= 2
-        pushed, size = self.from_mean(moment.mean)
         covariance = new[0] + pushed + self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
         _add(off, majorant(self.noise.off))
