@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import EPS, Moment, majorant, squares
+from ratecheck.engines.moments.moment import EPS, Moment, majorant, sandwich, squares
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,9 @@ class RoundMap:
         Contributions of the clients cancel one another where all would move the state alike: F_k m is taken as a whole.
         """
         spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        means = mean.reshape(len(mean), -1)
         for part in self.fluctuations:
-            shift = part.matrix @ mean[part.columns].reshape(len(part.columns), -1)
+            shift = part.matrix @ means[part.columns]
             spread[np.ix_(part.rows, part.rows)] += part.weight * (shift @ shift.T)
             size[part.rows] += abs(part.weight) * squares(shift)
         return spread, size
@@ -163,13 +164,32 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        loose = self._loose(moment)
-        new, pushed, size = self._moved(moment)
+        new, _, _ = self._moved(moment)
         spread = new - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
-        spread[0] += pushed + self.noise.covariance
-        spread[1] += np.diag(2 * majorant(loose) + majorant(self.noise.off))
-        spread[2] += np.diag(self._rough(moment, size))
+        found, off, rounding = self._beside(moment)
+        spread[0] += found
+        _add(spread[1], off)
+        _add(spread[2], rounding)
         return spread[0], spread[1], spread[2]
+
+    def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
+        """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
+        found, off, rounding = self._beside(moment)
+        results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
+        if not self.fluctuations:
+            return results
+        before, moved = rows @ self.mean, self._moved(moment)[0]
+        parts = (moment.covariance, moment.off, moment.rounding)
+        return [
+            each + sandwich(rows, new) - sandwich(before, part)
+            for each, new, part in zip(results, moved, parts, strict=True)
+        ]
+
+    def _beside(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """What noise and the mean of the state add to a covariance, and the diagonals for ``off`` and ``rounding``."""
+        _, pushed, size = self._moved(moment)
+        off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
+        return pushed + self.noise.covariance, off, self._rough(moment, size)
 
     def _moved(self, moment: Moment) -> tuple[Array, Array, Array]:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""

@@ -28,6 +28,12 @@ class Transition:
     def _spread(self) -> tuple[Array, Array, Array]:
         return self.round_map.spread(self.moment)
 
+    def _added(self, after: Array) -> list[Array]:
+        """What the round adds to the second moments of these rows of z'."""
+        if 2 * len(after) < after.shape[1]:
+            return self.round_map.spread_of(after, self.moment)
+        return [sandwich(after, added) for added in self._spread]
+
     @cached_property
     def _still(self) -> NDArray[np.bool_]:
         return kept(self.round_map.mean)
@@ -49,7 +55,7 @@ class Transition:
         size, unit = np.abs(before) if size is None else size, len(moment.mean) + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
-            matrices = [part + sandwich(after, added) for part, added in zip(matrices, self._spread, strict=True)]
+            matrices = [part + added for part, added in zip(matrices, self._added(after), strict=True)]
             # What a round leaves as it is cancels exactly.
             still = self._still
             size = np.where(still, np.minimum(size, np.abs(before + after)), size)

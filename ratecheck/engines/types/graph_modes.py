@@ -75,7 +75,7 @@ class Eigenbasis:
 
 
 @dataclass(frozen=True)
-class Modes:
+class ModeMoments:
     """Moments of the modes: means (b + 1, K, d), slopes being last and fixed, and second moments (b, b, K, d).
 
     ``second`` are covariance, ``off`` and ``rounding`` of a `Moment`, one after the other.
@@ -230,7 +230,7 @@ class GraphMoments(SlopedMoments):
         usual = np.where(mixed, s * lam + (1 - s), 1.0)
         return usual, np.where(mixed, np.sqrt(s * (1 - s)) * (lam - 1), 0.0)
 
-    def first_modes(self) -> Modes:
+    def first_modes(self) -> ModeMoments:
         """The moments of the modes at the start."""
         start, states, sizes = self.states()
         V, U, n, d, b = self.graph.vectors, self.hessian.vectors, self.n, self.d, self.slots - 1
@@ -252,9 +252,9 @@ class GraphMoments(SlopedMoments):
         second[1, at, at] = b * (wrong[:b] + unit * spread) ** 2
         second[2, at, at] = b * 2 * unit * spread**2
         self.slope_off = wrong[b]
-        return Modes(mean, second)
+        return ModeMoments(mean, second)
 
-    def advance(self, modes: Modes) -> Modes:
+    def advance(self, modes: ModeMoments) -> ModeMoments:
         """The modes after a round: as `RoundMap.advance` does, mode by mode."""
         local, (usual, coin), b = self.local, self.scales, self.slots - 1
         x, roots = modes.mean, modes.roots
@@ -303,7 +303,7 @@ class GraphMoments(SlopedMoments):
         own = np.einsum("ppkj->pkj", noise)
         rough = 2 * unit * (spread**2 + pushed + own) + (large[:, 0] * local.noise_rough[:, None, None]) ** 2
         new[2, at, at] += b * rough + guard * np.maximum(new[2, at, at], 0.0)
-        return Modes(mean, new)
+        return ModeMoments(mean, new)
 
     def before_rounds(self) -> Iterator[Any]:
         """The moment of the mean before each round, and the modes."""
@@ -379,7 +379,7 @@ class ModeRecorder(Recorder):
         b = len(second)
         return np.stack([sum((row[p][None] * second[p, q] for p in range(b)), np.zeros(())) for q in range(b)])
 
-    def _lengths(self, modes: Modes, row: Array) -> tuple[Array, tuple[float, float, float]]:
+    def _lengths(self, modes: ModeMoments, row: Array) -> tuple[Array, tuple[float, float, float]]:
         """The row's means, and the `Moment.lengths` of it."""
         b, unit, eigen = len(row) - 1, len(row) + 16, self._moments.hessian
         mean = np.einsum("pj,pkj->kj", row, modes.mean)
