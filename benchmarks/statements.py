@@ -43,7 +43,8 @@ def seconds(key: str, numbers: dict[str, Any]) -> tuple[float, str]:
     """Processor seconds of a verdict of the warm process, and the verdict."""
     import ratecheck as rc
 
-    found, outcome = [], ""
+    found: list[float] = []
+    outcome = ""
     while not found or (len(found) == 1 and found[0] > AGAIN):
         begun = time.process_time()
         try:
