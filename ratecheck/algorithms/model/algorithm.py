@@ -344,6 +344,10 @@ class LinearMaps:
         """See `Algorithm.sent`."""
         return self._read("sent", p)
 
+    def after(self, p: Parameters) -> Array:
+        """See `Algorithm.after`: columns (local, nearest)."""
+        return self._read("after", p, (self.algorithm.local, self._point), (self.algorithm.local,))
+
     def score(self, p: Parameters) -> Array:
         """See `Algorithm.score`."""
         return self._read("score", p)
