@@ -13,10 +13,10 @@ from typing import Any
 from ratecheck.errors import InputError
 from ratecheck.proving.forms import Entry, Key, Value
 from ratecheck.proving.program import Affine, Program, meets
-from ratecheck.proving.prove import Part, Proof
+from ratecheck.proving.prove import PotentialProof, ProofPart
 
 
-def certificate(proof: Proof) -> dict[str, Any]:
+def certificate(proof: PotentialProof) -> dict[str, Any]:
     """All parts of a proof as JSON data; numbers are fractions in text."""
     return {
         "schema": 1,
@@ -33,7 +33,7 @@ def certificate(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: ProofPart) -> dict[str, Any]:
     program, y = part.plan.program, part.y
     assert y is not None
     return {

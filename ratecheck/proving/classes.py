@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from ratecheck.proving.forms import Family, Form, plus
+from ratecheck.proving.forms import Form, VectorFamily, plus
 
-Point = Mapping[str, Family]
+Point = Mapping[str, VectorFamily]
 Inner = Callable[[Point, Point], Form]
 
 
 @dataclass(frozen=True)
-class Answer:
+class OracleAnswer:
     """What an oracle answers at a point: gradients, and the mean of the functions' values as a form."""
 
     name: str
@@ -47,7 +47,7 @@ class AnswerClass(Protocol):
     def has_values(self) -> bool:
         """Whether there are function values."""
 
-    def between(self, a: Answer, b: Answer, inner: Inner) -> Iterator[Form]:
+    def between(self, a: OracleAnswer, b: OracleAnswer, inner: Inner) -> Iterator[Form]:
         """Forms that are at most 0 for answers at two points, in this order."""
 
 
@@ -68,7 +68,7 @@ class Curved:
         """The property in a word."""
         return "smoothness" if self.mu < 0 else "strong convexity" if self.mu else "convexity"
 
-    def between(self, a: Answer, b: Answer, inner: Inner) -> Iterator[Form]:
+    def between(self, a: OracleAnswer, b: OracleAnswer, inner: Inner) -> Iterator[Form]:
         """See the class."""
         away, bent = apart(a.point, b.point), apart(a.gradient, b.gradient)
         ratio = Fraction(0) if self.L is None else self.mu / self.L
@@ -94,7 +94,7 @@ class Operator:
     name: str = "operator"
     has_values: bool = False
 
-    def between(self, a: Answer, b: Answer, inner: Inner) -> Iterator[Form]:
+    def between(self, a: OracleAnswer, b: OracleAnswer, inner: Inner) -> Iterator[Form]:
         """<F a - F b, a - b> >= mu ||a - b||^2, and >= ||F a - F b||^2/L; ||F a - F b|| <= L ||a - b||."""
         if a.name > b.name:
             return

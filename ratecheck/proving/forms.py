@@ -69,7 +69,7 @@ def product(block: str, a: Coefficients, b: Coefficients, *, deviations: bool) -
 
 
 @dataclass(frozen=True)
-class Family:
+class VectorFamily:
     """One vector per client of a ``block`` of variables; all alike where it is the server's.
 
     ``mean`` and ``own`` are coefficients of the mean over the clients and of a client's deviation from it.
@@ -82,26 +82,26 @@ class Family:
     mean: Coefficients = field(default_factory=dict)
     own: Coefficients = field(default_factory=dict)
     sampled: Coefficients = field(default_factory=dict)
-    joined: Family | None = None
+    joined: VectorFamily | None = None
 
-    def __add__(self, other: Family) -> Family:
+    def __add__(self, other: VectorFamily) -> VectorFamily:
         """The sum of two families that no draw tells apart."""
         return total(self.block, ((1, self), (1, other)))
 
-    def __sub__(self, other: Family) -> Family:
+    def __sub__(self, other: VectorFamily) -> VectorFamily:
         """The difference of two families that no draw tells apart."""
         return total(self.block, ((1, self), (-1, other)))
 
-    def times(self, factor: Fraction | int) -> Family:
+    def times(self, factor: Fraction | int) -> VectorFamily:
         """The multiple of a family."""
         return total(self.block, ((factor, self),))
 
-    def scaled(self, factor: Fraction | int) -> Family:
+    def scaled(self, factor: Fraction | int) -> VectorFamily:
         """The multiple of a family, where it may have joined."""
-        base = Family(self.block, self.mean, self.own, self.sampled).times(factor)
+        base = VectorFamily(self.block, self.mean, self.own, self.sampled).times(factor)
         if self.joined is None:
             return base
-        return Family(base.block, base.mean, base.own, base.sampled, self.joined.times(factor))
+        return VectorFamily(base.block, base.mean, base.own, base.sampled, self.joined.times(factor))
 
     @property
     def constant(self) -> bool:
@@ -109,11 +109,11 @@ class Family:
         return not (self.mean or self.own or self.sampled or self.joined)
 
 
-def total(block: str, parts: Iterable[tuple[Fraction | int, Family]]) -> Family:
+def total(block: str, parts: Iterable[tuple[Fraction | int, VectorFamily]]) -> VectorFamily:
     """The sum of multiples of families, of which none has joined."""
     used = [(factor, family) for factor, family in parts if factor]
     assert all(family.joined is None for _, family in used)
-    return Family(
+    return VectorFamily(
         block,
         combined(*((factor, family.mean) for factor, family in used)),
         combined(*((factor, family.own) for factor, family in used)),
@@ -121,15 +121,15 @@ def total(block: str, parts: Iterable[tuple[Fraction | int, Family]]) -> Family:
     )
 
 
-def difference(a: Family, b: Family) -> Family:
+def difference(a: VectorFamily, b: VectorFamily) -> VectorFamily:
     """A - b, where either may have joined."""
-    base = Family(a.block, a.mean, a.own, a.sampled) - Family(b.block, b.mean, b.own, b.sampled)
-    joined = (a.joined or Family(a.block)) - (b.joined or Family(b.block))
-    return base if joined.constant else Family(base.block, base.mean, base.own, base.sampled, joined)
+    base = VectorFamily(a.block, a.mean, a.own, a.sampled) - VectorFamily(b.block, b.mean, b.own, b.sampled)
+    joined = (a.joined or VectorFamily(a.block)) - (b.joined or VectorFamily(b.block))
+    return base if joined.constant else VectorFamily(base.block, base.mean, base.own, base.sampled, joined)
 
 
 @dataclass(frozen=True)
-class Draw:
+class ClientDraw:
     """A uniform draw of ``m`` of ``n`` clients, independent of the vectors that are drawn from."""
 
     n: int
@@ -145,7 +145,7 @@ class Draw:
         """m/n."""
         return Fraction(self.m, self.n)
 
-    def of_means(self, a: Family, b: Family) -> Form:
+    def of_means(self, a: VectorFamily, b: VectorFamily) -> Form:
         """E <mean_i a_i, mean_i b_i>."""
         a, b = self.mean_of(a), self.mean_of(b)
         return plus(
@@ -153,13 +153,13 @@ class Draw:
             (self.spread, product(a.block, a.sampled, b.sampled, deviations=True)),
         )
 
-    def average(self, a: Family, b: Family) -> Form:
+    def average(self, a: VectorFamily, b: VectorFamily) -> Form:
         """E (1/n) sum_i <a_i, b_i>."""
         if a.joined is None and b.joined is None:
             return plus((1, self.of_means(a, b)), (1, product(a.block, a.own, b.own, deviations=True)))
         # What has joined has no other part of the draw.
-        base = [Family(each.block, each.mean, each.own) for each in (a, b)]
-        extra = [each.joined or Family(each.block) for each in (a, b)]
+        base = [VectorFamily(each.block, each.mean, each.own) for each in (a, b)]
+        extra = [each.joined or VectorFamily(each.block) for each in (a, b)]
         return plus(
             (1, self.average(*base)),
             (self.share, self.average(base[0], extra[1])),
@@ -167,13 +167,13 @@ class Draw:
             (self.share, self.average(*extra)),
         )
 
-    def of_deviations(self, a: Family, b: Family) -> Form:
+    def of_deviations(self, a: VectorFamily, b: VectorFamily) -> Form:
         """E (1/n) sum_i <a_i - mean a, b_i - mean b>."""
         return plus((1, self.average(a, b)), (-1, self.of_means(a, b)))
 
-    def mean_of(self, a: Family) -> Family:
+    def mean_of(self, a: VectorFamily) -> VectorFamily:
         """The mean over all clients, as a family of the server's."""
         if a.joined is None:
             return a
         mean = combined((1, a.mean), (self.share, a.joined.mean))
-        return Family(a.block, mean, {}, combined((self.share, a.joined.own)))
+        return VectorFamily(a.block, mean, {}, combined((self.share, a.joined.own)))

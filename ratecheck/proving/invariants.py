@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from ratecheck.proving.forms import Family, total
-from ratecheck.proving.question import Question, State
+from ratecheck.proving.forms import VectorFamily, total
+from ratecheck.proving.question import Question, VectorState
 
 Row = dict[Hashable, Fraction]
 
@@ -40,7 +40,7 @@ def _invariants(
     start, first = started(q), played(q, 0, kept=())
     servers, clients = q.counts("server", b), q.counts("client", b)
 
-    def variables(state: State) -> list[Family]:
+    def variables(state: VectorState) -> list[VectorFamily]:
         return [*state.server[b][:servers], *(q.draw.mean_of(each) for each in state.client[b][:clients])]
 
     before, after = variables(first.raw_state), [_row(each) for each in variables(first.raw)]
@@ -64,7 +64,7 @@ def _invariants(
         yield Invariant(b, tuple(row[:servers]), tuple(row[servers:]))
 
 
-def _row(family: Family) -> Row:
+def _row(family: VectorFamily) -> Row:
     parts = {"mean": family.mean, "sampled": family.sampled}
     return {(part, number): value for part, row in parts.items() for number, value in row.items()}
 
@@ -108,7 +108,7 @@ def _reduced(vector: list[Fraction], space: list[list[Fraction]]) -> list[Fracti
     return vector
 
 
-def kept_by(kept: Sequence[Invariant], state: State) -> State:
+def kept_by(kept: Sequence[Invariant], state: VectorState) -> VectorState:
     """The state with a server variable given by the others, for each invariant."""
     server = {b: list(vectors) for b, vectors in state.server.items()}
     for each in kept:
@@ -117,6 +117,6 @@ def kept_by(kept: Sequence[Invariant], state: State) -> State:
             continue
         slot = max(k for k, c in enumerate(each.server) if c)
         parts = [(-c / each.server[slot], server[b][k]) for k, c in enumerate(each.server) if k != slot]
-        parts += [(-c / each.server[slot], Family(b, state.client[b][k].mean)) for k, c in enumerate(each.client)]
+        parts += [(-c / each.server[slot], VectorFamily(b, state.client[b][k].mean)) for k, c in enumerate(each.client)]
         server[b][slot] = total(b, parts)
-    return State(server, state.client)
+    return VectorState(server, state.client)

@@ -1,7 +1,7 @@
 """Potentials: quadratic forms of the states, and a multiple of f - f*, that are found and not given.
 
-A `Plan` is a semidefinite program whose feasible points are proofs. With V_t the potential before round t, which is
-the same for all rounds (one potential) or has coefficients of its own for each (a chain):
+A `ProofPlan` is a semidefinite program whose feasible points are proofs. With V_t the potential before round t, which
+is the same for all rounds (one potential) or has coefficients of its own for each (a chain):
 
 - mean: V_{t+1} <= V_t - metric_t + c and V >= 0, so that the mean of metric_t is at most V_0/T + c;
 - chain: V_{t+1} <= V_t + c_t - w_t metric_t and w_r metric_r <= V_r, so that sum_t w_t metric_t <= V_0 + sum_t c_t;
@@ -22,13 +22,13 @@ from typing import Any
 from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
 from ratecheck.proving.program import Program
-from ratecheck.proving.question import Compared, Question, State
-from ratecheck.proving.rounds import Round, Start
-from ratecheck.proving.vectors import Fact, Vectors
+from ratecheck.proving.question import Compared, Question, VectorState
+from ratecheck.proving.rounds import PlayedRound, RunStart
+from ratecheck.proving.vectors import KnownFact, Vectors
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProofPlan:
     """A program whose unknown ``factor`` multiplies the right side, and how many rounds a solution is about."""
 
     kind: str
@@ -45,24 +45,24 @@ class Potential:
         self.height = program.unknown(f"{label}: f - f*", signed=True) if q.has_values else None
         self.weights: dict[str, int] = {}
 
-    def before(self, played: Round) -> dict[int, Form]:
+    def before(self, played: PlayedRound) -> dict[int, Form]:
         """V before the round."""
         height = {} if self.height is None else played.height
         return self._at(played.vectors, played.state, height, played.here.gradient if self.gradients else None)
 
-    def after(self, played: Round) -> dict[int, Form]:
+    def after(self, played: PlayedRound) -> dict[int, Form]:
         """V after the round."""
         height = {} if self.height is None else played.next_height
         return self._at(
             played.vectors, played.after, height, played.next.gradient if self.gradients and played.next else None
         )
 
-    def at_start(self, start: Start) -> dict[int, Form]:
+    def at_start(self, start: RunStart) -> dict[int, Form]:
         """V before the first round."""
         height = {} if self.height is None else start.height
         return self._at(start.vectors, start.state, height, start.here.gradient if self.gradients else None)
 
-    def _at(self, vectors: Vectors, state: State, height: Form, gradient: Point | None) -> dict[int, Form]:
+    def _at(self, vectors: Vectors, state: VectorState, height: Form, gradient: Point | None) -> dict[int, Form]:
         """The potential at a state, by unknown."""
         found = {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
         for name, form in _terms(self.q, vectors, state, gradient).items():
@@ -72,7 +72,7 @@ class Potential:
         return found
 
 
-def _terms(q: Question, vectors: Vectors, state: State, gradient: Point | None) -> dict[str, Form]:
+def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | None) -> dict[str, Form]:
     """The forms that a potential may have, by name."""
     found: dict[str, Form] = {}
     for b in q.blocks:
@@ -99,7 +99,7 @@ def _sum(*parts: tuple[Fraction | int, Mapping[Any, Form]]) -> dict[int | None, 
     return found
 
 
-def _require(program: Program, affine: dict[int | None, Form], facts: Sequence[Fact], where: str) -> None:
+def _require(program: Program, affine: dict[int | None, Form], facts: Sequence[KnownFact], where: str) -> None:
     """Have an affine form be nonnegative by multiples of what is known."""
     for fact in facts:
         if fact.form:
@@ -107,19 +107,19 @@ def _require(program: Program, affine: dict[int | None, Form], facts: Sequence[F
     program.nonnegative(affine)
 
 
-def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> Plan:
+def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> ProofPlan:
     """One potential for a mean over the rounds: V_0/T + c <= a/T + b for ``every_T``, or the right side at T."""
     program = Program()
     factor, constant = program.unknown("factor", signed=True), program.unknown("constant", signed=True)
     V = Potential(program, q, "V", gradients=gradients)
-    played = Round(q, 0)
+    played = PlayedRound(q, 0)
     step = _sum((1, V.before(played)), (-1, V.after(played)), (1, {constant: {ONE: Fraction(1)}}))
     step[None] = plus((-1, played.metric(compared)))
     _require(program, step, played.facts, "round")
-    still = Round(q, 0, played=False)
+    still = PlayedRound(q, 0, played=False)
     _require(program, _sum((1, V.before(still))), still.facts, "V >= 0")
     first = program.unknown("V_0", signed=True)
-    start = Start(q)
+    start = RunStart(q)
     _require(program, _sum((-1, V.at_start(start)), (1, {first: {ONE: Fraction(1)}})), start.facts, "start")
     if every_T:
         assert q.in_rounds is not None
@@ -132,10 +132,10 @@ def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> 
             factor: {ONE: compared.right},
         }
         program.nonnegative(at_T)
-    return Plan("mean", program, factor, every_T=every_T)
+    return ProofPlan("mean", program, factor, every_T=every_T)
 
 
-def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "last") -> Plan:
+def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "last") -> ProofPlan:
     """A potential for each round: ``weights`` of the metric on the last round, the mean, or found for the best one."""
     program = Program()
     factor = program.unknown("factor", signed=True)
@@ -156,7 +156,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
         return {None: metric} if t == last else {}
 
     for t in range(last):
-        played = Round(q, t)
+        played = PlayedRound(q, t)
         step = _sum(
             (1, potentials[t].before(played)),
             (-1, potentials[t + 1].after(played)),
@@ -164,37 +164,37 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
             (-1, weighed(t, played.metric(compared))),
         )
         _require(program, step, played.facts, f"round {t}")
-    end = Round(q, last, played=compared.changes)
+    end = PlayedRound(q, last, played=compared.changes)
     _require(
         program,
         _sum((1, potentials[last].before(end)), (-1, weighed(last, end.metric(compared)))),
         end.facts,
         f"round {last}",
     )
-    start = Start(q)
+    start = RunStart(q)
     begin = _sum(
         (-1, potentials[0].at_start(start)),
         (-1, {u: {ONE: Fraction(1)} for u in constants}),
         (1, {factor: {ONE: compared.right}}),
     )
     _require(program, begin, start.facts, "start")
-    return Plan("chain", program, factor, every_T=False)
+    return ProofPlan("chain", program, factor, every_T=False)
 
 
-def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bool) -> Plan:
+def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bool) -> ProofPlan:
     """One potential that shrinks by ``rho`` in every round, for the claims on all of these rounds."""
     program = Program()
     factor, constant = program.unknown("factor", signed=True), program.unknown("constant", signed=True)
     first = program.unknown("V_0", signed=True)
     V = Potential(program, q, "V", gradients=gradients)
-    played = Round(q, 0)
+    played = PlayedRound(q, 0)
     step = _sum((rho, V.before(played)), (-1, V.after(played)), (1, {constant: {ONE: Fraction(1)}}))
     _require(program, step, played.facts, "round")
-    still = Round(q, 0, played=False)
+    still = PlayedRound(q, 0, played=False)
     _require(
         program, {**_sum((1, V.before(still))), None: plus((-1, still.metric(every[0])))}, still.facts, "metric <= V"
     )
-    start = Start(q)
+    start = RunStart(q)
     _require(program, _sum((-1, V.at_start(start)), (1, {first: {ONE: Fraction(1)}})), start.facts, "start")
     power, total = Fraction(1), Fraction(0)
     at = {each.round: each for each in every}
@@ -202,13 +202,13 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
         if t in at:
             program.nonnegative({factor: {ONE: at[t].right}, first: {ONE: -power}, constant: {ONE: -total}})
         power, total = power * rho, total * rho + 1
-    return Plan("rate", program, factor, every_T=False)
+    return ProofPlan("rate", program, factor, every_T=False)
 
 
-def one_step(q: Question, compared: Compared) -> Plan:
+def one_step(q: Question, compared: Compared) -> ProofPlan:
     """What one round changes, from any state that the method's invariants allow."""
     program = Program()
     factor = program.unknown("factor", signed=True)
-    played = Round(q, compared.round or 0)
+    played = PlayedRound(q, compared.round or 0)
     _require(program, {None: plus((-1, played.metric(compared))), factor: {ONE: compared.right}}, played.facts, "round")
-    return Plan("step", program, factor, every_T=True)
+    return ProofPlan("step", program, factor, every_T=True)

@@ -209,7 +209,7 @@ def solve(
     fixed = fixed or {}
     first = len(program.names)
     count = first + {"": 0, "one": 1, "each": len(program.blocks)}[margins]
-    system = _system(program, fixed, margins, range(first, count))
+    system = _rows_of(program, fixed, margins, range(first, count))
     objective = np.zeros(count)
     objective[[*cost]] = [*cost.values()]
     objective[first:] = -1.0
@@ -227,10 +227,10 @@ def solve(
     return Proposal(y[:first], float(objective @ y), y[first:], status)
 
 
-def _system(program: Program, fixed: Mapping[int, Fraction], margins: str, added: range) -> _System:
+def _rows_of(program: Program, fixed: Mapping[int, Fraction], margins: str, added: range) -> _ConeRows:
     """The program in cones; ``added`` are the unknowns that are margins."""
     zero, least = program.rows()
-    system = _System()
+    system = _ConeRows()
     pinned: list[dict[int | None, Fraction]] = [{u: Fraction(1), None: -value} for u, value in fixed.items()]
     for row in [*zero, *pinned]:
         system.row(row)
@@ -253,7 +253,7 @@ def _system(program: Program, fixed: Mapping[int, Fraction], margins: str, added
 
 
 @dataclass
-class _System:
+class _ConeRows:
     """Rows b - A y in cones, as Clarabel takes them."""
 
     rows: list[int] = field(default_factory=list)

@@ -15,7 +15,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
-from ratecheck.proving.potentials import Plan, chain, mean, one_step, rate
+from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate
 from ratecheck.proving.program import certified, solve
 from ratecheck.proving.question import Question
 from ratecheck.stepsizes.feasible_set import step_names
@@ -38,19 +38,19 @@ _ROOM = Fraction(1, 1000)
 # Rounds with a potential of their own; each is a block of the program.
 _LONGEST_CHAIN = 40
 # Plans that prove a claim together, with the round that each is about.
-Way = Sequence[tuple[Callable[[], Plan], int | None]]
+Way = Sequence[tuple[Callable[[], ProofPlan], int | None]]
 # Rounds of a claim on every round, each of which is a chain.
 _MOST_CHAINS = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class ProofPart:
     """One proof: ``factor`` times the right side, by a plan and exact values of its unknowns.
 
     ``round`` is the one that it is about, None for all. ``smallest`` is the least factor that the solver finds.
     """
 
-    plan: Plan
+    plan: ProofPlan
     round: int | None
     smallest: float
     factor: Fraction | None
@@ -64,11 +64,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Proved:
+class ProvedClaim:
     """What was found of one claim: the parts that prove it together."""
 
     claim: str
-    parts: tuple[Part, ...]
+    parts: tuple[ProofPart, ...]
 
     @property
     def factor(self) -> Fraction | None:
@@ -83,13 +83,13 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Proof:
+class PotentialProof:
     """All claims of a statement at its numbers."""
 
     statement: Statement
     values: Mapping[str, float]
     defaulted: tuple[str, ...]
-    claims: tuple[Proved, ...]
+    claims: tuple[ProvedClaim, ...]
     seconds: float
 
     @property
@@ -111,7 +111,7 @@ class Proof:
         return all(part.plan.every_T for claim in self.claims for part in claim.parts)
 
 
-def prove(statement: Statement, given: Given) -> Proof:
+def prove(statement: Statement, given: Given) -> PotentialProof:
     """Look for a proof of every claim of a statement at numbers; those not given have defaults.
 
     Raises `InputError` for what no proof is looked for, and for numbers that break a condition.
@@ -124,7 +124,7 @@ def prove(statement: Statement, given: Given) -> Proof:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
     values, defaulted = completed(written, given)
     claims = tuple(_proved(Question(replace(written, claims=(claim,)), values), claim) for claim in written.claims)
-    return Proof(statement, values, defaulted, claims, time.perf_counter() - begun)
+    return PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
 
 
 def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -178,7 +178,7 @@ def _rounded(statement: Statement, values: dict[str, float], name: str) -> dict[
     return trial if all(check.holds is not False for check in statement.check_conditions(trial)) else values
 
 
-def _proved(q: Question, claim: Claim) -> Proved:
+def _proved(q: Question, claim: Claim) -> ProvedClaim:
     """The best proof of one claim."""
     if claim.relation is not Relation.AT_MOST:
         raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
@@ -190,20 +190,20 @@ def _proved(q: Question, claim: Claim) -> Proved:
         smallest = max(each.smallest for each in plans)
         parts = tuple(_part(each) for each in plans) if smallest < 1 + _TIGHT else ()
         if parts and all(part.factor is not None and part.factor <= 1 + _HAIR for part in parts):
-            return Proved(claim.name, parts)
+            return ProvedClaim(claim.name, parts)
         best.append((smallest, plans))
     for _, plans in sorted(best, key=lambda each: each[0])[:2]:
         parts = tuple(_part(each, room=True) for each in plans)
         if all(part.factor is not None for part in parts):
-            return Proved(claim.name, parts)
-    return Proved(claim.name, ())
+            return ProvedClaim(claim.name, parts)
+    return ProvedClaim(claim.name, ())
 
 
 @dataclass(frozen=True)
 class _Sized:
     """A plan for a round with the least factor that the solver finds."""
 
-    plan: Plan
+    plan: ProofPlan
     round: int | None
     smallest: float
 
@@ -220,7 +220,7 @@ def _sized(way: Way) -> list[_Sized] | None:
     return found
 
 
-def _part(sized: _Sized, *, room: bool = False) -> Part:
+def _part(sized: _Sized, *, room: bool = False) -> ProofPart:
     """A proof with a factor near the smallest one."""
     plan, smallest = sized.plan, sized.smallest
     near = _above(Fraction(max(smallest, 0.0)) * (1 + _ROOM) + Fraction(1, 10**6))
@@ -230,8 +230,8 @@ def _part(sized: _Sized, *, room: bool = False) -> Part:
     for goal, faces in [*attempts, *([(near, True)] if room else [])]:
         y = certified(plan.program, {plan.factor: goal}, faces=faces)
         if y is not None:
-            return Part(plan, sized.round, smallest, goal, y)
-    return Part(plan, sized.round, smallest, None, None)
+            return ProofPart(plan, sized.round, smallest, goal, y)
+    return ProofPart(plan, sized.round, smallest, None, None)
 
 
 def _above(number: Fraction) -> Fraction:

@@ -17,7 +17,7 @@ from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, U,
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
-from ratecheck.proving.forms import Draw, Family, Form, Value, difference
+from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, difference
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import says_convex
 from ratecheck.settings.measured import PREVIOUS, written_out
@@ -58,11 +58,11 @@ LOWEST = Value("f*")
 
 
 @dataclass(frozen=True)
-class State:
+class VectorState:
     """Variables of the server and of a client, by block and slot."""
 
-    server: Mapping[str, Sequence[Family]]
-    client: Mapping[str, Sequence[Family]]
+    server: Mapping[str, Sequence[VectorFamily]]
+    client: Mapping[str, Sequence[VectorFamily]]
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,9 @@ class Question:
         return self.m < self.n
 
     @cached_property
-    def draw(self) -> Draw:
+    def draw(self) -> ClientDraw:
         """The draw of the participants of a round."""
-        return Draw(self.n, self.m)
+        return ClientDraw(self.n, self.m)
 
     def constant(self, fact: str) -> Fraction | None:
         """The number of a fact, such as F_0."""
@@ -481,39 +481,39 @@ class Question:
         found = dict(zip(self.algorithm.blocks, self.maps.point(), strict=True))
         return {b: found[b] for b in self.blocks}
 
-    def recorded(self, state: State) -> dict[str, Family]:
+    def recorded(self, state: VectorState) -> dict[str, VectorFamily]:
         """The point at which quantities are recorded."""
         return {b: getattr(state, group)[b][slot] for b, (group, slot) in self.recorded_slots.items()}
 
-    def at_origin(self, state: State) -> State:
+    def at_origin(self, state: VectorState) -> VectorState:
         """A state of new vectors: the recorded point is the origin, unless a minimiser is."""
         if self.minimiser:
             return state
         places = {(group, b, slot) for b, (group, slot) in self.recorded_slots.items()}
 
-        def cleared(group: str, vectors: Mapping[str, Sequence[Family]]) -> dict[str, list[Family]]:
+        def cleared(group: str, vectors: Mapping[str, Sequence[VectorFamily]]) -> dict[str, list[VectorFamily]]:
             return {
-                b: [Family(b) if (group, b, k) in places else each for k, each in enumerate(row)]
+                b: [VectorFamily(b) if (group, b, k) in places else each for k, each in enumerate(row)]
                 for b, row in vectors.items()
             }
 
-        return State(cleared("server", state.server), cleared("client", state.client))
+        return VectorState(cleared("server", state.server), cleared("client", state.client))
 
-    def gauged(self, state: State) -> State:
+    def gauged(self, state: VectorState) -> VectorState:
         """The state seen from the recorded point, unless a minimiser is the origin."""
         if self.minimiser:
             return state
         point, (on_server, on_client) = self.recorded(state), self.shift
 
-        def seen(vectors: Mapping[str, Sequence[Family]], weights: Mapping[str, Sequence[Fraction]]) -> Any:
+        def seen(vectors: Mapping[str, Sequence[VectorFamily]], weights: Mapping[str, Sequence[Fraction]]) -> Any:
             return {
                 b: [difference(each, point[b].scaled(w)) for each, w in zip(row, weights[b], strict=True)]
                 for b, row in vectors.items()
             }
 
-        return State(seen(state.server, on_server), seen(state.client, on_client))
+        return VectorState(seen(state.server, on_server), seen(state.client, on_client))
 
-    def named(self, state: State, group: str, block: str) -> list[tuple[str, Family]]:
+    def named(self, state: VectorState, group: str, block: str) -> list[tuple[str, VectorFamily]]:
         """Variables of a state that a potential may use, by name."""
         names = [name for name, where in getattr(self.algorithm, group).items() if where == block]
         used = zip(names, getattr(state, group)[block], strict=False)

@@ -11,15 +11,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from ratecheck.algorithms.model.algorithm import TermOver
-from ratecheck.proving.classes import Answer, Point
-from ratecheck.proving.forms import Family, Form, Value, difference, plus, total
+from ratecheck.proving.classes import OracleAnswer, Point
+from ratecheck.proving.forms import Form, Value, VectorFamily, difference, plus, total
 from ratecheck.proving.invariants import Invariant, invariants, kept_by
-from ratecheck.proving.question import Compared, Question, State, Table
-from ratecheck.proving.vectors import Fact, Vectors
+from ratecheck.proving.question import Compared, Question, Table, VectorState
+from ratecheck.proving.vectors import KnownFact, Vectors
 from ratecheck.settings.measured import PREVIOUS
 
 
-class Round:
+class PlayedRound:
     """Round ``t``: ``state`` and ``point`` before it, ``after`` and ``next_point`` after it, and all ``facts``.
 
     ``kept`` are the invariants that the state before it satisfies, by default those of the method.
@@ -34,31 +34,31 @@ class Round:
         if q.minimiser:
             v.minimiser()
         make = {"server": v.shared, "client": v.clients}
-        free = State(
+        free = VectorState(
             *(
                 {
                     b: [*(make[group](b) for _ in range(q.counts(group, b)))]
-                    + [Family(b)] * (q.slots(group) - q.counts(group, b))
+                    + [VectorFamily(b)] * (q.slots(group) - q.counts(group, b))
                     for b in q.blocks
                 }
                 for group in ("server", "client")
             )
         )
         self.raw_state = free
-        self.state = q.at_origin(kept_by(invariants(q, Round, Start) if kept is None else kept, free))
+        self.state = q.at_origin(kept_by(invariants(q, PlayedRound, RunStart) if kept is None else kept, free))
         self.point = q.recorded(self.state)
-        self._extra: list[Fact] = []
+        self._extra: list[KnownFact] = []
         self.next_point: Point | None = None
         if played:
             self._play()
 
     @cached_property
-    def here(self) -> Answer:
+    def here(self) -> OracleAnswer:
         """The oracle's exact answer at the recorded point."""
         return self.vectors.at("x", self.point)
 
     @cached_property
-    def next(self) -> Answer | None:
+    def next(self) -> OracleAnswer | None:
         """The answer at the recorded point after the round; None where that depends on who took part."""
         if self.question.sampled or self.next_point is None:
             return None
@@ -107,7 +107,7 @@ class Round:
             kept, message = out[: q.slots("client")], out[q.slots("client") :]
             server[b] = apply(aggregate[b], [*servers[b], *(_drawn_sum(each, q) for each in message)], b)
             client[b] = [_joining(*pair) for pair in zip(clients[b], kept, strict=True)] if q.sampled else kept
-        self.raw = State(server, client)
+        self.raw = VectorState(server, client)
         self.next_point = q.recorded(self.raw)
         self.after = q.gauged(self.raw)
 
@@ -127,7 +127,7 @@ class Round:
         return {b: answer.gradient[b] + noise[b] for b in q.blocks}
 
     @cached_property
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[KnownFact]:
         """Everything that is known of the vectors so far: to be read last."""
         v, q = self.vectors, self.question
         found = [*v.facts, *self._extra, *v.interpolation(), *v.bounded()]
@@ -202,7 +202,7 @@ class Round:
         return form
 
 
-class Start:
+class RunStart:
     """The state before the first round, and what is known of it."""
 
     def __init__(self, question: Question) -> None:
@@ -211,9 +211,9 @@ class Start:
         if q.minimiser:
             v.minimiser()
         new = {b: v.shared if b == q.shared else v.clients for b in q.blocks}
-        self.point: Point = {b: new[b](b) if q.minimiser else Family(b) for b in q.blocks}
+        self.point: Point = {b: new[b](b) if q.minimiser else VectorFamily(b) for b in q.blocks}
         client, server = q.start_tables
-        told: Point = {b: Family(b) for b in q.blocks}
+        told: Point = {b: VectorFamily(b) for b in q.blocks}
         if any(row[1] for b in q.blocks for row in client[b]):
             # What clients remember is the mean of K answers.
             if q.proximal:
@@ -222,12 +222,12 @@ class Start:
                 noise = v.noise(Fraction(1, q.K)) if self.here else {}
                 told = {b: self.here.gradient[b] + noise[b] for b in q.blocks}
         clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
-        means = {b: [Family(b, each.mean) for each in clients[b]] for b in q.blocks}
-        self.raw = State({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
+        means = {b: [VectorFamily(b, each.mean) for each in clients[b]] for b in q.blocks}
+        self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
         self.state = q.gauged(self.raw)
 
     @cached_property
-    def here(self) -> Answer:
+    def here(self) -> OracleAnswer:
         """The oracle's exact answer at the start."""
         return self.vectors.at("x0", self.point)
 
@@ -237,17 +237,17 @@ class Start:
         return self.vectors.height("x0", self.point)
 
     @cached_property
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[KnownFact]:
         """Everything that is known of the vectors so far: to be read last."""
         q, v = self.question, self.vectors
-        found: list[Fact] = []
+        found: list[KnownFact] = []
         if q.F_0 is not None:
-            found.append(Fact("F_0", plus((1, self.height), (-1, q.lowest), (-q.F_0, LIMIT))))
+            found.append(KnownFact("F_0", plus((1, self.height), (-1, q.lowest), (-q.F_0, LIMIT))))
         if q.R_0 is not None:
-            found.append(Fact("dist2_0", plus((1, v.of_means(self.point, self.point)), (-q.R_0, LIMIT))))
+            found.append(KnownFact("dist2_0", plus((1, v.of_means(self.point, self.point)), (-q.R_0, LIMIT))))
         if q.B_0 is not None:
             g = self.here.gradient[q.shared]
-            found.append(Fact("B_0", plus((q.n, v.draw.average(g, g)), (-q.B_0, LIMIT))))
+            found.append(KnownFact("B_0", plus((q.n, v.draw.average(g, g)), (-q.B_0, LIMIT))))
         found += [*v.facts, *v.interpolation(), *v.bounded()]
         for answer in v.answers:
             if answer.name == "x0":
@@ -258,18 +258,18 @@ class Start:
 LIMIT: Form = {Value("1"): Fraction(1)}
 
 
-def apply(table: Table, inputs: Sequence[Family], block: str) -> list[Family]:
+def apply(table: Table, inputs: Sequence[VectorFamily], block: str) -> list[VectorFamily]:
     """Outputs of a table of coefficients on families."""
     return [total(block, zip(row, inputs, strict=True)) for row in table]
 
 
-def _drawn_sum(message: Family, q: Question) -> Family:
+def _drawn_sum(message: VectorFamily, q: Question) -> VectorFamily:
     """The sum of the participants' messages."""
     mean, own = ({number: value * q.m for number, value in part.items()} for part in (message.mean, message.own))
-    return Family(message.block, mean, {}, own if q.sampled else {})
+    return VectorFamily(message.block, mean, {}, own if q.sampled else {})
 
 
-def _joining(old: Family, new: Family) -> Family:
+def _joining(old: VectorFamily, new: VectorFamily) -> VectorFamily:
     """A client's vector that becomes ``new`` where it takes part."""
     change = new - old
-    return old if change.constant else Family(old.block, old.mean, old.own, {}, change)
+    return old if change.constant else VectorFamily(old.block, old.mean, old.own, {}, change)

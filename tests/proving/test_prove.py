@@ -16,14 +16,14 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.proving.certificate import certificate, check
 from ratecheck.proving.invariants import invariants
-from ratecheck.proving.prove import Proof, completed, prove
+from ratecheck.proving.prove import PotentialProof, completed, prove
 from ratecheck.proving.question import Question
-from ratecheck.proving.rounds import Round, Start
+from ratecheck.proving.rounds import PlayedRound, RunStart
 
 WRONG = {pair.wrong.key: pair.wrong for pair in PAIRS}
 
 
-def _of(key: str, **given: float) -> Proof:
+def _of(key: str, **given: float) -> PotentialProof:
     return prove(bounds.get(key), given)
 
 
@@ -59,7 +59,7 @@ def test_control_variates_add_up_to_the_servers() -> None:
     """SCAFFOLD keeps c = mean of the c_i, without which there is no proof."""
     statement = bounds.get("classics/scaffold-values").written
     values, _ = completed(statement, {"K": 2})
-    (kept,) = invariants(Question(statement, values), Round, Start)
+    (kept,) = invariants(Question(statement, values), PlayedRound, RunStart)
     assert [c for c in kept.server if c] == [-c for c in kept.client if c]
     assert _of("classics/scaffold-values", K=2).verdict == "PROVED"
 

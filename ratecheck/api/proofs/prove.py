@@ -12,7 +12,7 @@ from ratecheck.api.given import Parameter, Parameters, StatementLike, one
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.proving import certificate as certificates
-from ratecheck.proving.prove import Proof
+from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.prove import prove_fields, prove_text
@@ -22,7 +22,7 @@ from ratecheck.views.proofs.prove import prove_fields, prove_text
 class ProveResult(Result):
     """A ``proof`` of a statement at numbers, or what of it was found; ``file`` is where its certificate is."""
 
-    proof: Proof
+    proof: PotentialProof
     file: str = ""
 
     @property

@@ -308,7 +308,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class Mixing:
+class BlockMixing:
     """z -> P z with probability ``share``: entries ``columns`` of each client become the sum over j of W_ij of j's.
 
     Clients have ``client`` entries each, from ``first`` on.
@@ -360,7 +360,7 @@ class BlockRound(RoundMap):
     """
 
     def __init__(
-        self, general: RoundMap, local: Array, servers: int, own: NDArray[np.intp], mixing: Mixing | None = None
+        self, general: RoundMap, local: Array, servers: int, own: NDArray[np.intp], mixing: BlockMixing | None = None
     ) -> None:
         super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
         self._arrow, self._mixing = Arrow(local, servers, own), mixing

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.numbers import counted
-from ratecheck.proving.prove import Part, Proof, Proved
+from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 
 # Facts and terms beyond these are counted.
 _SHOWN = 12
@@ -15,7 +15,7 @@ _SHOWN = 12
 _ROUNDS = 2
 
 
-def prove_text(found: Proof) -> str:
+def prove_text(found: PotentialProof) -> str:
     """The verdict with its factor, the potential, and the inequalities with their weights."""
     lines = [f"{found.verdict} at these numbers  {found.statement.key}   {_numbers(found)}"]
     for claim in found.claims:
@@ -27,12 +27,12 @@ def prove_text(found: Proof) -> str:
     return "\n".join(lines)
 
 
-def _numbers(found: Proof) -> str:
+def _numbers(found: PotentialProof) -> str:
     names = [name for name in found.values if name in {*found.statement.written.parameters, "n", "m", "K", "T"}]
     return " ".join(f"{name}={found.values[name]:.10g}" for name in names)
 
 
-def _claim(found: Proof, claim: Proved) -> Iterator[str]:
+def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
     name = f"{claim.claim}: " if len(found.claims) > 1 else ""
     if claim.factor is None:
         yield f"{name}no potential of these forms was found; that refutes nothing"
@@ -46,7 +46,7 @@ def _claim(found: Proof, claim: Proved) -> Iterator[str]:
         yield from _weights(part)
 
 
-def _potential(part: Part) -> Iterator[str]:
+def _potential(part: ProofPart) -> Iterator[str]:
     terms: dict[str, list[str]] = {}
     for name, value in part.unknowns:
         label, _, term = name.partition(": ")
@@ -64,7 +64,7 @@ def _as_term(term: str) -> str:
     return f"({term})" if term == "f - f*" else term
 
 
-def _weights(part: Part) -> Iterator[str]:
+def _weights(part: ProofPart) -> Iterator[str]:
     facts = [
         (name, value)
         for (name, value) in part.unknowns
@@ -80,7 +80,7 @@ def _weights(part: Part) -> Iterator[str]:
         yield f"  and {len(facts) - _SHOWN} more"
 
 
-def _scope(found: Proof) -> str:
+def _scope(found: PotentialProof) -> str:
     kinds = {part.plan.kind for claim in found.claims for part in claim.parts}
     rounds = f"for T = {int(found.values['T'])}"
     if found.every_T:
@@ -93,7 +93,7 @@ def _decimal(value: Fraction) -> str:
     return text if Fraction(text) == value else f"{text}" if abs(value) else "0"
 
 
-def prove_fields(found: Proof) -> dict[str, Any]:
+def prove_fields(found: PotentialProof) -> dict[str, Any]:
     """Verdict, factor, potential, multipliers and seconds."""
     return {
         "key": found.statement.key,
@@ -119,7 +119,7 @@ def prove_fields(found: Proof) -> dict[str, Any]:
     }
 
 
-def _named(part: Part) -> dict[str, Any]:
+def _named(part: ProofPart) -> dict[str, Any]:
     potential = {n: str(v) for n, v in part.unknowns if n.partition(": ")[0].partition("_")[0] == "V" and ": " in n}
     multipliers = {n: str(v) for n, v in part.unknowns if n not in potential and ": " in n}
     return {"potential": potential, "multipliers": multipliers}
