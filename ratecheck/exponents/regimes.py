@@ -55,6 +55,8 @@ _LEAST_BLOCKS, _FEW_BLOCKS, _MANY_BLOCKS = 2.0, 20.0, 700.0
 _UNNAMED = 10.0
 # What it costs in the search by how many decades a term is off a power.
 _STRAIGHT = 30.0
+# Up to which a value of a term at some point may be that of 0.
+_NOTHING = 1e-9
 # What a decade of a size costs in the first search, and how much less in each that follows: these look at long runs.
 _LARGE, _LESS = 0.05, 0.15
 # Step sizes there: a fixed one that is to go with 10^16 local steps is smaller than any that is usual.
@@ -187,7 +189,12 @@ class Bound:
         """Whether a term vanishes where these constants are zero."""
         vocabulary = self.statement.vocabulary
         expr = self._terms[label].xreplace({vocabulary[name].symbol: sp.Integer(0) for name in zeros})
-        return bool(sp.simplify(expr) == 0)
+        if expr == 0 or not expr.free_symbols:
+            return bool(sp.simplify(expr) == 0)
+        # What has a value somewhere is not 0; to simplify it takes longer.
+        some = {symbol: sp.Rational(3 + 2 * k, 2 + k) for k, symbol in enumerate(sorted(expr.free_symbols, key=str))}
+        value = expr.xreplace(some).evalf()
+        return not (value.is_finite and abs(value) > _NOTHING) and bool(sp.simplify(expr) == 0)
 
 
 def _at_start(statement: Statement) -> sp.Expr | None:

@@ -22,8 +22,9 @@ from ratecheck.errors import InputError
 from ratecheck.exponents import regimes
 from ratecheck.exponents.card import MARGIN, Violation, columns, first_violation, right
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.hard_instances import check_covered, unknown, worst
+from ratecheck.exponents.hard_instances import covered, of_alike_alone, unknown, worst
 from ratecheck.exponents.regimes import Bound, Regime, TermRow
+from ratecheck.exponents.sweep import unmeasurable
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 
 
@@ -91,8 +92,10 @@ def by_term(
 ) -> ByTerm:
     """The niches of a statement, up to the first violation that `verify` confirms; none is begun once it is late."""
     statement = in_parts(statement)
+    if reason := "" if of_alike_alone(statement) else unmeasurable(statement):
+        return ByTerm(reason=reason)
     try:
-        check_covered(statement)
+        covered(statement)
     except InputError as error:
         return ByTerm(reason=str(error))
     bound = Bound(statement)
