@@ -77,6 +77,7 @@ def unknown(statement: Statement, scale: str | None) -> str:
 
 
 def of_alike_alone(statement: Statement) -> bool:
+    """Whether only instances of clients that are alike are known for a statement."""
     return alike.covers(statement) and alike.only(statement)
 
 

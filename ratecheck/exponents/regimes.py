@@ -36,7 +36,7 @@ POINTS = 7
 # before, what the constants allow at the start has been lost.
 _SAYS, _SAYS_MUCH = 0.1, 1e-4
 # Settings per round of the search, of which some are kept, and how far, in units of a range, the next are from them.
-_TRIES, _ELITE = 2000, 60
+TRIES, _ELITE = 2000, 60
 _NARROWER = (0.1, 0.1, 0.05, 0.05, 0.02, 0.02, 0.01)
 # A share beyond this is as good as all.
 _ENOUGH = 0.999
@@ -248,19 +248,21 @@ def find(
     between: tuple[float, float] | None = None,
     short: bool = False,
     bound: Bound | None = None,
+    tries: int = TRIES,
 ) -> Regime | str:
     """The regime of a row in one parameter; otherwise why there is none inside the conditions.
 
     A random search over the logarithms of all numbers, narrowed down to the best of them a few times. ``which`` counts
     searches: each begins a decade later in the parameter than the one before, looks at larger sizes, and keeps step
     sizes another decade below their caps. ``between`` are the least and the largest value of the parameter, where sizes
-    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step.
+    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step. Each time there are
+    so many ``tries``.
     """
     bound = bound or Bound(statement)
     rng = np.random.default_rng([seed, which, zlib.crc32(f"{statement.key} {row.name} {parameter}".encode())])
     draws = _Draws.of(statement, bound, row, parameter, between, short=short).later(which if between is None else 0)
     spare = 10.0**which if between is None else 1.0
-    unit = rng.random((_TRIES, len(draws.ranges)))
+    unit = rng.random((tries, len(draws.ranges)))
     best: tuple[float, Array] | None = None
     for spread in _NARROWER:
         values = draws.values(unit)
@@ -270,7 +272,7 @@ def find(
         if best is None or score[order[0]] > best[0]:
             best = float(score[order[0]]), unit[order[0]].copy()
         kept = unit[order[:_ELITE]]
-        unit = np.clip(kept[rng.integers(0, _ELITE, _TRIES)] + spread * rng.standard_normal(unit.shape), 0.0, 1.0)
+        unit = np.clip(kept[rng.integers(0, _ELITE, tries)] + spread * rng.standard_normal(unit.shape), 0.0, 1.0)
         unit[0] = best[1]
     assert best is not None
     values = draws.values(best[1][None])

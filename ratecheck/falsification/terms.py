@@ -27,6 +27,9 @@ from ratecheck.exponents.regimes import Bound, Regime, TermRow
 from ratecheck.exponents.sweep import unmeasurable
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 
+# Settings that are tried for a niche, again and again: a rate card looks at more.
+_TRIES = 600
+
 
 @dataclass(frozen=True)
 class Niche:
@@ -157,4 +160,4 @@ def _regimes(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Ite
     sizes = {*vocabulary.run.values()}
     for name in columns(statement, bound):
         if name in sizes or vocabulary.facts.get(name) in DELAYS:
-            yield regimes.find(statement, row, name, seed=seed, bound=bound)
+            yield regimes.find(statement, row, name, seed=seed, bound=bound, tries=_TRIES)
