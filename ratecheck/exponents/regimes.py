@@ -255,8 +255,8 @@ def find(
     A random search over the logarithms of all numbers, narrowed down to the best of them a few times. ``which`` counts
     searches: each begins a decade later in the parameter than the one before, looks at larger sizes, and keeps step
     sizes another decade below their caps. ``between`` are the least and the largest value of the parameter, where sizes
-    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step. Each time there are
-    so many ``tries``.
+    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step; there are
+    so many ``tries`` each time.
     """
     bound = bound or Bound(statement)
     rng = np.random.default_rng([seed, which, zlib.crc32(f"{statement.key} {row.name} {parameter}".encode())])

@@ -81,9 +81,10 @@ def _without_linear_algebra() -> Iterator[None]:
         yield
     finally:
         # Another module may have bound it by name while it looked.
-        for module in (here, sys.modules.get("numba.np.arraymath")):
-            if module is not None:
-                module.ensure_blas = known
+        here.ensure_blas = known
+        reader: Any = sys.modules.get("numba.np.arraymath")
+        if reader is not None:
+            reader.ensure_blas = known
 
 
 class _Underway(event.Listener):
