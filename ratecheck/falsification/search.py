@@ -2,8 +2,8 @@
 
 Where a scout evaluates instances in batches it sees thousands of points: corners and random ones of every shape, then
 those of differential evolution on the best shapes and in the niche of every term, then steps along the coordinates from
-the best. Whole verdicts are given to its leaders, and they alone count. Shapes without a scout are searched by verdicts, first on
-corners and random points, then by evolution, then by Nelder and Mead's method.
+the best. Whole verdicts are given to its leaders, and they alone count. Shapes without a scout are searched by
+verdicts, first on corners and random points, then by evolution, then by Nelder and Mead's method.
 """
 
 from __future__ import annotations
