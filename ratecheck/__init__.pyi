@@ -24,6 +24,8 @@ from .api.proofs.implications import ImplicationsResult as ImplicationsResult
 from .api.proofs.implications import implications as implications
 from .api.proofs.proof import ProofResult as ProofResult
 from .api.proofs.proof import proof as proof
+from .api.proofs.prove import ProveResult as ProveResult
+from .api.proofs.prove import prove as prove
 from .api.proofs.sharpen import SharpenResult as SharpenResult
 from .api.proofs.sharpen import sharpen as sharpen
 from .api.records.plot import PlotResult as PlotResult

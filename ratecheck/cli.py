@@ -35,6 +35,7 @@ COMMANDS = {
     "review": "One document about a paper: what was checked, what is wrong, what stands.",
     "verify": "Compare both sides of a statement on a problem.",
     "falsify": "Search for an instance on which a statement fails.",
+    "prove": "A proof from the method alone, by a potential that is found, in exact arithmetic.",
     "rates": "Does the worst case move with K, m, n, T as every term of a bound says?",
     "scaling": "Compare measured exponents with those of a bound.",
     "tables": "The papers' tables of rates, every row checked.",

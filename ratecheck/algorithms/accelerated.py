@@ -13,6 +13,7 @@ maps" (1967); Altschuler, Parrilo, "Acceleration by stepsize hedging" (2023).
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from typing import ClassVar
@@ -142,16 +143,12 @@ class Exact(OneStep):
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
         """beta_t as ``share`` and delta_t as ``length``, of A_0 = 0 and its recursion."""
-        q, before = p["conditioning"], 0.0
+        q = p["conditioning"]
         if q >= 1:
             raise InputError(
                 f'conditioning={q:g} breaks "conditioning < 1" of {self.name}: with mu = L one step is all it takes'
             )
-        after = _grown(before, q)
-        for _ in range(t):
-            if after > _LARGEST:
-                break
-            before, after = after, _grown(after, q)
+        before, after = _two_grown(t, q)
         share = before / ((1 - q) * after)
         length = ((1 - q) ** 2 * after - (1 + q) * before) / (2 * (1 + q + q * before))
         return {"share": share, "length": length}
@@ -165,6 +162,22 @@ class Exact(OneStep):
         x, y = total["x"] / p["m"], (1 - p["share"]) * server["z"] + p["share"] * server["x"]
         far = p["conditioning"] * p["length"]
         return {"z": (1 - far) * server["z"] + far * y + p["length"] * (x - y), "x": x}
+
+
+@functools.lru_cache(maxsize=16, typed=True)
+def _known_growth(q: float) -> list[float]:
+    """The sequence A of ITEM as far as it was evaluated, which `_two_grown` extends."""
+    return [0.0, _grown(0.0, q)]
+
+
+def _two_grown(t: int, q: float) -> tuple[float, float]:
+    """A_t and A_{t+1} in ITEM, or the last two before numbers become too large."""
+    known = _known_growth(q)
+    with _GROWING:
+        while len(known) < t + 2 and known[-1] <= _LARGEST:
+            known.append(_grown(known[-1], q))
+        last = min(t + 1, len(known) - 1)
+        return known[last - 1], known[last]
 
 
 def _grown(before: float, q: float) -> float:

@@ -9,7 +9,7 @@ from ratecheck.engines import setup
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.engines.request import RunRequest, takes_runs
-from ratecheck.engines.types import averages, long_runs, populations
+from ratecheck.engines.types import averages, fastest, long_runs
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
 from ratecheck.noise import NoiseLaw
@@ -65,7 +65,7 @@ def exact(
     Arguments as for ``simulate``; on a `problems.Population` ``v0`` has one row per type, and ``K`` may be a list by
     type. Raises `InputError` also where the run is not affine (problem not quadratic).
     """
-    return populations.expect(setup.ready(RunRequest.of(algorithm, problem, trace, given)), progress=progress)
+    return fastest.expect(setup.ready(RunRequest.of(algorithm, problem, trace, given)), progress=progress)
 
 
 @takes_runs

@@ -113,10 +113,10 @@ def _own(setup: Setup) -> list[str]:
 
 def _terms(setup: Setup, name: str) -> Record:
     """A quantity of the algorithm."""
-    clients = range(1) if setup.alike else range(setup.problem.distinct)
-    by_client = [setup.maps.records((name,), setup.parameters(i))[name] for i in clients]
-    by_client = by_client * (setup.problem.distinct // len(by_client))
-    terms = tuple(tuple(_padded(term) for term in column) for column in zip(*by_client, strict=True))
+    clients, kind = setup.kinds
+    of_kinds = [setup.maps.records((name,), setup.parameters(i))[name] for i in clients.tolist()]
+    columns = [[_padded(term) for term in column] for column in zip(*of_kinds, strict=True)]
+    terms = tuple(tuple(column[k] for k in kind.tolist()) for column in columns)
     return Record(name, np.zeros((0, setup.problem.d)), np.zeros(0), terms)
 
 

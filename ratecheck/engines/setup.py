@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, check_alike
 from ratecheck.algorithms.model.asking import MethodError, is_own, named
+from ratecheck.algorithms.model.batches import ParameterBatch
 from ratecheck.algorithms.model.nonlinear import Functions
 from ratecheck.aliases import Array
 from ratecheck.engines.request import RunRequest
@@ -22,6 +23,7 @@ from ratecheck.inputs import floats, nonnegative, positive, whole
 from ratecheck.noise import NoiseLaw
 from ratecheck.noise.build import build
 from ratecheck.participation import Participation
+from ratecheck.participation.model.pattern import Neighbours
 from ratecheck.problems import Moreau, Problem
 
 Integers = NDArray[np.int64]
@@ -104,6 +106,11 @@ class Setup:
         return self.trace.mixing if self.algorithm.mixed else None
 
     @property
+    def neighbours(self) -> Neighbours | None:
+        """The entries of that matrix that are not 0; None for methods that do not mix."""
+        return self.trace.neighbours if self.algorithm.mixed else None
+
+    @property
     def mixes(self) -> float:
         """The probability with which a round mixes them; 1 for methods that do not mix."""
         return self.trace.mixes if self.algorithm.mixed else 1.0
@@ -124,6 +131,17 @@ class Setup:
             and bool((self.shares == self.shares[0]).all())
             and all((value == value[0]).all() for value in values)
         )
+
+    @cached_property
+    def kinds(self) -> tuple[Integers, Integers]:
+        """The first client of each kind of parameters, and the kind (n,) of every client."""
+        if self.alike:
+            return np.zeros(1, dtype=np.int64), np.zeros(len(self.local_steps), dtype=np.int64)
+        values = (value for value in self.step_sizes.values() if isinstance(value, np.ndarray))
+        columns = np.column_stack([self.local_steps, self.weights, self.shares, *values])
+        _, first, kind = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return first[order], np.argsort(order)[kind.ravel()]
 
     @cached_property
     def shares(self) -> Array:
@@ -151,6 +169,13 @@ class Setup:
         Raises `InputError` where they differ from round to round and no round is named. A method whose server uses
         the local steps of one client raises it where they differ from client to client.
         """
+        known = self.numbers(i, participants=participants, delay=delay, weight=weight)
+        return self._in_rounds(ParameterBatch(known), None).at(0)
+
+    def numbers(
+        self, i: int | None = None, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
+    ) -> dict[str, float]:
+        """The `parameters` of client i, or of the server, but for the coefficients of a round."""
         server, i = i is None, i or 0
         sizes = {k: float(v[i]) if isinstance(v, np.ndarray) else v for k, v in self.step_sizes.items()}
         known: dict[str, float] = {
@@ -166,12 +191,46 @@ class Setup:
             **sizes,
         }
         if server and (self.local_steps != self.local_steps[0]).any():
-            known = _OfServer(self.algorithm, self.local_steps, known)
-        if self.round is None:
-            check_alike(self.algorithm, "what follows the run here")
-            return known
-        known.update(self.algorithm.coefficients(self.round, self.T, known))
+            return _OfServer(self.algorithm, self.local_steps, known)
         return known
+
+    def _in_rounds(self, parameters: ParameterBatch, rounds: range | None) -> ParameterBatch:
+        """The parameters in each of the rounds, one after the other; None for the round of the setup."""
+        algorithm = self.algorithm
+        if not algorithm.varying:
+            return parameters
+        if rounds is None and self.round is None:
+            check_alike(algorithm, "what follows the run here")
+        where = [self.round or 0] if rounds is None else rounds
+        known = [parameters.at(place) for place in range(parameters.size)]
+        found = [algorithm.coefficients(t, self.T, p) for t in where for p in known]
+        if any(each.keys() != found[0].keys() for each in found):
+            raise MethodError(f"{self.method.name}: coefficients has other parameters in some rounds than in others")
+        return parameters.repeated(len(where)).having(found)
+
+    def of_clients(
+        self, clients: Integers, rounds: range | None = None, *, delay: float = 1.0, weight: float | Array = 1.0
+    ) -> ParameterBatch:
+        """The parameters of several clients, (rounds, clients) in all; ``weight`` may be one for each client.
+
+        Without ``rounds`` they are those of the round of the setup.
+        """
+        weights = np.broadcast_to(np.asarray(weight, dtype=float), (len(clients),))
+        known = self.numbers(int(clients[0]), delay=delay, weight=float(weights[0]))
+        if len(clients) == 1:
+            return self._in_rounds(ParameterBatch(known), rounds)
+        arrays = {
+            "K": self.local_steps[clients], "p": self.shares[clients], "norm": self.norms[clients], "weight": weights,
+            **{name: value[clients] for name, value in self.step_sizes.items() if isinstance(value, np.ndarray)},
+        }  # fmt: skip
+        return self._in_rounds(ParameterBatch(known, arrays, len(clients)), rounds)
+
+    def of_server(self, participants: Integers, rounds: range | None = None) -> ParameterBatch:
+        """The parameters of the server with each of these numbers of participants, (rounds, numbers) in all."""
+        counts = np.maximum(participants, 1)
+        known = self.numbers(participants=int(counts[0]))
+        arrays = {} if len(counts) == 1 else {"m": counts}
+        return self._in_rounds(ParameterBatch(known, arrays, len(counts)), rounds)
 
     @cached_property
     def _mean_norm(self) -> float:
@@ -182,29 +241,45 @@ class Setup:
         return float((shares if counts is None else counts * shares) @ norms)
 
     def begin(self, i: int) -> tuple[Array, Array]:
-        """Coefficients of ``begin`` as (fixed, rate): at a delay they are fixed + rate/delay.
+        """Coefficients of ``begin`` of client i, as `begins` has them."""
+        fixed, rate = self.begins(np.array([i]))
+        return fixed[0], rate[0]
+
+    def begins(self, clients: Integers, rounds: range | None = None) -> tuple[Array, Array]:
+        """Coefficients of ``begin`` (rounds x clients, ...) as (fixed, rate): at a delay they are fixed + rate/delay.
 
         Raises `InputError` where they are not of that form: an error of the algorithm's definition.
         """
-        read = self.maps.begin
-        fixed = read(self.parameters(i, delay=np.inf))
+
+        def read(delay: float) -> Array:
+            return self.maps.many("begin", self.of_clients(clients, rounds, delay=delay))
+
+        fixed = read(np.inf)
         if not self.algorithm.uses_delay:
             return fixed, np.zeros_like(fixed)
-        rate = read(self.parameters(i, delay=1.0)) - fixed
-        if not np.allclose(read(self.parameters(i, delay=3.0)), fixed + rate / 3.0, rtol=1e-12):
+        rate = read(1.0) - fixed
+        if not np.allclose(read(3.0), fixed + rate / 3.0, rtol=1e-12):
             raise MethodError(f"{self.method.name}: begin is not affine in 1/delay")
         return fixed, rate
 
     def steps(self, i: int) -> Array:
         """Coefficients of ``step`` for each weight of client i, (1 or K, block, ...)."""
-        weights = self.weights[i]
-        read = self.maps.step
-        if not self.algorithm.weighs or len(weights) == 1:
-            return read(self.parameters(i, weight=float(weights[0])))[None]
-        fixed, once = (read(self.parameters(i, weight=w)) for w in (0.0, 1.0))
-        if not np.allclose(read(self.parameters(i, weight=3.0)), fixed + 3.0 * (once - fixed), rtol=1e-12):
+        return self.all_steps(np.array([i]))[0]
+
+    def all_steps(self, clients: Integers, rounds: range | None = None) -> Array:
+        """Coefficients of ``step`` (rounds x clients, 1 or K, block, ...) for each weight of a client."""
+
+        def read(weight: float | Array) -> Array:
+            return self.maps.many("step", self.of_clients(clients, rounds, weight=weight))[:, None]
+
+        weights = self.weights[clients]
+        if not self.algorithm.weighs or weights.shape[1] == 1:
+            return read(weights[:, 0])
+        fixed, once = (read(w) for w in (0.0, 1.0))
+        if not np.allclose(read(3.0), fixed + 3.0 * (once - fixed), rtol=1e-12):
             raise MethodError(f"{self.method.name}: step is not affine in the weight")
-        return fixed + weights[:, None, None, None] * (once - fixed)
+        each = np.tile(weights, (len(fixed) // len(clients), 1))
+        return np.asarray(fixed + each[..., None, None, None] * (once - fixed))
 
     def finish(self, i: int) -> Array:
         """Coefficients of ``finish``."""
@@ -216,12 +291,17 @@ class Setup:
 
     def aggregate(self, participants: int) -> Array:
         """Coefficients of ``aggregate``; a server that averages stays as it is without participants."""
-        table = self.maps.aggregate(self.parameters(participants=participants))
-        if participants or not self.algorithm.averages:
-            return table
-        idle = np.zeros_like(table)
-        idle[:, :, : table.shape[1]] = np.eye(table.shape[1])
-        return idle
+        return self.aggregates(np.array([participants]))[0]
+
+    def aggregates(self, participants: Integers, rounds: range | None = None) -> Array:
+        """Coefficients of ``aggregate`` (rounds x numbers, ...) with these numbers of participants."""
+        tables = self.maps.many("aggregate", self.of_server(participants, rounds))
+        if self.algorithm.averages:
+            idle = np.tile(participants == 0, len(tables) // len(participants))
+            slots = tables.shape[2]
+            tables[idle] = 0.0
+            tables[idle, :, :, :slots] = np.eye(slots)
+        return tables
 
     @property
     def projected(self) -> tuple[int, int]:
@@ -321,7 +401,7 @@ def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> 
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
     if not chosen.algorithm.mixed:
         return
-    if trace.mixing is None:
+    if trace.neighbours is None:
         raise InputError(
             f"{chosen.name} needs a graph of the clients: Graph.named('ring', {trace.n}), or another mixing matrix"
         )

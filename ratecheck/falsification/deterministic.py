@@ -149,7 +149,7 @@ class DeterministicCase:
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
         values, _ = statement.complete({**silent, **everyone, **given})
-        values, approached = _with_open_steps(statement, values)
+        values, approached = with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
         case = DeterministicCase(statement, values, approached)
         case._check_noise()
@@ -197,6 +197,11 @@ class DeterministicCase:
                 f'n={n}, K={K}, T={int(self.values["T"])} break "stochastic gradients <= {_MOST_CALLS}": {calls} <= '
                 f"{_MOST_CALLS} is false, and each has two outcomes. Smaller n, K or T would do, or {_SIGMA}=0."
             )
+
+    @property
+    def other_names(self) -> list[str]:
+        """What the vocabulary calls otherwise than the basic setting, in words."""
+        return other_symbols(self.statement)
 
     @property
     def method(self) -> Method:
@@ -258,7 +263,7 @@ class DeterministicCase:
 
         The mean of several functions has no infimum that could be read off the functions one by one.
         """
-        facts = self._facts
+        facts = self.facts
         return (
             self.operator
             or self.composite
@@ -379,7 +384,7 @@ class DeterministicCase:
         return next((self.values[name] for name in known), None)
 
     @cached_property
-    def _facts(self) -> frozenset[str]:
+    def facts(self) -> frozenset[str]:
         """Facts of the symbols in both sides, and of those that are given."""
         facts, claim = self.statement.vocabulary.facts, self.statement.claims[0]
         sides = [written_out(expr, self.statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
@@ -414,6 +419,17 @@ class DeterministicCase:
         size = float(sum(abs(self._precise(part, t)) for part in parts))
         return ComparedRounds(t, weights, float(self._precise(constant, t)), size, moved)
 
+    def exact_right(self, comparison: ComparedRounds) -> Fraction:
+        """The right side of a comparison as a fraction: itself where it is rational, else a little less."""
+        vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
+        left, right = (written_out(expr, vocabulary) for expr in (claim.metric.expr, claim.bound))
+        none = {x: sp.Integer(0) for x in left.free_symbols | right.free_symbols if _runs(x.name, vocabulary)}
+        value = self._precise(right.xreplace(none) - left.xreplace(none), comparison.round)
+        if value.is_Rational:
+            return Fraction(int(value.p), int(value.q))
+        rounded = Fraction(str(value))
+        return rounded - abs(rounded) * Fraction(1, 10 ** (_DIGITS - 5))
+
     def _precise(self, expr: sp.Expr, t: int | None = None) -> sp.Expr:
         """The value in as many digits as a difference in it may take, in round ``t``."""
         facts = self.statement.vocabulary.facts
@@ -423,7 +439,8 @@ class DeterministicCase:
             else sp.Rational(*self.values[symbol.name].as_integer_ratio())
             for symbol in expr.free_symbols
         }
-        value = expr.xreplace(exact).evalf(_DIGITS)
+        value = expr.xreplace(exact)
+        value = value if value.is_Rational else value.evalf(_DIGITS)
         if not (value.is_Float or value.is_Rational):
             raise InputError(f"{self.statement.key} has no finite value at these numbers: its right side is {value}")
         return value
@@ -540,20 +557,20 @@ class DeterministicCase:
     def _noisy_start(self) -> bool:
         """Whether what clients remember at the start is a stochastic gradient."""
         maps = LinearMaps(self.method.algorithm)
-        return bool(self.noise) and bool(maps.start_client(self._parameters(float))[..., 1].any())
+        return bool(self.noise) and bool(maps.start_client(self.parameters(float))[..., 1].any())
 
     @cached_property
     def _evaluates_end(self) -> bool:
         """Whether the f_i are evaluated at the last recorded point of a run with several outcomes."""
-        if self._facts & _CHANGES:
-            return bool(self._facts & {"change:gap", "descent"})
-        return bool(self._facts & {"gap", *self.method.algorithm.recorded})
+        if self.facts & _CHANGES:
+            return bool(self.facts & {"change:gap", "descent"})
+        return bool(self.facts & {"gap", *self.method.algorithm.recorded})
 
     def _evaluates_value(self, t: int) -> bool:
         """Whether the f_i and their gradients are evaluated at the recorded point before round ``t``."""
         # Inf f bounds the values of the mean of several functions where all are evaluated.
         limited = self.gap is not None and (t == 0 or (self.n > 1 and not self.needs_minimiser))
-        return self.method.algorithm.record_oracle == _GRADIENT or limited or bool(self._facts & _OF_VALUES)
+        return self.method.algorithm.record_oracle == _GRADIENT or limited or bool(self.facts & _OF_VALUES)
 
     def run(
         self,
@@ -576,13 +593,13 @@ class DeterministicCase:
         algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
         if is_own(type(getattr(algorithm, "inner", algorithm))):
             for t in range(count if algorithm.varying else 1):
-                LinearMaps(algorithm).check(self._parameters(float, t))
+                LinearMaps(algorithm).check(self.parameters(float, t))
         branches = Branches(
             algorithm=algorithm,
             clients=self.n,
             participants=self.participants,
             steps=int(self.values["K"]),
-            parameters=self._parameters(convert),
+            parameters=self.parameters(convert),
             zero=zero,
             oracles={_GRADIENT: oracle, _PROX: prox},
             noise=noise if self.noise else None,
@@ -598,12 +615,12 @@ class DeterministicCase:
             end = self.random and 0 < t == count - 1
             gradient = oracle if (self._evaluates_end if end else self._evaluates_value(t)) else None
             # The clients' gradients are those of one part of f only.
-            records = not self.composite and (not end or bool(gradient and not self._facts & _CHANGES))
+            records = not self.composite and (not end or bool(gradient and not self.facts & _CHANGES))
             run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
             if len(run) == count:
                 return tuple(run)
             if algorithm.varying:
-                branches = replace(branches, parameters=self._parameters(convert, t))
+                branches = replace(branches, parameters=self.parameters(convert, t))
             states = [after for state in states for after in branches.after(state)]
 
     def left(
@@ -697,7 +714,7 @@ class DeterministicCase:
                 found[name] = Fraction(int(value.p), int(value.q))
         return found
 
-    def _parameters(self, convert: Convert, t: int = 0) -> dict[str, Scalar]:
+    def parameters(self, convert: Convert, t: int = 0) -> dict[str, Scalar]:
         """What the algorithm's functions receive in round ``t``.
 
         Coefficients that the method computes for a round are floats, and stand for the binary fractions that they are.
@@ -776,7 +793,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     yield from _without_values(statement)
     yield from _in_two_parts(statement)
     yield from _other_sides(statement)
-    yield from _other_symbols(statement)
+    yield from other_symbols(statement)
 
 
 def _unbounded(statement: Statement) -> Iterator[str]:
@@ -861,7 +878,7 @@ def _other_sides(statement: Statement) -> Iterator[str]:
         yield "a side is not linear in what is measured along the run"
 
 
-def _other_symbols(statement: Statement) -> list[str]:
+def other_symbols(statement: Statement) -> list[str]:
     """What the vocabulary calls otherwise than the basic setting, in words."""
     vocabulary = statement.vocabulary
     found = [
@@ -893,7 +910,7 @@ def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
     return vocabulary[name].f_degree, vocabulary[name].x_degree
 
 
-def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+def with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
     """The values with a step size where no rule sets it, as `verify` takes it, and open ends that these approach."""
     approached: dict[str, float] = {}
     ruled = {rule.symbol.name for rule in statement.step_rules}

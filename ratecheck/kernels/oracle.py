@@ -10,13 +10,14 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.proximal import logistic_prox
-from ratecheck.kernels.random import BATCH, NOISE, counter_tag
+from ratecheck.kernels.random import BATCH, NOISE, counter_tag, philox
 from ratecheck.kernels.vectors import add_normals, add_part, add_product, affine, batch_gradient, weigh
 
 AFFINE = 0
 LOGISTIC = 1
 PROXIMAL = 2
 PIECEWISE = 3
+SAMPLED = 4
 
 # Samples whose weights are computed at a time: they stay in the cache.
 SAMPLES = 32
@@ -29,7 +30,9 @@ class Oracle(NamedTuple):
     c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
     coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. PIECEWISE: in
     every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J breakpoints and then the J + 1 curvatures
-    between them. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
+    between them. SAMPLED: M and c have twice n entries, and the answer M_i x - c_i is off by M_(n+i) x - c_(n+i) to
+    either side, with signs of their own for the first ``d_u`` coordinates and each half of the others. ``noise`` (d,)
+    is the standard deviation of additive noise, Gaussian or, with ``signs``, of that size to either side.
     """
 
     kind: Any
@@ -41,6 +44,7 @@ class Oracle(NamedTuple):
     batch: Any
     lambda_: Any
     noise: Any
+    signs: Any = False
 
 
 @kernel
@@ -119,7 +123,7 @@ def piecewise_values(A, c, x, out, lanes):
 @kernel
 def exact_gradient(source, i, x, out, lanes):
     """Client i's answer without noise, over all samples."""
-    if source.kind == AFFINE:
+    if source.kind in (AFFINE, SAMPLED):
         affine(source.M[i], source.c[i], x, out, lanes)
     elif source.kind == PIECEWISE:
         piecewise_gradient(source.A[i], source.c[i], x, out, lanes)
@@ -137,7 +141,7 @@ def entry(numbers, place):
 
 @kernel
 def oracle(source, i, t, k, x, out, words, keys, lanes):
-    """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus Gaussian noise per coordinate.
+    """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus noise per coordinate.
 
     A batch is drawn uniformly with replacement, for every lane its own. ``words`` (4, B) is scratch.
     """
@@ -146,7 +150,47 @@ def oracle(source, i, t, k, x, out, words, keys, lanes):
         add_regulariser(source.rho, source.d_u, x, out, lanes)
     else:
         exact_gradient(source, i, x, out, lanes)
-    add_gaussian(source.noise, i, t, k, out, keys, lanes)
+    if source.kind == SAMPLED:
+        add_samples(source, i, t, k, x, out, words, keys, lanes)
+    add_noise(source, i, t, k, out, words, keys, lanes)
+
+
+@kernel
+def add_samples(source, i, t, k, x, out, words, keys, lanes):
+    """Add what the samples of client i's local step k are off at x; ``words`` (4, B) is scratch."""
+    d, d_u, first = x.shape[0], source.d_u, np.int64(0)
+    away, half = np.empty(x.shape), np.uint64(1) << np.uint64(31)
+    other = i + source.M.shape[0] // 2
+    affine(source.M[other], source.c[other], x, away, lanes)
+    philox(first, k, t, counter_tag(NOISE, i), keys, words, lanes)
+    for row in range(d):
+        word = 0 if row < d_u else 1 + (row - d_u) // ((d - d_u) // 2)
+        for lane in range(lanes):
+            size = away[row, lane]
+            out[row, lane] += size if words[word, lane] >= half else -size
+
+
+@kernel
+def add_noise(source, i, t, k, out, words, keys, lanes):
+    """Add the noise of client i's local step k to out (d, B); ``words`` (4, B) is scratch."""
+    if source.signs:
+        add_signs(source.noise, i, t, k, out, words, keys, lanes)
+    else:
+        add_gaussian(source.noise, i, t, k, out, keys, lanes)
+
+
+@kernel
+def add_signs(noise, i, t, k, out, words, keys, lanes):
+    """Add noise[row] or -noise[row], with probability 1/2 each, to out (d, B); ``words`` (4, B) is scratch."""
+    half, tag = np.uint64(1) << np.uint64(31), counter_tag(NOISE, i)
+    if not noise.any():
+        return
+    for row in range(len(noise)):
+        if row % 4 == 0:
+            philox(row // 4, k, t, tag, keys, words, lanes)
+        word, size = row % 4, noise[row]
+        for lane in range(lanes):
+            out[row, lane] += size if words[word, lane] >= half else -size
 
 
 @kernel

@@ -22,6 +22,7 @@ class Records(NamedTuple):
     or client (1) state. Term j adds to record ``owner[j]``, over the clients as ``over[j]`` says, ``factor[i, j]``
     times the product of two vectors in block ``block[j]``, combined by ``left`` and ``right`` (n, J, server + client +
     2) from state, gradient and the displacement from ``anchor`` (n, d). ``constant`` is added to each record.
+    ``answers``: whether any term needs a client's answer at the recorded point.
     """
 
     rows: Any
@@ -37,14 +38,15 @@ class Records(NamedTuple):
     right: Any
     anchor: Any
     constant: Any
+    answers: Any
 
 
 @kernel
 def record_round(source, records, starts, server, client, gradients, scratch, record):
     """Fill record (names, B).
 
-    Where there are terms, ``gradients`` (n, d, B) receives the clients' exact answers at their recorded points, or the
-    last one where it is (1, d, B).
+    Where a term needs them, ``gradients`` (n, d, B) receives the clients' exact answers at their recorded points, or
+    the last one where it is (1, d, B).
     """
     for q in range(len(records.constant)):
         record[q, :] = records.constant[q]
@@ -89,7 +91,8 @@ def record_terms(source, records, starts, server, client, gradients, scratch, re
     for i in range(n):
         recorded_point(records, starts, server, client, i, x)
         gradient = gradients[i % len(gradients)]
-        exact_gradient(source, i, x, gradient, lanes)
+        if records.answers:
+            exact_gradient(source, i, x, gradient, lanes)
         for j in range(terms):
             q, factor = records.owner[j], records.factor[i, j] / n
             if records.over[j] == VALUES:

@@ -13,7 +13,8 @@ import numpy as np
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.diagonal import diagonal_steps
-from ratecheck.kernels.oracle import add_gaussian, oracle
+from ratecheck.kernels.exchange import mix, transmit
+from ratecheck.kernels.oracle import add_noise, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
 from ratecheck.kernels.variables import add_delayed, aggregate_round, combine, gather, project, scatter
@@ -21,19 +22,27 @@ from ratecheck.kernels.vectors import add_multiple, advance, clear
 
 
 class MethodArrays(NamedTuple):
-    """An algorithm's coefficients, of client i on the first axis.
+    """An algorithm's coefficients, of a kind of clients in a round on the first axis.
+
+    ``kind`` (n,) is that of a client and ``kinds`` how many there are, and ``varies`` says whether the first axis has
+    the rounds of a call, one after the other, or the same for all rounds.
 
     ``starts`` (blocks + 1,), ``counts`` (4, blocks) the numbers of server, client, local and message variables, ``K``
-    (n,), ``begin`` and, where ``delayed``, ``begin_rate`` (n, blocks, locals, server + client) for the coefficients
-    begin + begin_rate/delay, ``step`` (n, ``weights`` = 1 or K, blocks, locals*(locals + 2)) on (local, gradient, 1),
-    output by output, ``diagonal`` a `Diagonal`, ``finish`` (n, blocks, client + message, server + client + locals),
-    ``aggregate`` (n + 1, blocks, server, server + message) by the number of participants, ``places`` the first rows of
-    server and message variables (see `aggregate_round`), ``projected`` the rows of the server's state (slots*d, B) that
-    are kept in the ball of ``radius``, ``select`` how many of the participants stay when the ones with the largest
-    scores are chosen (0: all), and ``score`` (n, blocks, 1, server + client + 1), and
-    ``known_start`` whether the first local step uses what is recorded: exact gradients at the recorded points.
+    (n,), ``begin`` and, where ``delayed``, ``begin_rate`` (rows, blocks, locals, server + client) for the coefficients
+    begin + begin_rate/delay, ``step`` (rows, ``weights`` = 1 or K, blocks, locals*(locals + 2)) on (local, gradient,
+    1), output by output, ``diagonal`` a `Diagonal`, ``finish`` (rows, blocks, client + message, server + client +
+    locals), ``compression`` and ``mixing`` what becomes of messages and of clients (see `exchange`), ``aggregate``
+    (numbers, blocks, server, server + message), of a round or of each, by the number of participants, which
+    ``counted`` (n + 1,) finds in it, ``places`` the first rows of server and message variables (see
+    `aggregate_round`), ``projected`` the rows of the server's state (slots*d, B) that are kept in the ball of
+    ``radius``, ``select`` how many of the participants stay when the ones with the largest scores are chosen (0: all),
+    and ``score`` (rows, blocks, 1, server + client + 1), and ``known_start`` whether the first local step uses what is
+    recorded: exact gradients at the recorded points.
     """
 
+    kind: Any
+    kinds: Any
+    varies: Any
     starts: Any
     counts: Any
     K: Any
@@ -44,7 +53,10 @@ class MethodArrays(NamedTuple):
     weights: Any
     diagonal: Any
     finish: Any
+    compression: Any
+    mixing: Any
     aggregate: Any
+    counted: Any
     places: Any
     projected: Any
     radius: Any
@@ -80,7 +92,8 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     n, clients, d, B = client.shape
     servers, locals_, messages = server.shape[0], method.begin.shape[2], method.finish.shape[2] - clients
     # Taken out of the tuple once: every time costs the counting of a reference.
-    begin, begin_rate, finish, K = method.begin, method.begin_rate, method.finish, method.K
+    begin, begin_rate, finish, K, kind = method.begin, method.begin_rate, method.finish, method.K, method.kind
+    compression, mixing = method.compression, method.mixing
     step, weights, diagonal, turns = method.step, method.weights, method.diagonal, method.diagonal.used
     starts, server_counts, client_counts = method.starts, method.counts[0], method.counts[1]
     local_counts, message_counts, blocks = method.counts[2], method.counts[3], len(starts) - 1
@@ -95,54 +108,76 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     out, scratch, delays, factors = np.empty((d, B)), np.empty((4, B)), np.empty(B), np.empty(B)
     gradients = np.empty((n if method.known_start else 1, d, B))
     words, packed_keys = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
+    # What one client sends, what it keeps once it knows that, and mixed clients: only where there are such.
+    drawn, kept = np.zeros((1, messages if compression.used else 0, d, B)), np.empty((clients, d, B))
+    own_message, mixed = drawn[0], np.empty((n if mixing.used else 0, d, B))
+    numbers = method.aggregate.shape[0] // (masks.shape[0] if method.varies else 1)
     members, participants = np.empty(B, dtype=np.uint64), np.empty(B, dtype=np.int64)
+    number = np.empty(B, dtype=np.int64)
     # Numba would compile a function anew for every literal argument.
     none, fill, add = np.int64(0), np.int64(SET), np.int64(ADD)
     for t in range(masks.shape[0]):
         now = first_round + t
+        turn = t if method.varies else 0
+        first_row, first_number = turn * method.kinds, turn * numbers
         record_round(measured, records, starts, server, client, gradients, scratch, record[t])
         if method.select > 0:
-            select_largest(measured, method, records, now, server, client, keys, masks, t)
+            select_largest(measured, method, records, now, first_row, server, client, keys, masks, t)
         clear(total, 0, messages * d, B)
         participants[:] = 0
         for i in range(n):
             lanes = gather_members(masks, t, i, now, last, keys, members, participants, packed_keys, delays)
             if lanes == 0:
                 continue
+            of_kind = first_row + kind[i]
             S, C, own, sent, words_of = server, client, i, total, keys
             if lanes < B:
                 S, C, own, sent, words_of = server_part, client_part, 0, message, packed_keys
                 gather(starts, server_counts, server, members, server_part, lanes)
                 gather(starts, client_counts, client[i], members, client_packed, lanes)
                 gather(starts, message_counts, total, members, message, lanes)
-            combine(begin, i, starts, local_counts, S, C, own, local, local, none, fill, lanes)
+            combine(begin, of_kind, starts, local_counts, S, C, own, local, local, none, fill, lanes)
             if method.delayed:
-                add_delayed(begin_rate, i, starts, local_counts, S, C, own, delays, factors, local, lanes)
+                add_delayed(begin_rate, of_kind, starts, local_counts, S, C, own, delays, factors, local, lanes)
             if turns[i]:
                 diagonal_steps(diagonal, i, now, K[i], local, turned, zero, scratch, words_of, lanes)
             else:
                 for k in range(K[i]):
                     if k == 0 and method.known_start:
                         known_gradient(gradients[i], members, lanes, out)
-                        add_gaussian(source.noise, i, now, k, out, words_of, lanes)
+                        add_noise(source, i, now, k, out, words, words_of, lanes)
                     else:
                         oracle(source, i, now, k, point, out, words, words_of, lanes)
-                    row = (i * weights + min(k, weights - 1)) * blocks
+                    row = (of_kind * weights + min(k, weights - 1)) * blocks
                     for b in range(blocks):
                         first, size = starts[b], starts[b + 1] - starts[b]
                         advance(locals_, 1, step, row + b, 0, out, first, local, first, size, d, lanes)
-            combine(finish, i, starts, message_counts, S, C, own, local, sent, clients, add, lanes)
-            combine(finish, i, starts, client_counts, S, C, own, local, client_new, none, fill, lanes)
+            combine(finish, of_kind, starts, client_counts, S, C, own, local, client_new, none, fill, lanes)
+            after, into, mode = client_new, sent, add
+            if compression.used:
+                into, mode = own_message, fill
+            combine(finish, of_kind, starts, message_counts, S, C, own, local, into, clients, mode, lanes)
+            if compression.used:
+                transmit(
+                    compression, of_kind, i, now, starts, client_counts, client_new, drawn, kept, sent,
+                    words, words_of, lanes,
+                )  # fmt: skip
+                after = kept
             if lanes < B:
                 scatter(starts, message_counts, message, members, total, lanes)
-                scatter(starts, client_counts, client_new, members, client[i], lanes)
+                scatter(starts, client_counts, after, members, client[i], lanes)
             else:
                 for b in range(blocks):
                     size = starts[b + 1] - starts[b]
                     for slot in range(client_counts[b]):
                         row = slot * d + starts[b]
-                        add_multiple(SET, 1.0, client_new, row, client, i * clients * d + row, size, B)
-        aggregate_round(method.aggregate, starts, method.places, participants, server_rows, total, new, factors)
+                        add_multiple(SET, 1.0, after, row, client, i * clients * d + row, size, B)
+        if mixing.used:
+            mix(mixing, now, client, mixed, words, keys)
+        for lane in range(B):
+            number[lane] = method.counted[participants[lane]]
+        tables = method.aggregate[first_number : first_number + numbers]
+        aggregate_round(tables, starts, method.places, number, server_rows, total, new, factors)
         project(method.projected, method.radius, participants, server_rows, scratch[0])
 
 
@@ -186,7 +221,7 @@ def gather_members(masks, t, i, now, last, keys, members, participants, packed_k
 
 
 @kernel
-def select_largest(measured, method, records, now, server, client, keys, masks, t):
+def select_largest(measured, method, records, now, first_row, server, client, keys, masks, t):
     """Keep of each replicate's participants those with the largest scores; the first ones where scores are equal.
 
     A score is the norm of the method's vector at a stochastic gradient at the recorded point, drawn as if it were one
@@ -199,7 +234,7 @@ def select_largest(measured, method, records, now, server, client, keys, masks, 
         recorded_point(records, method.starts, server, client, i, x)
         oracle(measured, i, now, method.K[i], x, out, words, keys, B)
         for block in range(len(method.starts) - 1):
-            coefficients = method.score[i, block, 0]
+            coefficients = method.score[first_row + method.kind[i], block, 0]
             for row in range(method.starts[block], method.starts[block + 1]):
                 for lane in range(B):
                     entry = coefficients[servers + clients] * out[row, lane]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.aliases import Array
-from ratecheck.noise.law import Keys, NoiseLaw
+from ratecheck.noise.law import Clients, Keys, NoiseLaw
 
 
 class Gaussian(NoiseLaw):
@@ -21,3 +21,10 @@ class Gaussian(NoiseLaw):
         from ratecheck.kernels.oracle import add_gaussian
 
         add_gaussian(scale, i, t, k, out, keys, out.shape[1])
+
+    def add_rows(self, scale: Array, clients: Clients, firsts: Clients, keys: Keys, t: int, k: int, out: Array) -> None:
+        """See `NoiseLaw.add_rows`: by one kernel."""
+        from ratecheck.kernels.clients import add_gaussian_rows
+
+        if scale.any():
+            add_gaussian_rows(scale, clients, firsts, keys, t, k, out)

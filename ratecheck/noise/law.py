@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 
 Keys = NDArray[np.uint64]
+Clients = NDArray[np.int64]
 
 
 class NoiseLaw(ABC):
@@ -36,6 +37,8 @@ class NoiseLaw(ABC):
     normal: ClassVar[bool] = False
     # Whether compiled rounds draw it; else its `add` is called in every local step.
     compiled: ClassVar[bool] = False
+    # Whether they draw it as the same size to either side, and not as Gaussian noise.
+    signs: ClassVar[bool] = False
     # Probabilities and values of an xi_c that has few, so that all outcomes may be followed; else empty.
     outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = ()
 
@@ -46,6 +49,17 @@ class NoiseLaw(ABC):
         ``out`` has the answers without noise; ``keys`` (2, lanes) name the lanes' random streams. What is drawn is a
         function of stream, client, round and step alone.
         """
+
+    def add_rows(self, scale: Array, clients: Clients, firsts: Clients, keys: Keys, t: int, k: int, out: Array) -> None:
+        """Add to ``out`` (rows, d) the noise of several clients' local step k of round t.
+
+        Rows firsts[c] ... firsts[c+1]-1 are client clients[c] with the streams ``keys`` (2, rows). Here they are what
+        `add` does, client by client.
+        """
+        for i, first, last in zip(clients.tolist(), firsts[:-1].tolist(), firsts[1:].tolist(), strict=True):
+            answers = np.ascontiguousarray(out[first:last].T)
+            self.add(scale, i, t, k, answers, np.ascontiguousarray(keys[:, first:last]))
+            out[first:last] = answers.T
 
 
 class IndependentNoise(NoiseLaw):
@@ -60,6 +74,17 @@ class IndependentNoise(NoiseLaw):
         if scale.any():
             out += scale[:, None] * self.quantile(uniforms(len(scale), i, t, k, keys))
 
+    def add_rows(self, scale: Array, clients: Clients, firsts: Clients, keys: Keys, t: int, k: int, out: Array) -> None:
+        """See `NoiseLaw.add_rows`: the quantiles of all clients at once."""
+        from ratecheck.kernels.clients import noise_words
+
+        if type(self).add is not IndependentNoise.add:
+            super().add_rows(scale, clients, firsts, keys, t, k, out)
+        elif scale.any():
+            words = np.empty(out.shape, dtype=np.uint64)
+            noise_words(clients, firsts, keys, t, k, words)
+            out += scale * self.quantile(_between(words))
+
 
 def uniforms(rows: int, i: int, t: int, k: int, keys: Keys) -> Array:
     """Numbers (rows, lanes) in (0, 1), uniform up to 2**-33, from the streams of client i's noise in step k of round t.
@@ -72,4 +97,9 @@ def uniforms(rows: int, i: int, t: int, k: int, keys: Keys) -> Array:
     words = np.empty((4 * -(-rows // 4), lanes), dtype=np.uint64)
     for row in range(0, rows, 4):
         philox(row // 4, k, t, counter_tag(NOISE, i), keys, words[row : row + 4], lanes)
-    return np.asarray((words[:rows] + 0.5) * 2.0**-32)
+    return _between(words[:rows])
+
+
+def _between(words: Keys) -> Array:
+    """Words of 32 bits as numbers in (0, 1)."""
+    return np.asarray((words + 0.5) * 2.0**-32)

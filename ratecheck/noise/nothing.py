@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.aliases import Array
-from ratecheck.noise.law import Keys, NoiseLaw
+from ratecheck.noise.law import Clients, Keys, NoiseLaw
 
 
 class NoNoise(NoiseLaw):
@@ -18,3 +18,6 @@ class NoNoise(NoiseLaw):
 
     def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
         """See `NoiseLaw.add`: nothing."""
+
+    def add_rows(self, scale: Array, clients: Clients, firsts: Clients, keys: Keys, t: int, k: int, out: Array) -> None:
+        """See `NoiseLaw.add_rows`: nothing."""

@@ -14,11 +14,13 @@ from ratecheck.noise.law import IndependentNoise
 class Signs(IndependentNoise):
     """xi_c is 1 or -1 with probability 1/2 each: E xi_c^2 = E xi_c^4 = 1.
 
-    Of a problem whose samples have this law all outcomes are followed, and none is drawn.
+    Of a problem whose samples have this law verdicts follow all outcomes, and draw none.
     """
 
     kind: ClassVar[str] = "signs"
     fourth = 1.0
+    compiled: ClassVar[bool] = True
+    signs: ClassVar[bool] = True
     outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = (
         (Fraction(1, 2), Fraction(-1)),
         (Fraction(1, 2), Fraction(1)),

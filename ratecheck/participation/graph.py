@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,7 @@ from ratecheck.aliases import Array
 from ratecheck.caching import bytes_of
 from ratecheck.errors import InputError
 from ratecheck.inputs import described, floats, real, whole
-from ratecheck.participation.model.pattern import Keys, Masks, Participation, PerRound, Simpler, Written
+from ratecheck.participation.model.pattern import Keys, Masks, Neighbours, Participation, PerRound, Simpler, Written
 from ratecheck.participation.model.repetition import Repetition
 
 # By how much a row or a column of a mixing matrix may miss the sum 1: what rounding makes of it.
@@ -60,31 +61,18 @@ class Graph(Participation):
     )
     constant_law = True
 
-    def __init__(self, mixing: ArrayLike, name: str = "", mixes: float = 1.0) -> None:
-        W = floats("the mixing matrix", mixing)
-        if W.ndim != 2 or W.shape[0] != W.shape[1] or W.size == 0:
-            raise InputError(f"a mixing matrix of shape {W.shape} does not do: it has to be n x n, n at least 1")
-        if not (np.isfinite(W).all() and (W >= 0).all()):
-            i, j = (int(k) for k in np.argwhere(~(np.isfinite(W) & (W >= 0)))[0])
-            raise InputError(f'W[{i}, {j}]={W[i, j]:g} breaks "W >= 0": entries of a mixing matrix are shares')
-        for axis, what in ((1, "row"), (0, "column")):
-            sums = W.sum(axis=axis)
-            k = int(np.abs(sums - 1).argmax())
-            if abs(sums[k] - 1) > _SUMS:
-                rounded = (
-                    f"; write all 17 digits, or set W[{k}, {k}] to 1 minus the others"
-                    if abs(sums[k] - 1) < _ROUNDED
-                    else ""
-                )
-                raise InputError(
-                    f"{what} {k} of the mixing matrix adds up to {sums[k]:.12g}: needed is 1 within {_SUMS:g}{rounded}"
-                )
-        self.mixing: Array = W
+    def __init__(self, mixing: ArrayLike | Neighbours, name: str = "", mixes: float = 1.0) -> None:
+        self.neighbours: Neighbours = mixing if isinstance(mixing, Neighbours) else Neighbours.of(_checked(mixing))
         self.mixes = real("mixes", mixes)
         if not 0 < self.mixes <= 1:
             raise InputError(f'mixes={self.mixes:g} breaks "0 < mixes <= 1": it is the probability that a round mixes')
-        self.n = self.size = len(W)
+        self.n = self.size = len(self.neighbours.first) - 1
         self.name = name
+
+    @cached_property
+    def mixing(self) -> Array:
+        """The matrix W (n, n)."""
+        return self.neighbours.matrix()
 
     @classmethod
     def named(cls, name: str, n: int, mixes: float = 1.0) -> Graph:
@@ -98,18 +86,24 @@ class Graph(Participation):
         n = whole("n", n, 1)
         if name not in _EDGES:
             raise InputError(f"no graph {name!r}: there are {', '.join(_EDGES)}")
-        joined = np.zeros((n, n), dtype=bool)
-        for i in range(n):
-            for j in _EDGES[name](i, n):
-                joined[i, j] = True
-        np.fill_diagonal(joined, val=False)
-        degrees = joined.sum(axis=1)
+        near = [_EDGES[name](i, n) for i in range(n)]
+        row, column = (
+            np.repeat(np.arange(n), [len(each) for each in near]),
+            np.array([j for each in near for j in each]),
+        )
+        row, column = row[row != column], column[row != column].astype(np.int64)
         if name == "exponential":
-            return cls((joined + np.eye(n)) / (1 + degrees[:, None]), name, mixes)
-        joined |= joined.T
-        degrees = joined.sum(axis=1)
-        W = np.where(joined, 1 / (1 + np.maximum(degrees[:, None], degrees[None, :])), 0.0)
-        return cls(_filled(W), name, mixes)
+            row, column = np.append(row, np.arange(n)), np.append(column, np.arange(n))
+            row, column = np.divmod(np.unique(row * n + column), n)
+            return cls(Neighbours.at(n, row, column, 1 / np.bincount(row, minlength=n)[row]), name, mixes)
+        row, column = np.divmod(np.unique(np.concatenate([row * n + column, column * n + row])), n)
+        degrees = np.bincount(row, minlength=n)
+        weight = 1 / (1 + np.maximum(degrees[row], degrees[column]))
+        own = 1 - _row_sums(n, Neighbours.at(n, row, column, weight))
+        everybody = np.arange(n)
+        row, column = np.append(row, everybody), np.append(column, everybody)
+        found = Neighbours.at(n, row, column, np.append(weight, own))
+        return cls(found, name, mixes)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], mixes: float = 1.0) -> Graph:
@@ -181,7 +175,7 @@ class Graph(Participation):
 
     def _mixing(self, mixes: float) -> Graph:
         """The graph whose rounds mix with another probability."""
-        return Graph(self.mixing, self.name, mixes)
+        return Graph(self.neighbours, self.name, mixes)
 
     def _by_name(self, name: str) -> Graph:
         """The graph of that name on these clients."""
@@ -247,6 +241,29 @@ class Graph(Participation):
         return Repetition.of(np.ones((1, self.n), dtype=np.bool_))
 
 
+def _checked(mixing: ArrayLike) -> Array:
+    """The mixing matrix; raises `InputError` where it is none."""
+    W = floats("the mixing matrix", mixing)
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or W.size == 0:
+        raise InputError(f"a mixing matrix of shape {W.shape} does not do: it has to be n x n, n at least 1")
+    if not (np.isfinite(W).all() and (W >= 0).all()):
+        i, j = (int(k) for k in np.argwhere(~(np.isfinite(W) & (W >= 0)))[0])
+        raise InputError(f'W[{i}, {j}]={W[i, j]:g} breaks "W >= 0": entries of a mixing matrix are shares')
+    for axis, what in ((1, "row"), (0, "column")):
+        sums = W.sum(axis=axis)
+        k = int(np.abs(sums - 1).argmax())
+        if abs(sums[k] - 1) > _SUMS:
+            rounded = (
+                f"; write all 17 digits, or set W[{k}, {k}] to 1 minus the others"
+                if abs(sums[k] - 1) < _ROUNDED
+                else ""
+            )
+            raise InputError(
+                f"{what} {k} of the mixing matrix adds up to {sums[k]:.12g}: needed is 1 within {_SUMS:g}{rounded}"
+            )
+    return W
+
+
 def _joined(graph: Graph) -> Graph:
     """The graph; raises `InputError` for one that never brings all clients together, which theorems are not about."""
     if graph.mixing_rate > _APART:
@@ -261,6 +278,17 @@ def _misfit(lines: Sequence[str]) -> str:
             if line.strip() and described(entry) in ("no number", "empty"):
                 return f"row {row}, column {column} is {described(entry)}"
     return "its rows have different lengths" if lines else "it is not a text file"
+
+
+def _row_sums(n: int, entries: Neighbours) -> Array:
+    """The sums (n,) of the rows of a matrix, in the order in which those of the whole matrix are added up."""
+    row, sums = np.zeros(n), np.empty(n)
+    for i, (first, last) in enumerate(itertools.pairwise(entries.first.tolist())):
+        here = entries.column[first:last]
+        row[here] = entries.weight[first:last]
+        sums[i] = row.sum()
+        row[here] = 0.0
+    return sums
 
 
 def _filled(W: Array) -> Array:

@@ -17,7 +17,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, nonnegative, whole, within
 from ratecheck.problems.constants import NO_PROOF, Certificate, Constant, Constants
 from ratecheck.problems.npz import npz_arrays
-from ratecheck.problems.problem import CalledOracle, SingleLevel, WrittenProblem
+from ratecheck.problems.problem import CalledOracle, Clients, SingleLevel, WrittenProblem
 from ratecheck.problems.sentence import functions
 
 if TYPE_CHECKING:
@@ -117,6 +117,19 @@ class PhaseRetrieval(SingleLevel):
             t = self.A[i] @ x + self.s[i][:, None]
             return np.asarray(self.A[i].T @ (_residuals(t, self.b[i][:, None]) * t) / self.N)
 
+    def client_gradients(self, clients: Clients, x: Array) -> Array:
+        """The gradients of clients (c,) at points x (c, d, k), (c, d, k)."""
+        with np.errstate(all="ignore"):
+            A = self.A[clients]
+            t = A @ x + self.s[clients][..., None]
+            return np.asarray(A.swapaxes(1, 2) @ (_residuals(t, self.b[clients][..., None]) * t) / self.N)
+
+    def all_client_values(self, clients: Clients, x: Array) -> Array:
+        """Values of clients (c,) at points x (c, d, k), (c, k)."""
+        with np.errstate(all="ignore"):
+            t = self.A[clients] @ x + self.s[clients][..., None]
+            return np.asarray(np.sum(_residuals(t, self.b[clients][..., None]) ** 2, axis=1) / (4 * self.N))
+
     def hessian(self, i: int, x: Array) -> Array:
         """``(1/N) sum_j (3 t_j^2 - b_j^2) a_j a_j'`` (d, d) at x (d,)."""
         t = self.A[i] @ x + self.s[i]
@@ -136,7 +149,9 @@ class PhaseRetrieval(SingleLevel):
         """See `Problem.oracle`; there is no proximal map."""
         if name != "gradient":
             raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that takes gradients")
-        return CalledOracle(self.client_gradient, self.client_values, noise)
+        return CalledOracle(
+            self.client_gradient, self.client_values, noise, self.client_gradients, self.all_client_values
+        )
 
     # --- Constants ---
 

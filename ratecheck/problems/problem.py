@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from ratecheck.problems.two_level.bilevel import Bilevel
     from ratecheck.problems.two_level.inner import InnerProblem
 
+# Numbers of clients.
+Clients = NDArray[np.int64]
+
 # Quantities that take the minimum of f.
 OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
 
@@ -94,12 +97,28 @@ class CalledOracle:
     """An oracle in Python, for problems without a compiled one: engines call it for all replicates at once.
 
     ``gradient`` and ``values`` take a client's number and points x (d, k) and return (d, k) and (k,); ``noise`` (d,) is
-    the standard deviation of the additive Gaussian noise.
+    the standard deviation of the additive Gaussian noise. Where a problem has ``gradients`` and ``all_values``, these
+    are called instead: they take numbers of clients (c,) and points (c, d, k) and return (c, d, k) and (c, k). Some of
+    these points are 0, and nobody uses what is returned there.
     """
 
     gradient: Callable[[int, Array], Array]
     values: Callable[[int, Array], Array]
     noise: Array
+    gradients: Callable[[Clients, Array], Array] | None = None
+    all_values: Callable[[Clients, Array], Array] | None = None
+
+    def gradients_at(self, clients: Clients, x: Array) -> Array:
+        """The gradients of clients (c,) at points (c, d, k), (c, d, k)."""
+        if self.gradients is not None:
+            return self.gradients(clients, x)
+        return np.stack([self.gradient(i, point) for i, point in zip(clients.tolist(), x, strict=True)])
+
+    def values_at(self, clients: Clients, x: Array) -> Array:
+        """The values of clients (c,) at points (c, d, k), (c, k)."""
+        if self.all_values is not None:
+            return self.all_values(clients, x)
+        return np.stack([self.values(i, point) for i, point in zip(clients.tolist(), x, strict=True)])
 
 
 class Problem(ProblemData):

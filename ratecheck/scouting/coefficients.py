@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, Term, TermOver, Variables
+from ratecheck.algorithms.model.batches import REFUSALS, on_units
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
@@ -29,7 +30,7 @@ def _of_arrays(read: Callable[..., Result]) -> Callable[..., Result]:
     def guarded(*arguments: Any, **options: Any) -> Result:
         try:
             return read(*arguments, **options)
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError, InputError) as error:
+        except (*REFUSALS, InputError) as error:
             raise Unscouted(f"a function of the method is not read: {error}") from error
 
     return guarded
@@ -129,12 +130,7 @@ class BatchReader:
         self, name: str, p: Numbers, inputs: Sequence[BatchLayout]
     ) -> tuple[list[tuple[int, str]], Variables]:
         """The variables of the inputs, by group and name, and a function's value where each is a unit vector."""
-        names = [(k, each) for k, layout in enumerate(inputs) for each in layout.group]
-        arguments: list[Variables] = [{} for _ in inputs]
-        for (k, each), unit in zip(names, np.eye(len(names)), strict=True):
-            arguments[k][each] = unit
-        with np.errstate(all="ignore"):
-            return names, getattr(self.algorithm, name)(*arguments, p)
+        return on_units(self.algorithm, name, [layout.group for layout in inputs], p)
 
 
 @dataclass(frozen=True)

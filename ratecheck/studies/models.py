@@ -18,7 +18,6 @@ from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup, is_random
 from ratecheck.errors import InputError
 from ratecheck.kernels.proximal import logistic_prox
-from ratecheck.kernels.rounds import run_rounds
 from ratecheck.problems import Problem
 from ratecheck.studies.study import MEASURES
 
@@ -60,11 +59,7 @@ class ModelKernel(StepKernel):
         record = np.empty((setup.T, len(self.plan.names), lanes))
         for t in range(setup.T):
             record[t, len(self._own) :] = self._measured(server, client)
-            masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
-            run_rounds(
-                self.source, self.measured, self.method, self.records,
-                server, client, last, keys, masks, t, own,
-            )  # fmt: skip
+            self.play(t, server, client, last, keys, own)
             record[t, : len(self._own)] = own[0]
             report(t + 1)
         return record if lanes == alike else np.repeat(record, alike, axis=2)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ratecheck.engines import setup, simulate
+from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
@@ -58,6 +59,21 @@ def replayed(method, problem, matrix, tau, signs, start, r):
 
     a = [np.ones(k) for k in tau]
     return getattr(twins_simfbo, method)(oracle, matrix, *start, tau=tau, a=a, p=problem.p, r=r, **STEPS)
+
+
+@pytest.mark.parametrize(("n", "K"), [(1, 2), (2, 1)])
+def test_samples_that_are_drawn_have_the_means_of_all_outcomes(n, K):
+    """Of runs by steps, within 4.5 standard errors, after a round of one or two local steps."""
+    ready = setup.prepare(
+        "simfbo", sampled(n, 2, 1), Trace.full(n), T=2, K=K, x0=np.ones(2), v0=np.ones(1),
+        step_sizes={**{name: size / 2 for name, size in STEPS.items()}, "r": 0.7},
+    )  # fmt: skip
+    run = step.simulate(ready, replicates=4000)
+    for name, expected in enumerated.expect(ready).items():
+        if name in run.records:
+            drawn = run.records[name][:, 1]
+            assert drawn.std() > 0.01
+            assert abs(drawn.mean() - expected[1]) < 4.5 * drawn.std() / np.sqrt(len(drawn))
 
 
 def averaged(method, problem, sets, T, tau, start, r):

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ratecheck.algorithms.model.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
+from ratecheck.algorithms.model.batches import REFUSALS, ParameterBatch, on_units
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
@@ -36,6 +37,8 @@ _FUNCTIONS = (
     "coefficients", "after", "sent",
 )  # fmt: skip
 
+# Places up to which functions are read one by one.
+_FEW = 4
 # The blocks of a problem with shared variables u and personal variables v_i.
 U, V = "u", "v"
 # What is recorded of a method on such a problem unless requested otherwise.
@@ -126,7 +129,8 @@ class Algorithm(ABC):
 
     ``linear``: given the gradients, every function is linear in the variables, the same for each coordinate. A method
     that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
-    (replicates, coordinates), which they must not change, and only the step engine runs it.
+    (rows, coordinates), which they must not change, and only the step engine runs it. A row is a replicate, for
+    functions of a client one of a client; parameters that differ by row may be arrays (rows, 1).
 
     ``mixed``: client variables that are averaged with the neighbours' after every round, x_i <- sum_j W_ij x_j, W being
     the mixing matrix of a `participation.Graph`, or in the rounds that mix, if not all do; all clients take part then.
@@ -314,40 +318,71 @@ class LinearMaps:
 
     def start_client(self, p: Parameters) -> Array:
         """See `Algorithm.start_client`."""
-        return self._read("start_client", p, (self._point, self._point), (self.algorithm.client,))
+        return self._read("start_client", p)
 
     def start_server(self, p: Parameters) -> Array:
         """See `Algorithm.start_server`."""
-        return self._read("start_server", p, (self._point, self.algorithm.client), (self.algorithm.server,))
+        return self._read("start_server", p)
 
     def begin(self, p: Parameters) -> Array:
         """See `Algorithm.begin`."""
-        a = self.algorithm
-        return self._read("begin", p, (a.server, a.client), (a.local,))
+        return self._read("begin", p)
 
     def step(self, p: Parameters) -> Array:
         """See `Algorithm.step`."""
-        return self._read("step", p, (self.algorithm.local, self._point), (self.algorithm.local,))
+        return self._read("step", p)
 
     def finish(self, p: Parameters) -> Array:
         """See `Algorithm.finish`."""
-        a = self.algorithm
-        return self._read("finish", p, (a.server, a.client, a.local), (a.client, a.message))
+        return self._read("finish", p)
 
     def aggregate(self, p: Parameters) -> Array:
         """See `Algorithm.aggregate`."""
-        a = self.algorithm
-        return self._read("aggregate", p, (a.server, a.message), (a.server,))
+        return self._read("aggregate", p)
 
     def sent(self, p: Parameters) -> Array:
         """See `Algorithm.sent`."""
-        a = self.algorithm
-        return self._read("sent", p, (a.client, a.message), (a.client,))
+        return self._read("sent", p)
+
+    def after(self, p: Parameters) -> Array:
+        """See `Algorithm.after`: columns (local, nearest)."""
+        return self._read("after", p, (self.algorithm.local, self._point), (self.algorithm.local,))
 
     def score(self, p: Parameters) -> Array:
         """See `Algorithm.score`."""
-        a = self.algorithm
-        return self._read("score", p, (a.server, a.client, self._point), (self._point,))
+        return self._read("score", p)
+
+    def many(self, name: str, parameters: ParameterBatch) -> Array:
+        """Coefficients (places, block, output, input) of the function of that name at many places.
+
+        By one call for all of them where the function takes arrays of parameters: what it says so is read again place
+        by place at some of them, and everywhere if there is the least difference.
+        """
+        if not self._exact and parameters.size > _FEW and (found := self._together(name, parameters)) is not None:
+            return found
+        return np.stack([self._read(name, parameters.at(place)) for place in range(parameters.size)])
+
+    def _together(self, name: str, parameters: ParameterBatch) -> Array | None:
+        """The coefficients at many places by one call, None where that is not known to be right."""
+        (inputs, outputs), blocks = self._groups(name), self.algorithm.blocks
+        (within, width), (slots, height) = _positions(inputs, blocks), _positions(outputs, blocks)
+        table = np.zeros((parameters.size, len(blocks), height, width))
+        try:
+            names, result = on_units(self.algorithm, name, inputs, parameters.together())
+            for group, (variables, values) in enumerate(
+                zip(outputs, result if name == "finish" else (result,), strict=True)
+            ):
+                for each, block in variables.items():
+                    row = np.broadcast_to(np.asarray(values[each], dtype=float), (parameters.size, len(names)))
+                    for column, (k, variable) in zip(row.T, names, strict=True):
+                        if inputs[k][variable] == block:
+                            table[:, blocks.index(block), slots[group][each], within[k][variable]] = column
+                        elif column.any():
+                            return None
+        except (*REFUSALS, InputError):
+            return None
+        same = all(np.array_equal(table[place], self._read(name, parameters.at(place))) for place in parameters.checked)
+        return table if same and np.isfinite(table).all() else None
 
     def check(self, p: Parameters) -> None:
         """Raise `InputError` where a function of a round is wrong at these parameters."""
@@ -397,7 +432,22 @@ class LinearMaps:
                 found.append(("server", -1))
         return found
 
-    def _read(self, name: str, p: Parameters, inputs: tuple[Group, ...], outputs: tuple[Group, ...]) -> Array:
+    def _groups(self, name: str) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+        """The groups of variables that a function receives, and those that it returns."""
+        a, point = self.algorithm, self._point
+        groups: dict[str, tuple[tuple[Group, ...], tuple[Group, ...]]] = {
+            "start_client": ((point, point), (a.client,)),
+            "start_server": ((point, a.client), (a.server,)),
+            "begin": ((a.server, a.client), (a.local,)),
+            "step": ((a.local, point), (a.local,)),
+            "finish": ((a.server, a.client, a.local), (a.client, a.message)),
+            "aggregate": ((a.server, a.message), (a.server,)),
+            "sent": ((a.client, a.message), (a.client,)),
+            "score": ((a.server, a.client, point), (point,)),
+        }
+        return groups[name]
+
+    def _read(self, name: str, p: Parameters) -> Array:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
         if not self.algorithm.linear:
             raise InputError(f"{named(self.algorithm)} is not linear: {name} has no coefficients; use engine=step")
@@ -405,25 +455,18 @@ class LinearMaps:
             what = self.algorithm.beyond
             raise InputError(f"{named(self.algorithm)} {what}, which engine=exact and engine=step alone follow")
         if not self._exact:
-            return self._table(name, p, inputs, outputs, None)
+            return self._table(name, p, None)
         try:
-            table = self._table(name, p, inputs, outputs, Fraction)
+            table = self._table(name, p, Fraction)
             if not floats_in(table):
                 return table
         except InputError:
             # A float makes a float of a rational, which rounds: the method may be linear all the same.
             pass
-        return np.asarray(plain(self._table(name, p, inputs, outputs, Binary)), dtype=object)
+        return np.asarray(plain(self._table(name, p, Binary)), dtype=object)
 
-    def _table(
-        self,
-        name: str,
-        p: Parameters,
-        inputs: tuple[Group, ...],
-        outputs: tuple[Group, ...],
-        kind: type[Fraction] | None,
-    ) -> Array:
-        blocks = self.algorithm.blocks
+    def _table(self, name: str, p: Parameters, kind: type[Fraction] | None) -> Array:
+        (inputs, outputs), blocks = self._groups(name), self.algorithm.blocks
         if kind is not None:
             numbers = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}
             # Some mappings say why a parameter is missing.

@@ -14,7 +14,7 @@ from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.kinds.moments import MomentEngine, not_affine
 from ratecheck.engines.kinds.types import TypeEngine
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import long_runs, populations
+from ratecheck.engines.types import fastest, long_runs
 from ratecheck.engines.wanted import Wanted
 from ratecheck.problems.problem import Known
 
@@ -49,9 +49,9 @@ class LongRunEngine(Engine):
             return Expectation(records, errors, average.weights, setup.trace.rate)
         if finite:
             # Rounds one by one lose less than powers of the map.
-            return populations.expect(setup, progress=progress)
+            return fastest.expect(setup, progress=progress)
         early = replace(setup, T=min(_EARLY, setup.T))
-        return replace(populations.expect(early, progress=progress), rounds=setup.T)
+        return replace(fastest.expect(early, progress=progress), rounds=setup.T)
 
 
 def _by_rounds(setup: Setup) -> Engine:

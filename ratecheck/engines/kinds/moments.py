@@ -13,7 +13,7 @@ from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments import exact, lemmas, quantities
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import populations
+from ratecheck.engines.types import fastest, populations
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 
@@ -40,7 +40,7 @@ class MomentEngine(Engine):
         """See `Engine.follow`; raises `InputError` also for quantities that the method does not have."""
         names = wanted.quantities
         if wanted.recordable:
-            return populations.expect(setup, progress=progress)
+            return fastest.expect(setup, progress=progress)
         if setup.algorithm.beyond:
             return _between_rounds(setup, names, progress)
         if any(quantities.known(name) for name in names):

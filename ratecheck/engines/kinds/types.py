@@ -9,7 +9,7 @@ from ratecheck.engines.engine import Engine
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.kinds.moments import not_affine
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import populations
+from ratecheck.engines.types import fastest
 from ratecheck.engines.wanted import Wanted
 from ratecheck.problems.problem import Known
 
@@ -30,4 +30,4 @@ class TypeEngine(Engine):
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """See `Engine.follow`."""
-        return populations.expect(setup, progress=progress)
+        return fastest.expect(setup, progress=progress)

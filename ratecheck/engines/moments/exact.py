@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,17 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
-from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
-from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
+from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant, squares
+from ratecheck.engines.moments.roundmap import (
+    BlockRound,
+    Fluctuation,
+    Mixing,
+    Noise,
+    RoundMap,
+    SampledRound,
+    kept,
+    mixture,
+)
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
@@ -103,7 +113,7 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
     # An overflow is a result here: the run diverges.
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = recursion(setup)
-        recorder = Recorder(moments)
+        recorder = moments.recorder()
         values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
         for t, moment in enumerate(moments.before_rounds()):
             values[:, t], errors[:, t] = recorder.record(moment)
@@ -122,7 +132,7 @@ class Recorder:
     """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
 
     def __init__(self, moments: Moments) -> None:
-        recorded = plan(moments.setup)
+        recorded = moments.plan
         self.names = recorded.names
         size = moments.size
         # Roundings by which a row is made: a mean over clients among them.
@@ -154,10 +164,9 @@ class Recorder:
                 over = column[0].over
                 if over is TermOver.VALUES:
                     for i, term in enumerate(column):
-                        gradient = moments.gradient_rows(i)
-                        large = np.abs(gradient)
-                        gradient[:, -1] -= moments.measured[1][i]
-                        large[:, -1] += np.abs(moments.measured[1][i])
+                        gradient, slope = moments.gradient_rows(i), moments.slope_rows(i)
+                        large = np.abs(gradient) + np.abs(slope)
+                        gradient -= slope
                         point = moments.point_rows(i)
                         for share, left, right in moments.over_clients(i, (point, np.abs(point)), (gradient, large)):
                             self._products.append((q, term.factor / (2 * share), left, right))
@@ -179,11 +188,11 @@ class Recorder:
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""
-        means = self._rows @ moment.mean
-        values = self.constants + self._owner @ means**2
+        means = squares(self._rows @ moment.mean)
+        values = self.constants + self._owner @ means
         # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
         own = self._sizes @ (self._unit * moment.roots)
-        square, rounding = self._shares @ means**2, np.zeros(len(values))
+        square, rounding = self._shares @ means, np.zeros(len(values))
         if moment.certain:
             off = np.maximum(self._above @ moment.off.ravel(), 0.0)
         else:
@@ -299,6 +308,15 @@ class Moments:
         self.last = np.full(self.distinct, -1)
         self._maps: dict[bytes, RoundMap] = {}
 
+    def recorder(self) -> Recorder:
+        """The quantities that `before_rounds` gives the moments of."""
+        return Recorder(self)
+
+    @cached_property
+    def plan(self) -> RecordPlan:
+        """What is recorded."""
+        return plan(self.setup)
+
     def inputs(self, i: int) -> NDArray[np.intp]:
         """Positions of y_i = (server, client_i, 1) in z."""
         start = self.server + i * self.client
@@ -374,8 +392,8 @@ class Moments:
             if t + 1 < self.setup.T:
                 moment = round_map.advance(moment)
                 if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
-                    nothing, square = np.full_like(moment.mean, np.nan), np.full_like(moment.covariance, np.nan)
-                    moment = Moment(nothing, square, square, square, nothing, nothing)
+                    nothing, square = np.full(len(moment.mean), np.nan), np.full_like(moment.covariance, np.nan)
+                    moment = Moment(np.full_like(moment.mean, np.nan), square, square, square, nothing, nothing)
 
     @property
     def constant(self) -> bool:
@@ -436,9 +454,16 @@ class Moments:
         )
         off, terms = self._added(A_0, error, B) + wrong, np.abs(A_0) + np.abs(B)
         general = RoundMap(A_0 + B, off, terms, noise + more, coins)
+        mixing = None
         if self.setup.mixing is not None:
-            return general.sometimes(self._mixer(self.setup.mixing), self.setup.mixes)
-        return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts and not coins else general
+            mixing = self._mixing(self.setup.mixing)
+            P = np.eye(self.size)
+            P[self.server : -1, self.server : -1] = mixing.matrix
+            general = general.sometimes(P, mixing.share)
+        if coins or not parts:
+            return general
+        own = np.stack([part.rows[self.server :] for part in parts])
+        return BlockRound(general, A_0 + B, self.server, own, mixing)
 
     def _coins(
         self, members: Iterable[tuple[int, float, float]], to_server: Array
@@ -469,17 +494,14 @@ class Moments:
                 noise = noise + own
         return found, wrong, noise
 
-    def _mixer(self, W: Array) -> Array:
+    def _mixing(self, W: Array) -> Mixing:
         """The map of z that takes mixed variables of client i to the sum over j of W_ij times those of client j."""
-        algorithm, layout, found = self.setup.algorithm, self.rounds_of.client, np.eye(self.size)
+        algorithm, layout, columns = self.setup.algorithm, self.rounds_of.client, [np.zeros(0, dtype=np.intp)]
         for name in algorithm.mixed:
             block = algorithm.client[name]
             slot = [each for each, where in algorithm.client.items() if where == block].index(name)
-            own = self.server + layout.variable(algorithm.blocks.index(block), slot)
-            for k in own:
-                here = k + self.client * np.arange(self.n)
-                found[np.ix_(here, here)] = W
-        return found
+            columns.append(layout.variable(algorithm.blocks.index(block), slot))
+        return Mixing(W, np.sort(np.concatenate(columns)), self.server, self.client, self.setup.mixes)
 
     def _added(self, A_0: Array, error: Array, B: Array) -> Array:
         """Errors of A_0 + B, the sum over the clients having ``error``."""
@@ -599,9 +621,12 @@ class Moments:
 
     def gradient_rows(self, i: int) -> Array:
         """The answer of client i's measured oracle at the recorded point, as a matrix (d, size) on z."""
-        M, c = self.measured
-        rows = M[i] @ self.point_rows(i)
-        rows[:, -1] -= c[i]
+        return np.asarray(self.measured[0][i] @ self.point_rows(i) - self.slope_rows(i))
+
+    def slope_rows(self, i: int) -> Array:
+        """The constant c of that oracle, M x - c, as a matrix (d, size) on z."""
+        rows = np.zeros((self.setup.problem.d, self.size))
+        rows[:, -1] = self.measured[1][i]
         return rows
 
     def point_rows(self, i: int) -> Array:

@@ -8,18 +8,21 @@ not: l_ik = P_k y_i + noise of covariance C_k, with y_i = (server, client_i, 1).
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import RECORDS
 from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
-from ratecheck.engines.moments.moment import EPS, Moment, Number
+from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.records import not_recorded, recorded
@@ -255,39 +258,66 @@ class _Probe:
         rows[np.arange(self.problem.d), start + columns] = 1.0
         return rows
 
-    def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
-        """All quantities of round t from the moment before it; call in order of t."""
-        n, d_u, rate = self.moments.n, self.problem.d_u, self.setup.trace.rate
+    @cached_property
+    def _parts(self) -> Parts:
+        """Maps of all clients, one after the other, and those of y_i as a stack over the clients."""
+        n, d_u, every = self.moments.n, self.problem.d_u, range(self.moments.n)
         gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
         sums = list(zip(self.sums, self.sum_sizes, strict=True))
-        mean_u, total = _over(np.mean, gradients, slice(d_u)), _over(np.sum, sums, slice(d_u))
-        of_u = [_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)]
-        of_v = [_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)]
-        personal = [
-            _inner(moment, _cut(g, slice(d_u, None)), _cut(s, slice(d_u, None)))
-            for g, s in zip(gradients, sums, strict=True)
-        ]
-        squares_u = _sum([_inner(moment, total, total), *of_u])
-        squares_v = _sum([*(_square(moment, _cut(s, slice(d_u, None))) for s in sums), *of_v])
+        own = np.stack([self.moments.inputs(i) for i in every])
+        places, moved = np.unique(np.concatenate(self.points), axis=0, return_inverse=True)
+        of_client = [np.arange(len(places)) == at[:, None] for at in moved.reshape(n, -1)]
+        return Parts(
+            own,
+            mean_u=_over(np.mean, gradients, slice(d_u)),
+            total=_over(np.sum, sums, slice(d_u)),
+            gradients_v=_own(own, [_cut(each, slice(d_u, None)) for each in gradients]),
+            sums_v=_own(own, [_cut(each, slice(d_u, None)) for each in sums]),
+            apart=_apart(sums, d_u),
+            controlled=_apart(self.controlled, d_u),
+            iterates=_stacked([_squares_of(local.points, local.sizes) for local in self.locals]),
+            drifts=_stacked([_squares_of(local.drifts, local.drift_sizes) for local in self.locals]),
+            points=_own(own, [(rows, np.abs(rows)) for rows in self.points]),
+            last=_own(own, [(rows, rows) for rows in map(self._last_rows, every)]),
+            rows_v=(
+                np.concatenate([each[d_u:] for each, _ in gradients]),
+                np.concatenate([p[d_u:] for p in self.points]),
+            ),
+            places=places,
+            moved=np.concatenate(of_client).astype(float),
+            bent=np.concatenate([H @ each for H, each in zip(self.problem.H, of_client, strict=True)]),
+            moved_v=np.concatenate([each[d_u:] for each in of_client]).astype(float),
+            noise_u=_sum(_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
+            noise_v=_sum(_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
+        )
+
+    def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
+        """All quantities of round t from the moment before it; call in order of t."""
+        n, rate, parts = self.moments.n, self.setup.trace.rate, self._parts
+        own = LocalMoments(moment, parts.own)
+        personal, squares = own.inner(parts.gradients_v, parts.sums_v), own.inner(parts.sums_v, parts.sums_v)
+        squares_u = _sum([_inner(moment, parts.total, parts.total), parts.noise_u])
+        squares_v = _sum([_all(squares), parts.noise_v])
         values, errors = self.recorder.record(moment)
         record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
         steps = self.setup.parameters(0)
         if {*_STEPS} <= steps.keys():
             gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
             record |= {
-                "T_1u": _scaled(-gamma_u / n, _inner(moment, mean_u, total)),
-                "T_1v": _scaled(-gamma_v * rate / n, _sum(personal)),
+                "T_1u": _scaled(-gamma_u / n, _inner(moment, parts.mean_u, parts.total)),
+                "T_1v": _scaled(-gamma_v * rate / n, _all(personal)),
                 "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
                 "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
             }
+        noise = [local.noise for local in self.locals]
         record |= {
-            "T_3u": self._spread(sums, moment, of_u),
-            "S_3u": self._spread(self.controlled, moment, of_u),
-            "E": self._local_squares(moment),
-            "C": self._staleness(moment),
+            "T_3u": self._spread(parts.apart, moment),
+            "S_3u": self._spread(parts.controlled, moment),
+            "E": _sum([_all(own.inner(parts.drifts, parts.drifts)), *noise]),
+            "C": self._staleness(own),
         }
-        record |= self._changes(moment, round_map, mean_u)
-        self._remember(moment, t)
+        record |= self._changes(moment, round_map)
+        self._remember(own, t)
         return record
 
     def _gradient_size(self, i: int) -> Array:
@@ -295,64 +325,105 @@ class _Probe:
         rows[:, -1] = np.abs(self.moments.measured[1][i])
         return rows
 
-    def _spread(self, sums: Sequence[Sized], moment: Moment, noise: list[Number]) -> Number:
+    def _spread(self, apart: Sized, moment: Moment) -> Number:
         """sum_i E||s_i - mean||^2 of the shared parts, s_i having independent noise."""
-        n, d_u = self.moments.n, self.problem.d_u
+        n = self.moments.n
         if n == 1:
             # One is its own mean.
             return 0.0, 0.0
-        mean, size = _over(np.mean, sums, slice(d_u))
-        apart = [_square(moment, (s[:d_u] - mean, more[:d_u] + size)) for s, more in sums]
-        return _sum([*apart, _scaled(1 - 1 / n, _sum(noise))])
+        return _sum([_square(moment, apart), _scaled(1 - 1 / n, self._parts.noise_u)])
 
-    def _local_squares(self, moment: Moment) -> Number:
-        """sum_ik E||l_ik - l_i0||^2."""
-        return _sum(self._local_square(moment, i, drifts=True) for i in range(self.moments.n))
-
-    def _local_square(self, moment: Moment, i: int, *, drifts: bool = False) -> Number:
-        local = self.locals[i]
-        rows = (local.drifts, local.drift_sizes) if drifts else (local.points, local.sizes)
-        square = moment.part(self.moments.inputs(i)).square(*rows)
-        return _sum([square, local.noise])
-
-    def _staleness(self, moment: Moment) -> Number:
+    def _staleness(self, own: LocalMoments) -> Number:
         """sum_ik E||remembered l_ik - (u, v_i)||^2."""
-        numbers = []
-        for i, point in enumerate(self.points):
-            numbers.append(self.last_square[i])
-            numbers.append(_scaled(-2.0, moment.inner(point, self._last_rows(i))))
-            numbers.append(_scaled(self.setup.K, moment.square(point)))
-        return _sum(numbers)
+        points, last = self._parts.points, self._parts.last
+        crossed, squares = _all(own.inner(points, last)), _all(own.inner(points, points))
+        return _sum([*self.last_square, _scaled(-2.0, crossed), _scaled(self.setup.K, squares)])
 
-    def _remember(self, moment: Moment, t: int) -> None:
+    def _remember(self, own: LocalMoments, t: int) -> None:
         """Expected square of the remembered iterates after round t."""
         trace = self.setup.trace
-        for i in range(self.moments.n):
+        values, errors = own.inner(self._parts.iterates, self._parts.iterates)
+        for i, each in enumerate(zip(values, errors, strict=True)):
             share = trace.rate if self.moments.fixed is None else float(self.moments.fixed[t, i])
-            fresh = self._local_square(moment, i)
+            fresh = _sum([(float(each[0]), float(each[1])), self.locals[i].noise])
             self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
 
-    def _changes(self, moment: Moment, round_map: RoundMap, mean_u: Sized) -> Record:
+    def _changes(self, moment: Moment, round_map: RoundMap) -> Record:
         """Change of f and of the iterates over the round."""
-        n, d_u = self.moments.n, self.problem.d_u
-        transition, every = Transition(moment, round_map), np.eye(self.moments.size)
-        change = transition.of(-every, every)
-
-        def moved(rows: Array, by: Array, size: Array | None = None) -> Number:
-            return transition.inner(rows, -by, by, size)
-
-        inner_u = moved(mean_u[0], self.points[0][:d_u], mean_u[1])
-        inner_v = [moved(g[d_u:], p[d_u:]) for g, p in zip(self.gradients, self.points, strict=True)]
+        n, d_u, parts = self.moments.n, self.problem.d_u, self._parts
+        transition = Transition(moment, round_map)
+        change = transition.of(-parts.places, parts.places)
+        first_u = self.points[0][:d_u]
+        inner_u = transition.inner(parts.mean_u[0], -first_u, first_u, parts.mean_u[1])
+        gradients, points = parts.rows_v
+        inner_v = transition.inner(gradients, -points, points)
         # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
-        second = [change.inner(p, H @ p) for p, H in zip(self.points, self.problem.H, strict=True)]
-        first = _sum([inner_u, *(_scaled(1 / n, inner) for inner in inner_v)])
+        second = change.inner(parts.moved, parts.bent)
+        first = _sum([inner_u, _scaled(1 / n, inner_v)])
         return {
-            "descent": _sum([first, _scaled(1 / (2 * n), _sum(second))]),
+            "descent": _sum([first, _scaled(1 / (2 * n), second)]),
             "inner_u": inner_u,
-            "inner_v": _scaled(1 / n, _sum(inner_v)),
-            "du2": change.square(self.points[0][:d_u]),
-            "dv2": _scaled(1 / n, _sum(change.square(p[d_u:]) for p in self.points)),
+            "inner_v": _scaled(1 / n, inner_v),
+            "du2": change.square(parts.moved[:d_u]),
+            "dv2": _scaled(1 / n, change.square(parts.moved_v)),
         }
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The maps of which quantities are made, with the sizes of their terms.
+
+    On z: ``mean_u`` and ``total``, gradients of u and their sums over the local steps; ``apart`` and ``controlled``,
+    one client after the other, less the mean. As stacks over the clients on y_i, whose positions are ``own``: the
+    gradients and sums of v, all local iterates, how far they drift, points and what is remembered. ``rows_v`` are the
+    gradients of v and points on z. ``places`` are the entries of z that are anybody's point, on which all clients'
+    points are ``moved``, H_i times them ``bent``, and those of v ``moved_v``.
+    """
+
+    own: NDArray[np.intp]
+    mean_u: Sized
+    total: Sized
+    gradients_v: Sized
+    sums_v: Sized
+    apart: Sized
+    controlled: Sized
+    iterates: Sized
+    drifts: Sized
+    points: Sized
+    last: Sized
+    rows_v: tuple[Array, Array]
+    places: Array
+    moved: Array
+    bent: Array
+    moved_v: Array
+    noise_u: Number
+    noise_v: Number
+
+
+def _stacked(maps: Sequence[Sized]) -> Sized:
+    """Maps of one shape as a stack."""
+    return np.stack([rows for rows, _ in maps]), np.stack([sizes for _, sizes in maps])
+
+
+def _own(own: NDArray[np.intp], maps: Sequence[Sized]) -> Sized:
+    """Maps of z that speak of y_i alone, as a stack of maps of y_i."""
+    return _stacked([(rows[:, at], sizes[:, at]) for at, (rows, sizes) in zip(own, maps, strict=True)])
+
+
+def _apart(maps: Sequence[Sized], d_u: int) -> Sized:
+    """The first rows of every client's map less their mean, one client after the other."""
+    mean, size = _over(np.mean, maps, slice(d_u))
+    return np.concatenate([s[:d_u] - mean for s, _ in maps]), np.concatenate([more[:d_u] + size for _, more in maps])
+
+
+def _squares_of(rows: Array, sizes: Array) -> Sized:
+    """Rows with the same squares, as many as there are columns at most; a column is rounded as a whole."""
+    if len(rows) <= rows.shape[1] + 1:
+        return rows, sizes
+    factor = np.asarray(np.linalg.qr(rows, mode="r"))
+    large = math.sqrt(len(rows)) * np.linalg.norm(rows, axis=0) + np.linalg.norm(sizes, axis=0)
+    # The rows of the factor are as far off as that together.
+    return factor, np.broadcast_to(large / math.sqrt(len(factor)), factor.shape)
 
 
 def _over(how: Callable[..., Array], pairs: Sequence[Sized], part: slice) -> Sized:
@@ -372,6 +443,12 @@ def _inner(moment: Moment, left: Sized, right: Sized) -> Number:
 
 def _square(moment: Moment, rows: Sized) -> Number:
     return _inner(moment, rows, rows)
+
+
+def _all(numbers: tuple[Array, Array]) -> Number:
+    """The sum over the clients."""
+    values, errors = numbers
+    return float(values.sum()), float(errors.sum()) + (len(values) + 1) * EPS * float(np.abs(values).sum())
 
 
 def _noise(matrix: Array, size: Array, part: slice) -> Number:

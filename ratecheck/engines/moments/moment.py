@@ -28,6 +28,10 @@ _SMALL = 1e-150
 class Moment:
     """Mean and covariance of a random vector, and how much rounding they carry, in units of rounding u.
 
+    ``mean`` is (size,), or (size, columns): the second moment is the covariance plus the sum over the columns of their
+    products, the first being the mean of the vector. The others are known parts of a second moment, kept apart since
+    rows that make them small keep their digits so.
+
     The exact vector differs by e with E[e e'] <= u^2 (``off`` + an error of mean square at most ``loose[k]``^2 in entry
     k), and the covariance by at most u (``rounding`` + entries bounded by ``rough[k]*rough[l]``).
     """
@@ -56,7 +60,7 @@ class Moment:
 
         What a wrong map adds to the error is a share of the exact vector, which may be far larger than what is found.
         """
-        found = np.sqrt(self.mean**2 + self.spreads**2)
+        found = np.sqrt(squares(self.mean) + self.spreads**2)
         return np.asarray(found + EPS * np.sqrt(np.maximum(np.diagonal(self.off), 0.0)))
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
@@ -93,7 +97,7 @@ class Moment:
         rough = np.abs(rows) @ carried
         error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
         fresh = float(rough @ rough + 2 * unit * (spread @ spread))
-        length = float(np.sqrt(mean @ mean + abs(square)))
+        length = float(np.sqrt((mean * mean).sum() + abs(square)))
         # What is too small to be squared is there all the same.
         length = max(length, _SMALL) if mean.any() else length
         return length, error, EPS * (max(rounding, 0.0) + fresh)
@@ -102,7 +106,7 @@ class Moment:
         """E<left z, right z> and its rounding error."""
         one, other = columns(left), columns(right)
         between = left[:, one] @ self.covariance[one[:, None], other]
-        value = float((left @ self.mean) @ (right @ self.mean) + (between * right[:, other]).sum())
+        value = float(((left @ self.mean) * (right @ self.mean)).sum() + (between * right[:, other]).sum())
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
         return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
@@ -112,11 +116,59 @@ class Moment:
         return self.inner(rows, rows, (sizes, sizes))
 
 
+class LocalMoments:
+    """The moments of parts of the state (parts, entries), such as what each client sees, one beside the other."""
+
+    def __init__(self, moment: Moment, positions: NDArray[np.intp]) -> None:
+        square = positions[:, :, None], positions[:, None, :]
+        self._mean, self._covariance = moment.mean.reshape(len(moment.mean), -1)[positions], moment.covariance[square]
+        self._off, self._rounding = moment.off[square], moment.rounding[square]
+        self._loose, self._rough, self._roots, self._spreads = (
+            each[positions][..., None] for each in (moment.loose, moment.rough, moment.roots, moment.spreads)
+        )
+
+    def inner(self, left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+        """E<left x, right x> of every part, and their rounding errors, for stacks (parts, rows, entries) and sizes."""
+        rows, others = left[0], right[0]
+        means = ((rows @ self._mean) * (others @ self._mean)).sum(axis=(1, 2))
+        values = means + ((rows @ self._covariance) * others).sum(axis=(1, 2))
+        lengths = self._lengths(*left)
+        errors = _product_errors(lengths, lengths if left is right else self._lengths(*right))
+        return values, errors
+
+    def _lengths(self, rows: Array, sizes: Array) -> tuple[Array, Array, Array]:
+        """`Moment.lengths`, of every part."""
+        mean, unit = rows @ self._mean, rows.shape[2] + 8
+        square, off, rounding = (
+            ((rows @ matrix) * rows).sum(axis=(1, 2)) for matrix in (self._covariance, self._off, self._rounding)
+        )
+        own, spread = sizes @ (self._loose + unit * self._roots), sizes @ self._spreads
+        rough = np.abs(rows) @ self._rough
+        error = EPS * (np.sqrt(np.maximum(off, 0.0)) + np.sqrt((own**2).sum(axis=(1, 2))))
+        fresh = (rough**2 + 2 * unit * spread**2).sum(axis=(1, 2))
+        length = np.sqrt((mean**2).sum(axis=(1, 2)) + np.abs(square))
+        # What is too small to be squared is there all the same.
+        length = np.where(mean.any(axis=(1, 2)), np.maximum(length, _SMALL), length)
+        return length, error, EPS * (np.maximum(rounding, 0.0) + fresh)
+
+
+def _product_errors(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:
+    """`product_error` of every part."""
+    (a, da, ra), (b, db, rb) = left, right
+    error = a * db + b * da + da * db + np.sqrt(ra) * np.sqrt(rb) + 16 * EPS * a * b
+    return np.asarray(error + TINY * (error > 0))
+
+
 def product_error(left: tuple[float, float, float], right: tuple[float, float, float]) -> float:
     """The error of an inner product whose factors have these `Moment.lengths`."""
     (a, da, ra), (b, db, rb) = left, right
     error = a * db + b * da + da * db + float(np.sqrt(ra) * np.sqrt(rb)) + 16 * EPS * a * b
     return error + TINY if error > 0 else 0.0
+
+
+def squares(mean: Array) -> Array:
+    """Entry by entry, the sum of squares over the columns of a mean."""
+    return np.asarray(mean**2 if mean.ndim == 1 else (mean**2).sum(axis=1))
 
 
 def columns(rows: Array) -> NDArray[np.intp]:

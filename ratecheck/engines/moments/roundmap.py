@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import EPS, Moment, majorant
+from ratecheck.engines.moments.moment import EPS, Moment, majorant, sandwich, squares
 
 
 @dataclass(frozen=True)
@@ -154,22 +154,50 @@ class RoundMap:
         Contributions of the clients cancel one another where all would move the state alike: F_k m is taken as a whole.
         """
         spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        means = mean.reshape(len(mean), -1)
         for part in self.fluctuations:
-            shift = part.matrix @ mean[part.columns]
-            spread[np.ix_(part.rows, part.rows)] += part.weight * np.outer(shift, shift)
-            size[part.rows] += abs(part.weight) * shift**2
+            shift = part.matrix @ means[part.columns]
+            spread[np.ix_(part.rows, part.rows)] += part.weight * (shift @ shift.T)
+            size[part.rows] += abs(part.weight) * squares(shift)
         return spread, size
 
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        loose = self._loose(moment)
-        spread = self.linear(stack) - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
-        pushed, size = self.from_mean(moment.mean)
-        spread[0] += pushed + self.noise.covariance
-        spread[1] += np.diag(2 * majorant(loose) + majorant(self.noise.off))
-        spread[2] += np.diag(self._rough(moment, size))
+        new, _, _ = self._moved(moment)
+        spread = new - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
+        found, off, rounding = self._beside(moment)
+        spread[0] += found
+        _add(spread[1], off)
+        _add(spread[2], rounding)
         return spread[0], spread[1], spread[2]
+
+    def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
+        """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
+        found, off, rounding = self._beside(moment)
+        results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
+        if not self.fluctuations:
+            return results
+        before, moved = rows @ self.mean, self._moved(moment)[0]
+        parts = (moment.covariance, moment.off, moment.rounding)
+        return [
+            each + sandwich(rows, new) - sandwich(before, part)
+            for each, new, part in zip(results, moved, parts, strict=True)
+        ]
+
+    def _beside(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """What noise and the mean of the state add to a covariance, and the diagonals for ``off`` and ``rounding``."""
+        _, pushed, size = self._moved(moment)
+        off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
+        return pushed + self.noise.covariance, off, self._rough(moment, size)
+
+    def _moved(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
+        last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
+        if last is None or last[0] is not moment:
+            new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+            last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
+        return last[1]
 
     def _loose(self, moment: Moment) -> Array:
         return np.asarray(self._wobble @ moment.roots)
@@ -206,11 +234,10 @@ class RoundMap:
             off = self.linear(moment.off[None])[0]
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+        new, pushed, size = self._moved(moment)
         # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
         new = new + new.transpose(0, 2, 1)
         new /= 2
-        pushed, size = self.from_mean(moment.mean)
         covariance = new[0] + pushed + self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
         _add(off, majorant(self.noise.off))
@@ -250,6 +277,103 @@ def kept(matrix: Array) -> NDArray[np.bool_]:
     return np.asarray((np.count_nonzero(matrix, axis=1) == 1) & (np.diagonal(matrix) == 1.0))
 
 
+class Arrow:
+    """The rows of a matrix on z that server and clients have: a client's are on the server, itself and the constant.
+
+    A product with it costs a fraction of one with a full matrix. ``own`` (clients, entries) are the rows of clients;
+    rows of neither are 0.
+    """
+
+    def __init__(self, matrix: Array, servers: int, own: NDArray[np.intp]) -> None:
+        mine = own.ravel()
+        # Where clients stand one after another, a view does for a copy: what is slow here is memory.
+        first = int(mine[0]) if mine.size else 0
+        last = first + mine.size
+        together = np.array_equal(mine, np.arange(first, last))
+        self.at: slice | NDArray[np.intp] = slice(first, last) if together else mine
+        self._cut, self._server_rows, self._last = servers, matrix[:servers], matrix[mine, -1:]
+        self._from_server = np.ascontiguousarray(matrix[mine, :servers])
+        self._own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
+
+    def times(self, X: Array, onto: Array | None = None) -> Array:
+        """The product with a stack of matrices X, in place of those rows of ``onto``, zeros unless it is given."""
+        cut, (n, size, _), width, many = self._cut, self._own.shape, X.shape[-1], len(X)
+        result = np.zeros_like(X) if onto is None else onto
+        np.matmul(self._server_rows, X, out=result[:, :cut])
+        mine = np.matmul(self._own, X[:, self.at].reshape(many, n, size, width)).reshape(many, n * size, width)
+        mine += self._from_server @ X[:, :cut]
+        mine += self._last * X[:, -1:]
+        result[:, self.at] = mine
+        return result
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """z -> P z with probability ``share``: entries ``columns`` of each client become the sum over j of W_ij of j's.
+
+    Clients have ``client`` entries each, from ``first`` on.
+    """
+
+    W: Array
+    columns: NDArray[np.intp]
+    first: int
+    client: int
+    share: float = 1.0
+
+    @property
+    def matrix(self) -> Array:
+        """P without the constant and what stands before the clients."""
+        n = len(self.W)
+        found = np.eye(n * self.client)
+        for k in self.columns:
+            here = k + self.client * np.arange(n)
+            found[np.ix_(here, here)] = self.W
+        return found
+
+    def times(self, X: Array) -> Array:
+        """P X for a stack of matrices X, in whose place it is put."""
+        n, width = len(self.W), X.shape[-1]
+        for each in X:
+            clients = each[self.first : self.first + n * self.client].reshape(n, self.client, width)
+            if len(self.columns) == self.client:
+                clients[:] = (self.W @ clients.reshape(n, -1)).reshape(clients.shape)
+            else:
+                part = np.ascontiguousarray(clients[:, self.columns]).reshape(n, -1)
+                clients[:, self.columns] = (self.W @ part).reshape(n, len(self.columns), width)
+        return X
+
+    def moved(self, matrices: Array) -> Array:
+        """Share P M P' + (1 - share) M for a stack of symmetric M, E[P_t M P_t'] for P_t = P or 1."""
+        half = self.times(matrices.copy() if self.share < 1 else matrices)
+        whole = self.times(np.ascontiguousarray(half.transpose(0, 2, 1)))
+        if self.share == 1.0:
+            return whole
+        whole *= self.share
+        return np.asarray(whole + (1 - self.share) * matrices)
+
+
+class BlockRound(RoundMap):
+    """A round of given participants, whose new covariance is put together block by block, and then mixed.
+
+    ``general`` is that round, ``local`` the map z -> (A_0 + B) z before clients are mixed, ``own`` (clients, entries)
+    the rows of those that take part.
+    """
+
+    def __init__(
+        self, general: RoundMap, local: Array, servers: int, own: NDArray[np.intp], mixing: Mixing | None = None
+    ) -> None:
+        super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
+        self._arrow, self._mixing = Arrow(local, servers, own), mixing
+
+    def linear(self, matrices: Array) -> Array:
+        """See `RoundMap.linear`, for symmetric matrices."""
+        half = self._arrow.times(matrices, matrices.copy())
+        turned = np.ascontiguousarray(half.transpose(0, 2, 1))
+        half[:] = turned
+        new = self._arrow.times(turned, half)
+        return new if self._mixing is None else self._mixing.moved(new)
+
+
 class SampledRound(RoundMap):
     """A round whose new covariance is put together block by block.
 
@@ -257,9 +381,7 @@ class SampledRound(RoundMap):
 
         A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i'.
 
-    Client i's rows of Bbar touch the server, itself and the constant alone: a product
-    with it costs a fraction of one with a full matrix. ``parts`` are the B_i of the clients that may take part;
-    pi_1 = pi_2 = 1 where all of them do.
+    ``parts`` are the B_i of the clients that may take part.
     """
 
     def __init__(
@@ -269,35 +391,15 @@ class SampledRound(RoundMap):
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
-        own = self._rows[:, servers:]
-        self._mine = own.ravel()
-        # Where clients stand one after another, a view does for a copy: what is slow here is memory.
-        first = int(self._mine[0]) if self._mine.size else 0
-        last = first + self._mine.size
-        together = np.array_equal(self._mine, np.arange(first, last))
-        self._at: slice | NDArray[np.intp] = slice(first, last) if together else self._mine
-        self._server_rows, self._last = Bbar[:servers], Bbar[self._mine, -1:]
-        self._from_server = np.ascontiguousarray(Bbar[self._mine, :servers])
-        self._own = np.ascontiguousarray(Bbar[own[:, :, None], own[:, None, :]])
+        self._arrow = Arrow(Bbar, servers, self._rows[:, servers:])
         self._matrices = np.stack([part.matrix for part in parts])
-
-    def _product(self, X: Array) -> Array:
-        """Bbar X for a stack of matrices X."""
-        cut, (n, size, _), width, many = self._cut, self._own.shape, X.shape[-1], len(X)
-        result = np.zeros_like(X)
-        np.matmul(self._server_rows, X, out=result[:, :cut])
-        mine = np.matmul(self._own, X[:, self._at].reshape(many, n, size, width)).reshape(many, n * size, width)
-        mine += self._from_server @ X[:, :cut]
-        mine += self._last * X[:, -1:]
-        result[:, self._at] = mine
-        return result
 
     def linear(self, matrices: Array) -> Array:
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
         one, two = self._inclusion
         cut = self._cut
-        half = self._product(matrices)
-        new = self._product(np.ascontiguousarray(half.transpose(0, 2, 1)))
+        half = self._arrow.times(matrices)
+        new = self._arrow.times(np.ascontiguousarray(half.transpose(0, 2, 1)))
         new *= two
         other = matrices.copy()
         other[:, :cut] = self._keep @ other[:, :cut]
@@ -318,9 +420,7 @@ class SampledRound(RoundMap):
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
         """(pi_2 - pi_1^2) (Bbar m)(Bbar m)' + (pi_1 - pi_2) sum_i (B_i m)(B_i m)', and its uncancelled diagonal."""
         one, two = self._inclusion
-        if one == two == 1.0:
-            return np.zeros((len(mean), len(mean))), np.zeros(len(mean))
-        shift = self._product(mean[None, :, None])[0, :, 0]
+        shift = self._arrow.times(mean[None, :, None])[0, :, 0]
         spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
         if one != two:
             shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]

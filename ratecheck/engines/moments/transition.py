@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import Moment, Number, columns, product_error, sandwich
+from ratecheck.engines.moments.moment import Moment, Number, columns, product_error, sandwich, squares
 from ratecheck.engines.moments.roundmap import RoundMap, kept
 
 
@@ -27,6 +27,12 @@ class Transition:
     @cached_property
     def _spread(self) -> tuple[Array, Array, Array]:
         return self.round_map.spread(self.moment)
+
+    def _added(self, after: Array) -> list[Array]:
+        """What the round adds to the second moments of these rows of z'."""
+        if 2 * len(after) < after.shape[1]:
+            return self.round_map.spread_of(after, self.moment)
+        return [sandwich(after, added) for added in self._spread]
 
     @cached_property
     def _still(self) -> NDArray[np.bool_]:
@@ -49,7 +55,7 @@ class Transition:
         size, unit = np.abs(before) if size is None else size, len(moment.mean) + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
-            matrices = [part + sandwich(after, added) for part, added in zip(matrices, self._spread, strict=True)]
+            matrices = [part + added for part, added in zip(matrices, self._added(after), strict=True)]
             # What a round leaves as it is cancels exactly.
             still = self._still
             size = np.where(still, np.minimum(size, np.abs(before + after)), size)
@@ -83,14 +89,14 @@ class Transition:
         matrix = before if after is None else before + after @ self.round_map.mean
         one, other = columns(left), columns(matrix)
         between = left[:, one] @ self.moment.covariance[np.ix_(one, other)]
-        value = float(first.mean @ second.mean + np.sum(between * matrix[:, other]))
+        value = float((first.mean * second.mean).sum() + np.sum(between * matrix[:, other]))
         each = np.eye(len(left))
         return value, product_error(first.lengths(each), second.lengths(each))
 
     @cached_property
     def magnitude(self) -> Array:
         """|E z| + the standard deviations of z, entry by entry."""
-        return np.abs(self.moment.mean) + self.moment.spreads
+        return np.sqrt(squares(self.moment.mean)) + self.moment.spreads
 
 
 def scaled(factor: float, number: Number) -> Number:

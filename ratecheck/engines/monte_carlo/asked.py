@@ -9,7 +9,7 @@ from ratecheck.engines.records import RecordPlan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.oracle import Oracle
-from ratecheck.kernels.records import Records
+from ratecheck.kernels.records import VALUES, Records
 from ratecheck.problems.problem import CalledOracle
 
 
@@ -17,7 +17,8 @@ def oracle(setup: Setup, name: str) -> Oracle | CalledOracle:
     """The named oracle of the setup's problem as the kernels take it, without noise that no kernel draws."""
     lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
     drawn = setup.law.compiled or not setup.problem.compiled
-    return setup.problem.oracle(name, setup.noise if drawn else np.zeros_like(setup.noise), lambda_)
+    found = setup.problem.oracle(name, setup.noise if drawn else np.zeros_like(setup.noise), lambda_)
+    return found if isinstance(found, CalledOracle) else found._replace(signs=setup.law.signs)
 
 
 def compiled(setup: Setup, name: str) -> Oracle:
@@ -42,18 +43,22 @@ def record_arrays(plan: RecordPlan) -> Records:
             table[:, j] = [getattr(term, side) for term in column]
         return table
 
+    left, right = coefficients("left"), coefficients("right")
+    over = np.array([int(column[0].over) for _, column in terms], dtype=np.int64)
     return Records(
         rows=np.concatenate([record.rows for record in plan.records] or [np.zeros((0, d))]),
         offset=np.concatenate([record.offset for record in plan.records] or [np.zeros(0)]),
         row_starts=np.cumsum([0, *(len(record.rows) for record in plan.records)]),
         group=plan.groups,
         slot=plan.slots,
-        over=np.array([int(column[0].over) for _, column in terms], dtype=np.int64),
+        over=over,
         owner=np.array([q for q, _ in terms], dtype=np.int64),
         block=np.array([column[0].block for _, column in terms], dtype=np.int64),
         factor=np.array([[float(term.factor) for term in column] for _, column in terms]).reshape(-1, n).T.copy(),
-        left=coefficients("left"),
-        right=coefficients("right"),
+        left=left,
+        right=right,
         anchor=np.ascontiguousarray(plan.anchor),
         constant=np.array([float(record.constant) for record in plan.records]),
+        # The last but one column is on the answer.
+        answers=bool((over == VALUES).any() or left[..., -2:-1].any() or right[..., -2:-1].any()),
     )

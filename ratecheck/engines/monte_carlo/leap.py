@@ -18,7 +18,7 @@ from ratecheck.engines.moments.affine import AffineRounds, Layout
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.prepared import prepared
-from ratecheck.engines.monte_carlo.step import aggregate_tables, aligned
+from ratecheck.engines.monte_carlo.step import aligned
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup, check_clients, check_tabled
 from ratecheck.errors import InputError
@@ -82,7 +82,7 @@ class LeapKernel:
             whole_rows=np.ascontiguousarray(whole[0]),
             whole_offset=np.ascontiguousarray(whole[1]),
             whole_factor=np.ascontiguousarray(whole[2]),
-            aggregate=aggregate_tables(setup),
+            aggregate=setup.aggregates(np.arange(n + 1)),
             places=np.concatenate([_starts(affine.server), _starts(affine.message)], axis=1),
             starts=setup.starts,
             server_place=_places(affine.server),

@@ -1,32 +1,40 @@
-"""Monte Carlo by calling a method's functions, all replicates of a block at once: no table of coefficients serves it.
+"""Monte Carlo by calling a method's functions, once for all clients and all replicates of a block.
 
-So it is where a method is not linear, mixes clients on a graph, compresses messages at random, or has other
-coefficients in every round, and where the problem's oracle is called in Python.
+So it is where a method is not linear, or has more local variables than compiled rounds keep in registers, and where the
+problem's oracle or the noise is called in Python; any other method may run so.
 
-Every variable of a client or the server is an array (replicates, coordinates of its block). Oracles, noise,
+A variable is an array (rows, coordinates of its block). A row of a server variable is a replicate; one of a client
+variable is a client in a replicate, client by client, and functions get those of who takes part. Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import Group
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import record_arrays
+from ratecheck.engines.monte_carlo.calls import Calls
+from ratecheck.engines.monte_carlo.rows import ClientRows, Integers, Keys, everybody, split
 from ratecheck.engines.monte_carlo.sources import source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.random import kept_coordinates, mixing_rounds, stream_keys
+from ratecheck.kernels.clients import add_rows, kept_rows, mix_clients
+from ratecheck.kernels.random import mixing_rounds, stream_keys
 
 Arrays = dict[str, Array]
+Members = NDArray[np.bool_]
 
 # Rounds whose participants are drawn at a time, and local steps between two looks for an interrupt.
 _CHUNK, _PATIENCE = 64, 256
+# Numbers in an array of rows, above which clients are followed in parts: a part's arrays stay in the cache.
+_ENTRIES = 1 << 17
 # By how much points and gradients are moved where the effect of rounding is measured, relative to the largest so far.
 _NUDGE = 1e-13
 # What is taken for a 0 that was rounded, relative to the largest so far.
@@ -47,207 +55,268 @@ class OwnRounds:
 
     def __init__(self, setup: Setup, *, every: int = 0) -> None:
         if setup.trace.selected:
-            varying = "has other coefficients in every round" if setup.algorithm.varying else "is followed by calls"
-            why = varying if setup.algorithm.linear else "is not linear"
+            why = "is followed by calls" if setup.algorithm.linear else "is not linear"
             raise InputError(
-                f"{setup.method.name} {why}: clients that are selected by their gradients are followed for linear "
-                "methods with the same in all rounds only"
+                f"{setup.method.name} {why}: clients that are selected by their gradients are followed in compiled "
+                "rounds of linear methods only"
             )
         setup = setup.at(0)
-        self.setup, self.plan, self.functions = setup, plan(setup), setup.functions
+        self.setup, self.plan, self.calls, self.every = setup, plan(setup), Calls(setup), every
         self.source, self.measured = (
             source(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
-        self.records, self._every = record_arrays(self.plan), every
-        self._parameters = _of_clients(setup)
+        self.records = record_arrays(self.plan)
 
-    def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
+    def run(self, keys: Keys, report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
         setup, lanes = self.setup, keys.shape[1]
-        nudge = _Nudge(lanes, self._every) if self._every else None
-        server, clients = self._start(keys)
-        last = np.full((setup.problem.n, lanes), -1)
+        block = _Block(self, keys, report)
         record = np.empty((setup.T, len(self.plan.records), lanes))
         for first in range(0, setup.T, _CHUNK):
             masks = setup.trace.masks(first, min(_CHUNK, setup.T - first), keys).astype(bool)
             for t, mask in enumerate(masks, first):
-                self._record(server, clients, record[t])
-                server = self._round(t, mask, server, clients, last, keys, nudge, lambda: report(t))  # noqa: B023
+                block.record(record[t])
+                block.round(t, mask)
                 report(t + 1)
         return record
 
-    def _start(self, keys: NDArray[np.uint64]) -> tuple[Arrays, list[Arrays]]:
-        """Server and client state before round 0."""
-        setup, lanes = self.setup, keys.shape[1]
-        mean = self.source.start(setup.local_steps, setup.point, keys)
-        points = [self._by_block(np.repeat(row[:, None], lanes, axis=1)) for row in setup.point]
-        clients = [
-            self.functions("start_client", (points[i], self._by_block(mean[i])), p)[0]
-            for i, p in enumerate(self._parameters)
-        ]
-        average = {name: sum(each[name] for each in clients) / len(clients) for name in setup.algorithm.client}
-        (server,) = self.functions("start_server", (points[0], average), setup.parameters())
-        return server, clients
+    def by_block(self, array: Array) -> Arrays:
+        """An array (rows, d) as one (rows, coordinates) per block."""
+        found = {}
+        for name, (first, last) in self.places.items():
+            found[name] = array if last - first == array.shape[1] else np.ascontiguousarray(array[:, first:last])
+        return found
 
-    def _round(
-        self,
-        t: int,
-        mask: NDArray[np.bool_],
-        server: Arrays,
-        clients: list[Arrays],
-        last: NDArray[np.int64],
-        keys: NDArray[np.uint64],
-        nudge: _Nudge | None,
-        patience: Callable[[], None],
-    ) -> Arrays:
-        """The server's state after round t; ``clients`` and ``last`` are brought up to date."""
-        setup, lanes = self.setup.at(t), mask.shape[1]
-        parameters = _of_clients(setup) if setup.algorithm.varying else self._parameters
-        total = {name: np.zeros((lanes, setup.sizes[block])) for name, block in setup.algorithm.message.items()}
-        for i, members in enumerate(map(np.flatnonzero, mask)):
-            if not members.size:
-                continue
-            before = {name: array[members] for name, array in clients[i].items()}
-            theirs = {name: array[members] for name, array in server.items()}
-            local = self._begin(parameters[i], theirs, before, t - last[i, members])
-            last[i, members] = t
-            packed = np.ascontiguousarray(keys[:, members])
-            for k in range(int(setup.local_steps[i])):
-                if k % _PATIENCE == _PATIENCE - 1:
-                    patience()
-                gradient = self._gradient(i, t, k, local, packed, members, nudge)
-                local = self.functions("step", (local, gradient), self._weighed(parameters[i], i, k))[0]
-            after, message = self._finished(t, i, (theirs, before, local), parameters[i], packed)
-            for name, array in after.items():
-                clients[i][name][members] = array
-            for name, array in message.items():
-                total[name][members] += array
-        self._mix(t, clients, keys)
-        return self._aggregate(setup, server, total, mask.sum(axis=0))
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """First and last coordinates of each block."""
+        starts = self.setup.starts.tolist()
+        return dict(zip(self.setup.algorithm.blocks, itertools.pairwise(starts), strict=True))
 
-    def _finished(
-        self, t: int, i: int, arguments: tuple[Arrays, ...], parameters: dict[str, float], keys: NDArray[np.uint64]
-    ) -> tuple[Arrays, Arrays]:
-        """Client i after round t, and what it sends."""
-        after, message = self.functions("finish", arguments, parameters)
+    @cached_property
+    def points(self) -> list[tuple[str, int, int]]:
+        """The variables at which the oracle is evaluated, the first of each block, with their coordinates."""
+        first: dict[str, str] = {}
+        for name, block in self.setup.algorithm.local.items():
+            first.setdefault(block, name)
+        return [(name, *self.places[block]) for block, name in first.items() if self.setup.sizes[block]]
+
+    @cached_property
+    def weight(self) -> float | None:
+        """The weight of all local steps of all clients; None where they differ."""
+        weights = self.setup.weights
+        return float(weights[0, 0]) if (weights == weights[0, 0]).all() else None
+
+    @cached_property
+    def packed(self) -> tuple[list[tuple[str, int, int, int]], list[tuple[str, int, int, int]]]:
+        """Variables of the server and the clients with their slots and coordinates, as far as records use them."""
+        algorithm, records = self.setup.algorithm, self.records
+        found = []
+        used = np.any(records.left, axis=(0, 1)) | np.any(records.right, axis=(0, 1))
+        first = 0
+        for group, (variables, slots) in enumerate(
+            ((algorithm.server, self.setup.maps.server.slots), (algorithm.client, self.setup.maps.client.slots))
+        ):
+            counted, places = dict.fromkeys(algorithm.blocks, 0), []
+            for name, block in variables.items():
+                slot, number = counted[block], algorithm.blocks.index(block)
+                counted[block] += 1
+                recorded = bool(records.group[number] == group and records.slot[number] == slot)
+                if self.setup.sizes[block] and (recorded or used[first + slot : first + slot + 1].any()):
+                    places.append((name, slot, *self.places[block]))
+            first += slots
+            found.append(places)
+        return found[0], found[1]
+
+    @cached_property
+    def edges(self) -> tuple[Integers, Integers, Array]:
+        """The entries of the mixing matrix that are not 0: where rows end, columns and entries."""
+        W = self.setup.mixing
+        assert W is not None
+        rows, columns = np.nonzero(W)
+        return np.searchsorted(rows, np.arange(len(W) + 1)), columns, W[rows, columns]
+
+
+class _Block:
+    """The state of the replicates of a block, and how a round changes it.
+
+    Functions return what may be their arguments. So arrays that a function gets are never written to, but for the state
+    of the clients, which is kept apart from all that functions return.
+    """
+
+    def __init__(self, shared: OwnRounds, keys: Keys, report: Callable[[int], None]) -> None:
+        self.shared, self.setup, self.calls, self.keys, self.report = shared, shared.setup, shared.calls, keys, report
+        setup, (n, self.lanes) = shared.setup, (shared.setup.problem.n, keys.shape[1])
+        self.nudge = _Nudge(self.lanes, shared.every) if shared.every else None
+        self.most = max(1, _ENTRIES // max(1, setup.problem.d))
+        self.last = np.full((n, self.lanes), -1) if setup.algorithm.uses_delay else None
+        maps, d = setup.maps, setup.problem.d
+        self._packed = np.zeros((maps.server.slots, d, self.lanes)), np.zeros((n, maps.client.slots, d, self.lanes))
+        self._everybody = list(split(np.ones((n, self.lanes), dtype=bool), keys, self.most))
+        self._start()
+
+    def _start(self) -> None:
+        """The state before round 0."""
+        setup, calls, n = self.setup, self.calls, self.setup.problem.n
+        mean = np.ascontiguousarray(self.shared.source.start(setup.local_steps, setup.point, self.keys))
+        everyone = everybody(n, self.keys)
+        point = self.shared.by_block(np.repeat(setup.point, self.lanes, axis=0))
+        gradient = self.shared.by_block(mean.reshape(n * self.lanes, -1))
+        (clients,) = calls.by_clients("start_client", 0, (point, gradient), everyone.by_row)
+        average = {}
+        for name, array in clients.items():
+            total = np.zeros((self.lanes, array.shape[1]))
+            add_rows(array, everyone.lanes, total)
+            average[name] = total / n
+        first = {name: array[: self.lanes] for name, array in point.items()}
+        (self.server,) = calls.by_server("start_server", 0, (first, average))
+        self.clients = {name: array.copy() for name, array in clients.items()}
+
+    def round(self, t: int, mask: Members) -> None:
+        """Play round t with the clients in mask (n, replicates)."""
+        setup = self.setup
+        sizes = setup.sizes
+        total = {name: np.zeros((self.lanes, sizes[block])) for name, block in setup.algorithm.message.items()}
+        parts = self._everybody if mask.all() else split(mask, self.keys, self.most)
+        for rows in parts:
+            self._local(t, rows, total)
+        if setup.mixing is not None:
+            self._mix(t)
+        self._aggregate(t, total, mask.sum(axis=0))
+
+    def _local(self, t: int, rows: ClientRows, total: Arrays) -> None:
+        """What some clients do in round t; their messages are added to ``total``."""
+        calls, clients = self.calls, rows.by_row
+        places = self._places(rows)
+        before = {name: array[places] for name, array in self.clients.items()}
+        server = {name: np.take(array, rows.lanes, axis=0) for name, array in self.server.items()}
+        delays = {}
+        if self.last is not None:
+            delays["delay"] = (t - self.last[clients, rows.lanes]).astype(float)
+            self.last[clients, rows.lanes] = t
+        (local,) = calls.by_clients("begin", t, (server, before), clients, delays)
+        local = self._steps(t, rows, local)
+        after, message = calls.by_clients("finish", t, (server, before, local), clients)
         if self.setup.algorithm.compressed:
-            message = self._compressed(t, i, message, keys)
-            (after,) = self.functions("sent", (after, message), parameters)
-        return after, message
+            message = self._compressed(t, rows, message)
+            (after,) = calls.by_clients("sent", t, (after, message), clients)
+        # Messages first, and copies of all before any is written to: they may be what client variables were.
+        for name, array in message.items():
+            add_rows(array, rows.lanes, total[name])
+        new = {name: array.copy() for name, array in after.items() if array is not before[name]}
+        for name, array in new.items():
+            self.clients[name][places] = array
 
-    def _mix(self, t: int, clients: list[Arrays], keys: NDArray[np.uint64]) -> None:
-        """Average what is mixed with the neighbours', in the replicates whose round t mixes."""
-        if self.setup.mixing is None:
-            return
-        coins = np.ones(keys.shape[1], dtype=np.bool_)
-        if self.setup.mixes < 1:
-            mixing_rounds(keys, t, self.setup.mixes * 2.0**32, coins)
-        for name in self.setup.algorithm.mixed:
-            mixed = np.tensordot(self.setup.mixing, np.stack([each[name] for each in clients]), axes=1)
-            for client, array in zip(clients, mixed, strict=True):
-                client[name] = np.where(coins[:, None], array, client[name])
+    def _places(self, rows: ClientRows) -> slice | Integers:
+        """Where rows are in the state of all clients."""
+        if rows.whole:
+            return slice(int(rows.clients[0]) * self.lanes, (int(rows.clients[-1]) + 1) * self.lanes)
+        return rows.by_row * self.lanes + rows.lanes
 
-    def _compressed(self, t: int, i: int, message: Arrays, keys: NDArray[np.uint64]) -> Arrays:
-        """What client i sends in round t: each coordinate of what is compressed with probability q, over q."""
+    def _steps(self, t: int, rows: ClientRows, local: Arrays) -> Arrays:
+        """Local variables after the clients' local steps; who has taken all of them leaves the rows."""
+        setup = self.setup
+        here, ended, places = rows, None, None
+        for k in range(int(setup.local_steps[rows.clients].max())):
+            if k % _PATIENCE == _PATIENCE - 1:
+                self.report(t)
+            steps = setup.local_steps[here.clients]
+            if (done := steps <= k).any():
+                if ended is None or places is None:
+                    ended = {name: np.empty_like(array) for name, array in local.items()}
+                    places = np.arange(len(rows.lanes))
+                here, kept = here.only(~done)
+                for name, array in local.items():
+                    ended[name][places[~kept]] = array[~kept]
+                local, places = {name: array[kept] for name, array in local.items()}, places[kept]
+            gradient = self._gradient(t, k, here, local)
+            (local,) = self.calls.by_clients(
+                "step", t, (local, gradient), here.by_row, {"weight": self._weight(k, here)}
+            )
+        if ended is None or places is None:
+            return local
+        for name, array in local.items():
+            ended[name][places] = array
+        return ended
+
+    def _weight(self, k: int, rows: ClientRows) -> float | Array:
+        """The weights of local step k, (rows,), or one for all."""
+        if self.shared.weight is not None:
+            return self.shared.weight
+        weights = self.setup.weights
+        return np.repeat(weights[rows.clients, min(k, weights.shape[1] - 1)], rows.counts)
+
+    def _gradient(self, t: int, k: int, rows: ClientRows, local: Arrays) -> Arrays:
+        """The oracle's answers at the first local variables."""
+        d, points = self.setup.problem.d, self.shared.points
+        if len(points) == 1 and points[0][1:] == (0, d):
+            x = local[points[0][0]]
+        else:
+            x = np.zeros((len(rows.lanes), d))
+            for name, first, last in points:
+                x[:, first:last] = local[name]
+        if self.nudge is None:
+            return self.shared.by_block(self.shared.source.answers(rows, t, k, x))
+        x, move = self.nudge.moved(x, rows)
+        return self.shared.by_block(move(self.shared.source.answers(rows, t, k, x)))
+
+    def _compressed(self, t: int, rows: ClientRows, message: Arrays) -> Arrays:
+        """What the clients send in round t: each coordinate of what is compressed with probability q, over q."""
         q, found = float(self.setup.step_sizes["q"]), dict(message)
         names = self.setup.algorithm.compressed
-        sizes = [message[name].shape[1] for name in names]
-        kept = np.empty((sum(sizes), keys.shape[1]), dtype=np.bool_)
-        kept_coordinates(keys, t, i, q * 2.0**32, kept)
-        for name, part in zip(names, np.split(kept, np.cumsum(sizes)[:-1]), strict=True):
-            found[name] = np.where(part.T, message[name] / q, 0.0)
+        ends = np.cumsum([0, *(message[name].shape[1] for name in names)])
+        kept = np.empty((len(rows.lanes), int(ends[-1])), dtype=np.bool_)
+        kept_rows(q * 2.0**32, rows.clients, rows.firsts, rows.keys, t, kept)
+        for name, first, last in zip(names, ends[:-1], ends[1:], strict=True):
+            found[name] = np.where(kept[:, first:last], message[name] / q, 0.0)
         return found
 
-    def _begin(self, parameters: dict[str, float], server: Arrays, client: Arrays, delays: NDArray[np.int64]) -> Arrays:
-        """Local variables; a parameter is a number, so that replicates with another delay are evaluated apart."""
-        if not self.setup.algorithm.uses_delay:
-            return self.functions("begin", (server, client), parameters)[0]
-        found = self._empty(self.setup.algorithm.local, len(delays))
-        for delay in np.unique(delays):
-            rows = delays == delay
-            p = {**parameters, "delay": float(delay)}
-            (here,) = self.functions("begin", (_rows(server, rows), _rows(client, rows)), p)
-            for name, array in here.items():
-                found[name][rows] = array
-        return found
+    def _mix(self, t: int) -> None:
+        """Average what is mixed with the neighbours', in the replicates whose round t mixes."""
+        coins = np.ones(self.lanes, dtype=np.bool_)
+        if self.setup.mixes < 1:
+            mixing_rounds(self.keys, t, self.setup.mixes * 2.0**32, coins)
+        for name in self.setup.algorithm.mixed:
+            state = self.clients[name]
+            mixed = np.empty_like(state)
+            flat = (self.setup.problem.n, self.lanes * state.shape[1])
+            mix_clients(*self.shared.edges, state.reshape(flat), mixed.reshape(flat))
+            mixes = np.tile(coins, self.setup.problem.n)
+            self.clients[name] = mixed if coins.all() else np.where(mixes[:, None], mixed, state)
 
-    def _gradient(
-        self,
-        i: int,
-        t: int,
-        k: int,
-        local: Arrays,
-        keys: NDArray[np.uint64],
-        members: NDArray[np.intp],
-        nudge: _Nudge | None,
-    ) -> Arrays:
-        """The oracle's answer at the first local variables."""
-        setup, lanes = self.setup, len(members)
-        x = np.zeros((setup.problem.d, lanes))
-        self._put(setup.algorithm.local, local, x[None], first_only=True)
-        if nudge is not None:
-            nudge.point(x, members)
-        out = self.source.answer(i, t, k, x, keys)
-        if nudge is not None:
-            nudge.gradient(out, members)
-        return self._by_block(out)
-
-    def _weighed(self, parameters: dict[str, float], i: int, k: int) -> dict[str, float]:
-        weights = self.setup.weights[i]
-        return {**parameters, "weight": float(weights[min(k, len(weights) - 1)])}
-
-    def _aggregate(self, setup: Setup, server: Arrays, total: Arrays, participants: NDArray[np.int64]) -> Arrays:
-        found = {name: array.copy() for name, array in server.items()}
-        for count in np.unique(participants):
-            if count == 0 and setup.algorithm.averages:
-                continue
-            rows = participants == count
-            p = setup.parameters(participants=int(count))
-            (new,) = self.functions("aggregate", (_rows(server, rows), _rows(total, rows)), p)
+    def _aggregate(self, t: int, total: Arrays, participants: Integers) -> None:
+        """The server's state after round t."""
+        algorithm, server = self.setup.algorithm, self.server
+        idle = participants == 0
+        m = np.maximum(participants, 1)
+        if not (algorithm.averages and idle.any()):
+            (found,) = self.calls.by_server("aggregate", t, (server, total), {"m": m})
+        elif idle.all():
+            return
+        else:
+            busy = ~idle
+            arguments = tuple({name: array[busy] for name, array in group.items()} for group in (server, total))
+            (new,) = self.calls.by_server("aggregate", t, arguments, {"m": m[busy]})
+            found = {name: array.copy() for name, array in server.items()}
             for name, array in new.items():
-                found[name][rows] = array
-        if (kept := setup.algorithm.projects) is not None:
+                found[name][busy] = array
+        if (kept := algorithm.projects) is not None:
             length = np.sqrt(np.sum(found[kept] ** 2, axis=1, keepdims=True))
-            radius = float(setup.step_sizes["r"])
-            outside = (length > radius) & (participants > 0)[:, None]
-            found[kept] *= np.where(outside, radius / np.where(outside, length, 1.0), 1.0)
-        return found
+            radius = float(self.setup.step_sizes["r"])
+            outside = (length > radius) & ~idle[:, None]
+            found[kept] = found[kept] * np.where(outside, radius / np.where(outside, length, 1.0), 1.0)
+        self.server = found
 
-    def _record(self, server: Arrays, clients: list[Arrays], record: Array) -> None:
+    def record(self, record: Array) -> None:
         """Fill record (names, replicates)."""
-        setup, lanes, maps = self.setup, record.shape[1], self.setup.maps
-        d, n = setup.problem.d, setup.problem.n
-        packed = np.zeros((maps.server.slots, d, lanes))
-        self._put(setup.algorithm.server, server, packed)
-        states = np.zeros((n, maps.client.slots, d, lanes))
-        for state, client in zip(states, clients, strict=True):
-            self._put(setup.algorithm.client, client, state)
-        self.measured.record(self.records, setup.starts, packed, states, record)
-
-    def _put(self, group: Group, arrays: Arrays, slots: Array, *, first_only: bool = False) -> None:
-        """Put variables into their slots (slots, d, replicates)."""
-        used = dict.fromkeys(self.setup.algorithm.blocks, 0)
-        for name, block in group.items():
-            number = self.setup.algorithm.blocks.index(block)
-            if not first_only or used[block] == 0:
-                slots[used[block], self.setup.starts[number] : self.setup.starts[number + 1]] = arrays[name].T
-            used[block] += 1
-
-    def _by_block(self, array: Array) -> Arrays:
-        """An array (d, replicates) as one (replicates, coordinates) per block."""
-        starts = self.setup.starts
-        return {
-            block: np.ascontiguousarray(array[starts[b] : starts[b + 1]].T)
-            for b, block in enumerate(self.setup.algorithm.blocks)
-        }
-
-    def _empty(self, group: Group, rows: int) -> Arrays:
-        return {name: np.empty((rows, self.setup.sizes[block])) for name, block in group.items()}
-
-
-def _of_clients(setup: Setup) -> list[dict[str, float]]:
-    """The parameters of every client, in the round of the setup."""
-    return [setup.parameters(i) for i in range(setup.problem.n)]
+        server, clients = self._packed
+        of_server, of_clients = self.shared.packed
+        for name, slot, first, last in of_server:
+            server[slot, first:last] = self.server[name].T
+        for name, slot, first, last in of_clients:
+            state = self.clients[name].reshape(len(clients), self.lanes, last - first)
+            clients[:, slot, first:last] = state.swapaxes(1, 2)
+        self.shared.measured.record(self.shared.records, self.setup.starts, server, clients, record)
 
 
 def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[str, Array]:
@@ -280,7 +349,7 @@ def rounding_matters(setup: Setup) -> bool:
 
 
 class _Nudge:
-    """Moves points and gradients (d, replicates) by about rounding, those of every so many by nothing.
+    """Moves points and gradients (rows, d) by about rounding, those of every so many replicates by nothing.
 
     Of the others every second one has no point moved, but coordinates of gradients that may be rounding set to 0: a
     function may do at 0 what it does nowhere near it, as a sign does.
@@ -292,17 +361,32 @@ class _Nudge:
         self._sizes = np.where(place % 2 == 1, _NUDGE, 0.0)
         self._zero = np.where((place > 0) & (place % 2 == 0), _ZERO, -1.0)
 
-    def point(self, x: Array, members: NDArray[np.intp]) -> None:
-        """By a share of the largest coordinate so far."""
-        self._largest[members] = np.maximum(self._largest[members], np.abs(x).max(axis=0, initial=0.0))
-        x += self._random.uniform(-1, 1, x.shape) * (self._sizes * self._largest)[members]
+    def moved(self, x: Array, rows: ClientRows) -> tuple[Array, Callable[[Array], Array]]:
+        """Points moved by a share of the largest coordinate so far, and what moves the gradients there."""
+        # Client by client those of the point and then of the gradient, (d, replicates) each.
+        (count, d), counts = x.shape, rows.counts
+        numbers = self._random.uniform(-1, 1, 2 * count * d)
+        begin, wide = np.repeat(rows.firsts[:-1], counts), np.repeat(counts, counts)
+        places = (2 * d * begin + np.arange(count) - begin)[:, None] + wide[:, None] * np.arange(d)
+        largest = self._so_far(self._largest, x, rows)
+        x = x + numbers[places] * (self._sizes[rows.lanes] * largest)[:, None]
 
-    def gradient(self, g: Array, members: NDArray[np.intp]) -> None:
-        """Each coordinate by a share of itself, or to 0 where it is small against the largest so far."""
-        self._steepest[members] = np.maximum(self._steepest[members], np.abs(g).max(axis=0, initial=0.0))
-        g *= 1 + self._random.uniform(-1, 1, g.shape) * self._sizes[members]
-        g[np.abs(g) <= (self._zero * self._steepest)[members]] = 0.0
+        def gradients(g: Array) -> Array:
+            """Each coordinate moved by a share of itself, or to 0 where it is small against the largest so far."""
+            steepest = self._so_far(self._steepest, g, rows)
+            g *= 1 + numbers[places + d * wide[:, None]] * self._sizes[rows.lanes, None]
+            g[np.abs(g) <= (self._zero[rows.lanes] * steepest)[:, None]] = 0.0
+            return g
 
+        return x, gradients
 
-def _rows(arrays: Arrays, rows: NDArray[np.bool_]) -> Arrays:
-    return {name: array[rows] for name, array in arrays.items()}
+    @staticmethod
+    def _so_far(largest: Array, array: Array, rows: ClientRows) -> Array:
+        """The largest entry up to each row in its replicate, clients in their order, ``largest`` being one before."""
+        table = np.zeros((len(rows.clients) + 1, len(largest)))
+        table[0] = largest
+        client = np.repeat(np.arange(1, len(table)), rows.counts)
+        table[client, rows.lanes] = np.abs(array).max(axis=1, initial=0.0)
+        table = np.maximum.accumulate(table, axis=0)
+        largest[:] = table[-1]
+        return table[client, rows.lanes]

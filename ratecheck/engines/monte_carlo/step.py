@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 import threading
 from collections.abc import Callable
@@ -14,20 +13,25 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import Counts
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import weighted
-from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.monte_carlo.asked import compiled, record_arrays
 from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.monte_carlo.prepared import prepared
+from ratecheck.engines.monte_carlo.tables import (
+    RoundTables,
+    compression,
+    counted,
+    diagonal,
+    mixing,
+    places,
+)
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
 from ratecheck.execution.cores import cores
 from ratecheck.kernels.constants import SLOTS, WIDTH
-from ratecheck.kernels.diagonal import Diagonal
-from ratecheck.kernels.oracle import AFFINE, Oracle
+from ratecheck.kernels.oracle import Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 
@@ -106,8 +110,8 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    tabled = setup.algorithm.tabled and setup.problem.compiled and setup.law.compiled
-    runner = kernel or (prepared(StepKernel, setup) if tabled else OwnRounds(setup))
+    in_kernel = setup.algorithm.linear and setup.problem.compiled and setup.law.compiled and fits(setup)
+    runner = kernel or (prepared(StepKernel, setup, setup.method.full, setup.mixes) if in_kernel else OwnRounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])
@@ -131,54 +135,48 @@ class StepKernel:
     """Everything that the blocks of one simulation share."""
 
     def __init__(self, setup: Setup) -> None:
+        # Records are those of the first round's parameters where these vary.
+        setup = setup.at(0)
         self.setup, self.plan = setup, plan(setup)
         self.source, self.measured = (
             compiled(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
         self.records = record_arrays(self.plan)
-        clients = range(1) if setup.alike else range(setup.problem.n)
-        per_client = [
-            (
-                *setup.begin(i),
-                setup.steps(i),
-                setup.finish(i),
-                setup.start_client(i),
-                setup.maps.score(setup.parameters(i)),
-            )
-            for i in clients
-        ] * (setup.problem.n // len(clients))
-        begin, rate, step, finish, self.start_client, score = (
-            np.ascontiguousarray(np.stack(tables)) for tables in zip(*per_client, strict=True)
-        )
-        maps, starts = setup.maps, setup.starts
-        if maps.local.slots > SLOTS:
+        if not fits(setup):
             raise InputError(f"{setup.method.name}: more than {SLOTS} local variables in a block are not simulated")
+        maps, starts, (kinds, kind) = setup.maps, setup.starts, setup.kinds
+        tables, varies = RoundTables.of(setup), bool(setup.algorithm.varying)
+        self.start_client = maps.many("start_client", setup.of_clients(kinds))[kind]
+        self.start_server = maps.start_server(setup.parameters())
         slot, block = setup.projected
         self.method = MethodArrays(
+            **tables.arrays(),
+            kind=kind,
+            kinds=len(kinds),
+            varies=varies,
             starts=starts,
             counts=np.array([group.by_block for group in (maps.server, maps.client, maps.local, maps.message)]),
             K=setup.local_steps,
-            begin=begin,
-            begin_rate=rate,
-            delayed=bool(rate.any()),
-            # Columns (local, gradient, 1): nothing is added that does not depend on them.
-            step=_flat(np.concatenate([step, np.zeros_like(step[..., :1])], axis=-1)),
-            weights=step.shape[1],
-            diagonal=diagonal(setup, self.source, step),
-            finish=finish,
-            aggregate=aggregate_tables(setup),
-            places=np.concatenate([_places(maps.server, starts), _places(maps.message, starts)], axis=1),
+            delayed=setup.algorithm.uses_delay and bool(varies or tables.rate.any()),
+            weights=tables.step.shape[1],
+            diagonal=diagonal(setup, self.source, tables.step),
+            compression=compression(setup, tables.sent),
+            mixing=mixing(setup),
+            counted=counted(setup),
+            places=np.concatenate([places(maps.server, starts), places(maps.message, starts)], axis=1),
             projected=slot * setup.problem.d + np.arange(*starts[block : block + 2]) if slot >= 0 else np.arange(0),
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
             select=setup.trace.selected,
-            score=score,
-            known_start=known_start(setup, self.plan, self.source, begin, bool(rate.any())),
+            known_start=self.records.answers and known_start(setup, self.plan, self.source, tables),
         )
 
     def serving(self, setup: Setup | None) -> Self:
         """The kernel for another run with the same tables; see `prepared`."""
         found: Any = copy.copy(self)
-        found.setup = setup
+        found.setup = None if setup is None else setup.at(0)
+        if setup is not None:
+            # Graphs are no part of what kept kernels are known by.
+            found.method = self.method._replace(mixing=mixing(setup))
         return found
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
@@ -190,13 +188,27 @@ class StepKernel:
         chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
         for first in range(0, setup.T, chunk):
             rounds = min(chunk, setup.T - first)
-            masks = np.require(setup.trace.masks(first, rounds, keys), requirements=("C", "W"))
-            run_rounds(
-                self.source, self.measured, self.method, self.records,
-                server, client, last, keys, masks, first, record[first : first + rounds],
-            )  # fmt: skip
+            self.play(first, server, client, last, keys, record[first : first + rounds])
             report(first + rounds)
         return record
+
+    def play(
+        self,
+        first: int,
+        server: Array,
+        client: Array,
+        last: NDArray[np.int64],
+        keys: NDArray[np.uint64],
+        record: Array,
+    ) -> None:
+        """Advance the state by as many rounds from ``first`` on as ``record`` (rounds, names, replicates) has."""
+        masks = np.require(self.setup.trace.masks(first, len(record), keys), requirements=("C", "W"))
+        method = self.method
+        if method.varies:
+            tables = RoundTables.of(self.setup, range(first, first + len(record)))
+            sent = method.compression._replace(sent=np.ascontiguousarray(tables.sent))
+            method = method._replace(**tables.arrays(), compression=sent)
+        run_rounds(self.source, self.measured, method, self.records, server, client, last, keys, masks, first, record)
 
     def start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
         """Server (slots, d, lanes) and client state (n, slots, d, lanes) before round 0."""
@@ -207,7 +219,7 @@ class StepKernel:
         on_point, on_gradient = np.moveaxis(self.start_client[:, blocks], -1, 0)
         client = on_point.swapaxes(1, 2)[..., None] * point[:, None, :, None]
         client = client + on_gradient.swapaxes(1, 2)[..., None] * mean[:, None]
-        table = self.setup.maps.start_server(self.setup.parameters())[blocks]
+        table = self.start_server[blocks]
         server = np.repeat((table[:, :, 0].T * point[0])[:, :, None], lanes, axis=2)
         # One after the other: NumPy's own sums depend on the number of lanes.
         for one in client:
@@ -216,10 +228,15 @@ class StepKernel:
         return aligned(server), aligned(client)
 
 
-def known_start(setup: Setup, plan: RecordPlan, source: Oracle, begin: Array, delayed: bool) -> bool:
+def fits(setup: Setup) -> bool:
+    """Whether there is code that keeps the method's local variables in registers."""
+    return setup.maps.local.slots <= SLOTS
+
+
+def known_start(setup: Setup, plan: RecordPlan, source: Oracle, tables: RoundTables) -> bool:
     """Whether recording computes the gradients of the first local steps: at the same points, over all samples."""
-    same = setup.algorithm.oracle == setup.algorithm.record_oracle and not source.batch and not delayed
-    if not same or not any(record.terms for record in plan.records):
+    begin, fixed = tables.begin, not (setup.algorithm.varying or tables.rate.any())
+    if setup.algorithm.oracle != setup.algorithm.record_oracle or source.batch or not fixed:
         return False
     for block, size in enumerate(setup.sizes.values()):
         unit = np.zeros(begin.shape[-1])
@@ -236,50 +253,3 @@ def aligned(array: Array) -> Array:
     copy = buffer[first : first + array.size].reshape(array.shape)
     copy[...] = array
     return copy
-
-
-def diagonal(setup: Setup, source: Oracle, step: Array) -> Diagonal:
-    """Local steps in eigenbases, for every client that takes enough of them to repay the two changes of basis.
-
-    The coefficients ``step`` (n, 1 or K, blocks, locals, locals + 1) must be the same in every step, the matrices
-    symmetric without entries between blocks, and the noise equal within each block.
-    """
-    n, slots = setup.problem.n, step.shape[3]
-    none = Diagonal(np.zeros(n, dtype=np.bool_), np.zeros((n, 0, 0)), np.zeros((n, 0, 0)), noisy=False)
-    used, blocks, starts = setup.local_steps > 2 * slots, setup.block_of, setup.starts
-    if source.kind != AFFINE or step.shape[1] > 1 or not used.any():
-        return none
-    apart = blocks[:, None] != blocks
-    if np.any(source.M.swapaxes(1, 2) != source.M) or source.M[:, apart].any():
-        return none
-    if any(np.ptp(setup.noise[blocks == block]) for block in set(blocks)):
-        return none
-    basis, values = np.zeros_like(source.M), np.zeros_like(source.c)
-    with single_threaded():
-        for first, last in itertools.pairwise(starts):
-            here = slice(first, last)
-            values[:, here], basis[:, here, here] = np.linalg.eigh(source.M[:, here, here])
-    # The gradient in a coordinate is value * point - c + noise * normal.
-    table = np.zeros((n, setup.problem.d, slots, slots + 2))
-    steps = step[:, 0][:, blocks]
-    table[..., :-2], on_gradient = steps[..., :-1], steps[..., -1]
-    table[..., 0] += on_gradient * values[..., None]
-    table[..., -2] = on_gradient * setup.noise[:, None]
-    table[..., -1] = -on_gradient * (basis.swapaxes(1, 2) @ source.c[..., None])
-    return Diagonal(used, basis, _flat(table), noisy=bool(setup.noise.any()))
-
-
-def _flat(tables: Array) -> Array:
-    """Tables (..., outputs, inputs) as rows (..., outputs*inputs)."""
-    return np.ascontiguousarray(tables.reshape(*tables.shape[:-2], -1))
-
-
-def aggregate_tables(setup: Setup) -> Array:
-    """Coefficients of ``aggregate``, (n + 1, ...) by the number of participants."""
-    return np.stack([setup.aggregate(count) for count in range(setup.problem.n + 1)])
-
-
-def _places(counts: Counts, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(blocks, slots): in which row of an array (slots*d, B) each variable begins, -1 where there is none."""
-    slots = np.arange(counts.slots)
-    return np.where(slots < np.array(counts.by_block)[:, None], slots * starts[-1] + starts[:-1, None], -1)

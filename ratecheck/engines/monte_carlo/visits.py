@@ -13,9 +13,8 @@ from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.constants import WIDTH
-from ratecheck.kernels.oracle import AFFINE, add_gaussian
+from ratecheck.kernels.oracle import AFFINE, add_noise
 from ratecheck.kernels.random import stream_keys
-from ratecheck.kernels.rounds import run_rounds
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,7 @@ def _starts(setup: Setup, kernel: StepKernel, local: LocalMaps, keys: NDArray[np
         yield _Start(t, state, np.einsum("idls,isdb->ildb", local.begin, state))
         if t == setup.T:
             return
-        masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
-        run_rounds(
-            kernel.source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record
-        )
+        kernel.play(t, server, client, last, keys, record)
 
 
 def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, LocalMaps, NDArray[np.uint64]]:
@@ -102,9 +98,9 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
             return
         for k in range(setup.K):
             points = local[:, 0]
-            noise = np.zeros_like(points)
+            noise, words = np.zeros_like(points), np.empty((4, keys.shape[1]), dtype=np.uint64)
             for i in range(len(points) if setup.noise.any() else 0):
-                add_gaussian(source.noise, i, t, k, noise[i], keys, keys.shape[1])
+                add_noise(source, i, t, k, noise[i], words, keys, keys.shape[1])
             yield Visit(t, k, points[..., :replicates], noise[..., :replicates])
             answer = source.M @ points - source.c[..., None] + noise
             moved = np.einsum("idlm,imdb->ildb", steps.step(k), np.concatenate([local, answer[:, None]], axis=1))

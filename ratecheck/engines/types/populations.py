@@ -27,15 +27,14 @@ move the state alike, R_g - R is 0: nothing cancels. That is a `RoundMap` as any
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_alike
-from ratecheck.aliases import Array, Progress
-from ratecheck.engines.expectation import Expectation
+from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import (
     Moments,
     Sides,
@@ -43,7 +42,6 @@ from ratecheck.engines.moments.exact import (
     check_exact,
     client_by_client,
     count_probabilities,
-    follow,
 )
 from ratecheck.engines.moments.moment import Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, mixture
@@ -53,13 +51,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation.model.law import Clients, Sets, Subsets
 
 # Clients up to which the possible numbers of participants are gone through, where the server divides by theirs.
-_MOST_COUNTS = 2000
-
-
-def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
-    """`exact.expect`, by types of clients where the problem counts them; raises `InputError` as `check` does."""
-    check(setup)
-    return follow(setup, moments_of, progress=progress)
+MOST_COUNTS = 2000
 
 
 def moments_of(setup: Setup) -> Moments:
@@ -93,15 +85,15 @@ def check(setup: Setup) -> None:
 
 def _check_clients(setup: Setup, law: Clients) -> None:
     p = setup.problem.by_row("the probability", law.p)
-    if _ignores_count(setup):
+    if ignores_count(setup):
         return
     if (p != p[0]).any():
         raise InputError(
             f"{setup.method.name} divides by how many clients take part: give all types one probability, or use full()"
         )
-    if setup.problem.n > _MOST_COUNTS:
+    if setup.problem.n > MOST_COUNTS:
         raise InputError(
-            f"{setup.method.name} divides by how many of n={setup.problem.n} clients take part, at most {_MOST_COUNTS} "
+            f"{setup.method.name} divides by how many of n={setup.problem.n} clients take part, at most {MOST_COUNTS} "
             "of which are gone through: use uniform sampling"
         )
 
@@ -110,7 +102,7 @@ def _refuse_sets(law: Sets) -> None:
     raise InputError(f"a population is not followed where one of {law.count():g} sets takes part: use its full()")
 
 
-def _ignores_count(setup: Setup) -> bool:
+def ignores_count(setup: Setup) -> bool:
     """Whether the server does the same whatever the number of participants."""
     if setup.algorithm.averages:
         return False
@@ -157,7 +149,11 @@ class PopulationMoments(Moments):
         self.counts = counts.astype(float)
         self.size += self.distinct * self.client
         if self.fixed is not None:
-            self.fixed = _by_type(setup, self.fixed)
+            self.fixed = self._of_types(self.fixed)
+
+    def _of_types(self, taking: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Given participants (T, n) as types (T, G); raises `InputError` for a round with a part of a type."""
+        return _by_type(self.setup, taking)
 
     def spread_of(self, g: int) -> NDArray[np.intp]:
         """Positions of w_g in z."""
@@ -233,8 +229,10 @@ class PopulationMoments(Moments):
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         """All clients of these types."""
         keep, to_server = self.rounds_of.aggregate(int(self.counts[members].sum()))
-        parts = {int(g): self._type(int(g), float(delay), to_server) for g, delay in zip(members, delays, strict=True)}
-        return self._mean_map(keep, parts, dict.fromkeys(parts, 1.0))
+        whose = {int(g): float(delay) for g, delay in zip(members, delays, strict=True)}
+        parts = {g: self._type(g, delay, to_server) for g, delay in whose.items()}
+        round_map = self._mean_map(keep, parts, dict.fromkeys(parts, 1.0))
+        return _joined(round_map, *self._sent(((g, delay, 1.0) for g, delay in whose.items()), to_server))
 
     def _sample(self, sizes: dict[int, float]) -> tuple[list[tuple[float, RoundMap]], list[Fluctuation]]:
         """Uniform sampling of as many clients as a random number says, whose probabilities are given."""
@@ -247,12 +245,14 @@ class PopulationMoments(Moments):
             parts = {g: self._type(g, math.inf, to_server) for g in range(self.distinct)}
             round_map = self._mean_map(keep, parts, dict.fromkeys(parts, m / self.n))
             found, error = self._sampled_apart(parts, m)
-            maps.append((probability, replace(round_map, error=round_map.error + error)))
-            fluctuations += [replace(part, weight=probability * part.weight) for part in found]
+            coins, wrong, more = self._sent(((g, math.inf, m / self.n) for g in parts), to_server)
+            error = round_map.error + error + wrong
+            maps.append((probability, replace(round_map, error=error, noise=round_map.noise + more)))
+            fluctuations += [replace(part, weight=probability * part.weight) for part in (*found, *coins)]
         return maps, fluctuations
 
     def _independent(self, p: Array) -> RoundMap:
-        if not _ignores_count(self.setup):
+        if not ignores_count(self.setup):
             return mixture(*self._sample(dict(enumerate(count_probabilities(np.full(self.n, p[0]))))))
         keep, to_server = self.rounds_of.aggregate(1)
         parts = {g: self._type(g, math.inf, to_server) for g in range(self.distinct)}
@@ -268,6 +268,49 @@ class PopulationMoments(Moments):
             more, wrong = self._apart(g, part, q, q * (1 - 1 / N))
             fluctuations, error = fluctuations + more, error + wrong
         return replace(round_map, error=round_map.error + error, fluctuations=fluctuations)
+
+    def _sent(
+        self, members: Iterable[tuple[int, float, float]], to_server: Array
+    ) -> tuple[list[Fluctuation], Array, Noise]:
+        """What compression adds for each (type, delay, probability that a client takes part); see `Moments._coins`.
+
+        With a the coefficients of a coordinate of the message on (s, c_g, 1) and b those of (s, c_g) on what is sent,
+        omega the relative variance and V_g that of w_g, all clients of the type add
+
+            p omega (N E[(a z)^2] + (N - 1) a^c V_g a^c') b b', and to w_g 1/N of that with b those of a client's state.
+        """
+        omega, found, noise = self.setup.compression, list[Fluctuation](), Noise.none(self.size)
+        wrong = np.zeros((self.size, self.size))
+        if omega == 0.0:
+            return found, wrong, noise
+        for g, delay, share in members:
+            part, (_, known), N = self.rounds_of.client_round(g, delay), self.rounds_of.sent(g), self.counts[g]
+            rows, columns, spread = self.outputs(g), self.inputs(g), self.spread_of(g)
+            for j in self.rounds_of.compressed:
+                whole = np.concatenate([to_server[:, j], known[:, j] / N])
+                told, off = part.message_rows[j], part.message_error[j] + 2 * np.abs(part.message_rows[j])
+                mine, k = slice(self.server, -1), self.client + j
+                root = math.sqrt(max(part.noise[k, k], 0.0))
+                for weight, column, to in ((N, whole, rows), (1.0, known[:, j], spread)):
+                    if not column.any() or (to is spread and N == 1):
+                        continue
+                    for share_of, row, error, of in (
+                        (1.0, told, off, columns), (1 - 1 / N, told[mine], off[mine], spread)
+                    ):  # fmt: skip
+                        q = share * omega * weight * share_of
+                        if q > 0.0 and row.any():
+                            found.append(Fluctuation(q, np.outer(column, row), to, of))
+                            # The weight and the column are rounded, too.
+                            wrong[np.ix_(to, of)] += math.sqrt(q) * np.outer(np.abs(column), error + 2 * np.abs(row))
+                    scale = math.sqrt(share * omega * weight)
+                    size, own = np.abs(column) * scale, Noise.none(self.size)
+                    own.covariance[np.ix_(to, to)] = scale**2 * part.noise[k, k] * np.outer(column, column)
+                    own.off[to], own.rough[to] = (
+                        size * (part.off[k] + 8 * root),
+                        size * math.hypot(part.rough[k], 4 * root),
+                    )
+                    noise = noise + own
+        return found, wrong, noise
 
     def _type(self, g: int, delay: float, to_server: Array) -> _TypeRound:
         """What a client of type g does; of the mean state of its type it changes a share of 1/N."""
@@ -353,6 +396,14 @@ class PopulationMoments(Moments):
         return [Fluctuation(max(w, 0.0), matrix, to, of) for w, matrix, _, to, of in found if w > 0.0], error
 
 
+def _joined(round_map: RoundMap, coins: Sequence[Fluctuation], wrong: Array, noise: Noise) -> RoundMap:
+    """The round with these fluctuations and noise besides."""
+    if not coins:
+        return round_map
+    more = [*round_map.fluctuations, *coins]
+    return replace(round_map, error=round_map.error + wrong, noise=round_map.noise + noise, fluctuations=more)
+
+
 def _by_type(setup: Setup, matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Given participants (T, n) as types (T, G); raises `InputError` for a round with a part of a type."""
     T = len(matrix)
@@ -363,4 +414,4 @@ def _by_type(setup: Setup, matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.broadcast_to(found > 0, (T, found.shape[1])) if len(rows) < T else found > 0
 
 
-__all__ = ["PopulationMoments", "check", "expect", "moments_of"]
+__all__ = ["PopulationMoments", "check", "moments_of"]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,46 @@ class Written:
         return self.example.count(",") + 1 if ":" in self.example else 0
 
 
+class Neighbours(NamedTuple):
+    """A matrix (n, n) by its rows: entries ``first[i]`` ... ``first[i + 1]`` - 1 are those of row i, in order.
+
+    ``column`` and ``weight`` have where they are and what they are; all others are 0.
+    """
+
+    first: NDArray[np.int64]
+    column: NDArray[np.int64]
+    weight: Array
+
+    @classmethod
+    def of(cls, matrix: Array) -> Neighbours:
+        """Those of a matrix that is given whole."""
+        row, column = np.nonzero(matrix)
+        return cls(_starts(row, len(matrix)), column.astype(np.int64), matrix[row, column])
+
+    @classmethod
+    def at(cls, n: int, row: NDArray[np.int64], column: NDArray[np.int64], weight: Array) -> Neighbours:
+        """Those at the given places, which are different ones."""
+        order = np.lexsort([column, row])
+        order = order[weight[order] != 0]
+        return cls(_starts(row[order], n), column[order], weight[order])
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """The row of every entry."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def matrix(self) -> Array:
+        """The whole matrix."""
+        found = np.zeros((len(self.first) - 1,) * 2)
+        found[self.row, self.column] = self.weight
+        return found
+
+
+def _starts(row: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Where the entries of every row begin, and their number, from the row of each."""
+    return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
+
+
 class Participation(ABC):
     """Which of ``n`` clients take part in each round.
 
@@ -85,8 +125,8 @@ class Participation(ABC):
     size: int | None = None
     # All rows of a pattern that is a given matrix (T, n), which ends with its last; None of others.
     matrix: Matrix | None = None
-    # The matrix by which clients on a graph are mixed, (n, n); None of patterns without one.
-    mixing: Array | None = None
+    # Of the matrix by which clients on a graph are mixed, the entries that are not 0; None of patterns without one.
+    neighbours: Neighbours | None = None
     # The probability with which a round mixes them, all of them at once; rounds are independent of one another.
     mixes: float = 1.0
     # A delta > 0 with P(i in S_t) >= delta for all clients and rounds, where clients are independent; None elsewhere.
@@ -100,6 +140,11 @@ class Participation(ABC):
     def says(self) -> str:
         """The words of a verdict about the pattern; empty for most."""
         return ""
+
+    @property
+    def mixing(self) -> Array | None:
+        """The matrix by which clients on a graph are mixed, (n, n); None of patterns without one."""
+        return None
 
     @property
     def mixing_rate(self) -> float | None:

@@ -20,7 +20,7 @@ from ratecheck.inputs import floats, nonnegative, real
 from ratecheck.problems.constants import NO_PROOF, Certificate, Constant, Constants
 from ratecheck.problems.functions.ridges import Ridges, ridges, stable
 from ratecheck.problems.functions.symbolic_bounds import Bounds
-from ratecheck.problems.problem import CalledOracle, SingleLevel
+from ratecheck.problems.problem import CalledOracle, Clients, SingleLevel
 from ratecheck.problems.regular import brief, check_smooth, unknown
 
 if TYPE_CHECKING:
@@ -68,8 +68,13 @@ class Symbolic(SingleLevel):
         self.functions = tuple(stable(f.xreplace(moved)) for f in functions)
         self.n, self.d, self.d_u, self.d_v = len(functions), len(variables), len(variables), 0
         self.declared = _checked(declared or {})
-        self._gradients = [_numeric(f, [sp.diff(f, v) for v in self.variables], self.variables) for f in self.functions]
-        self._values = [_numeric(f, f, self.variables) for f in self.functions]
+        # A function of several clients is compiled once.
+        different = dict.fromkeys(self.functions)
+        slopes = {f: _numeric(f, [sp.diff(f, v) for v in self.variables], self.variables) for f in different}
+        values = {f: _numeric(f, f, self.variables) for f in different}
+        self._gradients, self._values = ([each[f] for f in self.functions] for each in (slopes, values))
+        number = {f: k for k, f in enumerate(different)}
+        self._function_of = np.array([number[f] for f in self.functions])
         zero = {v.name: Boxes.of(0.0) for v in self.variables}
         for f in self.functions:
             try:
@@ -114,11 +119,35 @@ class Symbolic(SingleLevel):
         with np.errstate(all="ignore"):
             return np.array(np.broadcast_to(np.asarray(self._values[i](*x), dtype=float), x.shape[1:]))
 
+    def client_gradients(self, clients: Clients, x: Array) -> Array:
+        """The gradients of clients (c,) at points x (c, d, k), (c, d, k): one call for clients with equal functions."""
+        found = np.empty_like(x)
+        for rows in self._equal(clients):
+            k = x.shape[2]
+            here = self.client_gradient(int(clients[rows[0]]), x[rows].swapaxes(0, 1).reshape(self.d, -1))
+            found[rows] = here.reshape(self.d, len(rows), k).swapaxes(0, 1)
+        return found
+
+    def all_client_values(self, clients: Clients, x: Array) -> Array:
+        """Values of clients (c,) at points x (c, d, k), (c, k)."""
+        found = np.empty((len(x), x.shape[2]))
+        for rows in self._equal(clients):
+            here = self.client_values(int(clients[rows[0]]), x[rows].swapaxes(0, 1).reshape(self.d, -1))
+            found[rows] = here.reshape(len(rows), -1)
+        return found
+
+    def _equal(self, clients: Clients) -> list[Clients]:
+        """The places of clients with equal functions."""
+        numbers = self._function_of[clients]
+        return [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle | CalledOracle:
         """See `Problem.oracle`; there is no proximal map."""
         if name != "gradient":
             raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that takes gradients")
-        return CalledOracle(self.client_gradient, self.client_values, noise)
+        return CalledOracle(
+            self.client_gradient, self.client_values, noise, self.client_gradients, self.all_client_values
+        )
 
     # --- Constants ---
 

@@ -40,8 +40,9 @@ class BilevelSamples(Bilevel):
     Shapes: ``noise_f`` (n, d_x + d_y), ``noise_g`` (n, d_y), ``noise_A`` (n, d_y, d_y), ``noise_B`` (n, d_y, d_x), 0 by
     default; the others as for `Bilevel`.
 
-    The noise is the problem's own: `certified` has its sizes, ``sigma_gg`` being the Frobenius norm of
-    ``[[0, -noise_B'], [-noise_B, noise_A]]``, which is no smaller than the spectral one. Further noise is refused.
+    Verdicts follow all outcomes; runs by steps draw them. The noise is the problem's own: `certified` has its sizes,
+    ``sigma_gg`` being the Frobenius norm of ``[[0, -noise_B'], [-noise_B, noise_A]]``, which is no smaller than the
+    spectral one. Further noise is refused.
 
     That ``grad_y g_i`` and its derivative have different noise is no contradiction to both being derivatives of one
     g_i(x, y; s). A run of finitely many outcomes visits finitely many points z. With the eigenvectors u_j and
@@ -172,8 +173,17 @@ class BilevelSamples(Bilevel):
         return np.zeros(self.d)
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
-        """See `Problem.oracle`; raises `InputError`: every outcome is followed, none is drawn."""
-        raise InputError(f"the samples of a {self.kind} problem are not drawn, all outcomes are followed: engine=exact")
+        """See `Problem.oracle`; raises `InputError` for another one than the gradient."""
+        from ratecheck.kernels.oracle import SAMPLED
+
+        mean = super().oracle(name, noise, lambda_)
+        x, y, v = np.split(np.arange(self.d), [self.d_x, self.d_x + self.d_y])
+        M, c = np.zeros_like(mean.M), np.zeros_like(mean.c)
+        M[:, x[:, None], v], M[:, v[:, None], v] = self.noise_B.transpose(0, 2, 1), self.noise_A
+        c[:, x], c[:, y], c[:, v] = -self.noise_f[:, : self.d_x], -self.noise_g, self.noise_f[:, self.d_x :]
+        return mean._replace(
+            kind=SAMPLED, M=np.concatenate([mean.M, M]), c=np.concatenate([mean.c, c]), d_u=self.d_x, batch=self.batch
+        )
 
     def sampled_sentence(self, notation: Notation) -> list[str]:
         """See `Bilevel.sampled_sentence`: all parts of one sample have the same sign, + or - with probability 1/2."""

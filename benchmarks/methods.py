@@ -1,0 +1,157 @@
+"""What a local step of every method of the catalogue costs, beside FedAvg-P, batched NumPy and another version.
+
+    python benchmarks/methods.py [--other FOLDER] [--only dsgd simfbo] [--out FILE]
+
+Microseconds of the processor per client, run and local step, on one thread and warm: the difference of a long run and a
+short one, the least of a few turns. On quadratics with 32 clients, 10 variables and noise, bilevel quadratics for
+methods on two levels. ``--other`` is the folder of another version of the project. Prints a table; ``--out`` keeps it
+as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import methods_numpy  # noqa: E402  # the thread counts have to be set first
+
+import ratecheck  # noqa: E402
+from ratecheck.algorithms import METHODS  # noqa: E402
+from ratecheck.participation import Graph, Trace  # noqa: E402
+from ratecheck.problems import Bilevel, Quadratic  # noqa: E402
+
+# Parameters that are no step sizes.
+OTHER = {"q": 0.5, "alpha": 0.5, "conditioning": 0.5, "beta": 0.5, "lambda_": 3.0}
+
+
+def problem_of(method: Any, arguments: argparse.Namespace) -> Any:
+    """The problem of a method: all variables shared, personal, or half and half."""
+    n, d = arguments.clients, arguments.variables
+    if method.algorithm.bilevel:
+        return Bilevel.synthetic(n=n, d_x=d // 2, d_y=d - d // 2)
+    return Quadratic.synthetic(n=n, d=d, shared=d // 2 if method.shared and method.personal else d * method.shared)
+
+
+def noise_of(method: Any) -> dict[str, float]:
+    """The noise of a method's oracle."""
+    if method.algorithm.oracle != "gradient":
+        return {}
+    if method.algorithm.bilevel:
+        names = ["sigma_f", "sigma_g"]
+    else:
+        names = ["sigma_u", "sigma_v"] if method.shared and method.personal else ["sigma"]
+    return dict.fromkeys(names, methods_numpy.SIGMA)
+
+
+def play(name: str, arguments: argparse.Namespace) -> tuple[Callable[[int], object], int]:
+    """A function that runs a method for so many rounds, and the local steps of a client in each."""
+    method = METHODS[name]
+    K = int(method.fixed.get("K", arguments.steps))
+    problem = problem_of(method, arguments)
+    trace = Graph.named("ring", problem.n) if method.algorithm.mixed else Trace.full(problem.n)
+    sizes = {
+        each: OTHER.get(each, methods_numpy.SIZE) for each in method.step_sizes if each not in method.algorithm.optional
+    }
+    given: dict[str, Any] = {**sizes, **noise_of(method)}
+
+    def run(T: int) -> object:
+        return ratecheck.simulate(
+            name, problem, trace, K=K, T=T, replicates=arguments.runs, threads=1, engine="step", **given
+        )
+
+    return run, K
+
+
+def microseconds(run: Callable[[int], object], steps: int, arguments: argparse.Namespace) -> float:
+    """The cost of one local step of one client in one run."""
+    short, long = arguments.rounds
+    run(short)
+    least = [float("inf")] * 2
+    for _ in range(arguments.turns):
+        for k, T in enumerate((short, long)):
+            start = time.process_time()
+            run(T)
+            least[k] = min(least[k], time.process_time() - start)
+    return 1e6 * (least[1] - least[0]) / ((long - short) * arguments.clients * arguments.runs * steps)
+
+
+def measured(name: str, arguments: argparse.Namespace) -> dict[str, float]:
+    """What a method costs, in batched NumPy too where it has a twin."""
+    run, K = play(name, arguments)
+    found = {"own": microseconds(run, K, arguments)}
+    if name in methods_numpy.TWINS and K == 1:
+        problem = problem_of(METHODS[name], arguments)
+        found["NumPy"] = microseconds(lambda T: methods_numpy.TWINS[name](problem, T, arguments.runs), 1, arguments)
+    return found
+
+
+def elsewhere(names: list[str], arguments: argparse.Namespace) -> dict[str, float]:
+    """What the methods cost in the other version."""
+    command = [
+        sys.executable, __file__, "--only", *names, "--steps", str(arguments.steps), "--turns", str(arguments.turns),
+        "--clients", str(arguments.clients), "--variables", str(arguments.variables), "--runs", str(arguments.runs),
+        "--rounds", *map(str, arguments.rounds), "--bare",
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(arguments.other.resolve())}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)  # noqa: S603
+    return {name: row["own"] for name, row in json.loads(done.stdout).items()}
+
+
+def parsed() -> argparse.Namespace:
+    """The arguments."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--other", type=Path, help="the folder of another version of the project")
+    parser.add_argument("--only", nargs="+", help="these methods alone")
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--variables", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=32)
+    parser.add_argument("--steps", type=int, default=1, help="local steps of methods that may take several")
+    parser.add_argument("--rounds", type=int, nargs=2, default=[40, 240], metavar=("SHORT", "LONG"))
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--bare", action="store_true", help="print JSON, of this version alone")
+    return parser.parse_args()
+
+
+def line(name: str, row: dict[str, float], base: float) -> str:
+    """A row of the table."""
+    cells = [f"{name:<36}{row['own']:>10.3f}{row['own'] / base:>10.2f}"]
+    cells += [
+        f"{row[other]:>10.3f}{row[other] / row['own']:>9.1f}" if other in row else " " * 19
+        for other in ("NumPy", "other")
+    ]
+    return "".join(cells).rstrip()
+
+
+def main() -> None:
+    """Print and keep the table."""
+    arguments = parsed()
+    runnable = [name for name, method in METHODS.items() if method.algorithm.second_oracle is None]
+    names = arguments.only or ["fedavg-p", *(name for name in runnable if name != "fedavg-p")]
+    if arguments.bare:
+        print(json.dumps({name: {"own": microseconds(*play(name, arguments), arguments)} for name in names}))
+        return
+    rows = {name: measured(name, arguments) for name in dict.fromkeys(["fedavg-p", *names])}
+    if arguments.other is not None:
+        for name, spent in elsewhere(list(rows), arguments).items():
+            rows[name]["other"] = spent
+    print("microseconds per client, run and local step; ratios: to FedAvg-P, of NumPy and of the other version to this")
+    print(f"{'':<36}{'this':>10}{'ratio':>10}{'NumPy':>10}{'ratio':>9}{'other':>10}{'ratio':>9}")
+    for name, row in rows.items():
+        print(line(name, row, rows["fedavg-p"]["own"]))
+    if arguments.out:
+        arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

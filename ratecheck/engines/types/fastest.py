@@ -1,0 +1,23 @@
+"""Expectations of recorded quantities round by round, on the smallest state that says them."""
+
+from __future__ import annotations
+
+from ratecheck.aliases import Progress
+from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.moments.exact import Moments, follow
+from ratecheck.engines.setup import Setup
+from ratecheck.engines.types import alike, graph_modes
+from ratecheck.engines.types.populations import check, moments_of
+
+
+def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
+    """`exact.expect`, clients that are alike taken together; raises `InputError` as `populations.check` does."""
+    check(setup)
+    return follow(setup, recursion, progress=progress)
+
+
+def recursion(setup: Setup) -> Moments:
+    """`moments_of`, or that of clients that are alike or of modes where its state is smaller."""
+    if graph_modes.applies(setup):
+        return graph_modes.GraphMoments(setup)
+    return alike.moments(setup) if alike.pays(setup) else moments_of(setup)

@@ -1,0 +1,118 @@
+"""What is done for several clients at once, where functions of a method are called: a row is a client in a replicate.
+
+Arrays are (rows, coordinates). Rows firsts[c] ... firsts[c+1]-1 are client clients[c], in replicates whose random
+streams are the columns of ``keys`` (2, rows).
+"""
+
+import numpy as np
+
+from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.oracle import add_gaussian, oracle
+from ratecheck.kernels.random import COMPRESSION, NOISE, counter_tag, philox
+
+
+@kernel
+def widest(firsts):
+    """The largest number of rows of a client."""
+    most = 0
+    for c in range(len(firsts) - 1):
+        most = max(most, firsts[c + 1] - firsts[c])
+    return most
+
+
+@kernel
+def load(rows, first, lanes, columns):
+    """Put rows (R, d) from ``first`` on into the first lanes of columns (d, B)."""
+    for lane in range(lanes):
+        for row in range(rows.shape[1]):
+            columns[row, lane] = rows[first + lane, row]
+
+
+@kernel
+def store(columns, first, lanes, rows):
+    """Put the first lanes of columns (d, B) into rows (R, d) from ``first`` on."""
+    for lane in range(lanes):
+        for row in range(rows.shape[1]):
+            rows[first + lane, row] = columns[row, lane]
+
+
+@kernel
+def answer_rows(source, clients, firsts, keys, t, k, x, out):
+    """Fill out (R, d) with the stochastic answers of the clients' oracle at x (R, d) in local step k of round t."""
+    d, B = x.shape[1], widest(firsts)
+    point, answer = np.empty((d, B)), np.empty((d, B))
+    words, streams = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
+    for c in range(len(clients)):
+        first, lanes = firsts[c], firsts[c + 1] - firsts[c]
+        load(x, first, lanes, point)
+        for lane in range(lanes):
+            streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
+        oracle(source, clients[c], t, k, point, answer, words, streams, lanes)
+        store(answer, first, lanes, out)
+
+
+@kernel
+def add_gaussian_rows(noise, clients, firsts, keys, t, k, out):
+    """Add the Gaussian noise of the clients' local step k of round t, of standard deviation noise (d,), to out."""
+    B = widest(firsts)
+    answer, streams = np.empty((out.shape[1], B)), np.empty((2, B), dtype=np.uint64)
+    for c in range(len(clients)):
+        first, lanes = firsts[c], firsts[c + 1] - firsts[c]
+        load(out, first, lanes, answer)
+        for lane in range(lanes):
+            streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
+        add_gaussian(noise, clients[c], t, k, answer, streams, lanes)
+        store(answer, first, lanes, out)
+
+
+@kernel
+def noise_words(clients, firsts, keys, t, k, found):
+    """Fill found (R, d) with the 32-bit words of the clients' noise in local step k of round t."""
+    draw_words(NOISE, k, clients, firsts, keys, t, found)
+
+
+@kernel
+def kept_rows(threshold, clients, firsts, keys, t, kept):
+    """Fill kept (R, coordinates): what the clients send in round t, each with probability threshold / 2**32."""
+    rows, coordinates = kept.shape
+    words = np.empty((rows, coordinates), dtype=np.uint64)
+    draw_words(COMPRESSION, 0, clients, firsts, keys, t, words)
+    for row in range(rows):
+        for j in range(coordinates):
+            kept[row, j] = np.float64(words[row, j]) < threshold
+
+
+@kernel
+def draw_words(purpose, k, clients, firsts, keys, t, found):
+    """Fill found (R, d) with words: of four coordinates at a time from the counter of their number divided by 4."""
+    d, B = found.shape[1], widest(firsts)
+    words, streams = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
+    for c in range(len(clients)):
+        first, lanes = firsts[c], firsts[c + 1] - firsts[c]
+        for lane in range(lanes):
+            streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
+        for row in range(0, d, 4):
+            philox(row // 4, k, t, counter_tag(purpose, clients[c]), streams, words, lanes)
+            for lane in range(lanes):
+                for j in range(row, min(row + 4, d)):
+                    found[first + lane, j] = words[j - row, lane]
+
+
+@kernel
+def add_rows(rows, places, total):
+    """Add rows (R, d) to total (P, d), each at its place and one after the other, so that shapes do not matter."""
+    for row in range(len(places)):
+        place = places[row]
+        for j in range(total.shape[1]):
+            total[place, j] += rows[row, j]
+
+
+@kernel
+def mix_clients(ends, neighbours, shares, x, mixed):
+    """Fill mixed (n, width) with sum_j W_ij x_j: entries ends[i] ... ends[i+1]-1 of W are row i, in ``neighbours``."""
+    mixed[:, :] = 0.0
+    for i in range(len(mixed)):
+        for e in range(ends[i], ends[i + 1]):
+            j, share = neighbours[e], shares[e]
+            for column in range(mixed.shape[1]):
+                mixed[i, column] += share * x[j, column]

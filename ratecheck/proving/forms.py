@@ -1,0 +1,179 @@
+"""Vectors of clients, and quadratic forms in them, in a Hilbert space of random variables: <a, b> is E<a, b>.
+
+Clients are exchangeable. A family (a_i) of one vector per client is split into its mean over the clients and the
+deviations from it, and so is every Gram matrix: averaged over all orders of the clients it is a block M of the means,
+<mean a, mean b>, and a block D of the deviations, (1/n) sum_i <a_i - mean a, b_i - mean b>. Both are positive
+semidefinite, and n enters their coefficients only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+# Coefficients on unknown vectors, by their numbers.
+Coefficients = Mapping[int, Fraction]
+
+
+class Entry(NamedTuple):
+    """An entry of a Gram matrix, ``first`` <= ``second``: of the means of a block of variables, or the deviations."""
+
+    block: str
+    deviations: bool
+    first: int
+    second: int
+
+
+class Value(NamedTuple):
+    """The mean over the clients of their functions' values at a point, or another unknown number, by name."""
+
+    name: str
+
+
+# What stands in a form beside entries and values: 1.
+ONE = Value("1")
+Key = Entry | Value
+Form = dict[Key, Fraction]
+
+
+def plus(*forms: tuple[Fraction | int, Mapping[Key, Fraction]]) -> Form:
+    """The sum of multiples of forms."""
+    found: Form = {}
+    for factor, form in forms:
+        if factor:
+            for key, value in form.items():
+                found[key] = found.get(key, Fraction(0)) + factor * value
+    return {key: value for key, value in found.items() if value}
+
+
+def combined(*parts: tuple[Fraction | int, Coefficients]) -> dict[int, Fraction]:
+    """The sum of multiples of coefficients."""
+    found: dict[int, Fraction] = {}
+    for factor, each in parts:
+        if factor:
+            for number, value in each.items():
+                found[number] = found.get(number, Fraction(0)) + factor * value
+    return {number: value for number, value in found.items() if value}
+
+
+def product(block: str, a: Coefficients, b: Coefficients, *, deviations: bool) -> Form:
+    """<a, b> in the entries of a Gram matrix."""
+    found: Form = {}
+    for i, left in a.items():
+        for j, right in b.items():
+            key = Entry(block, deviations, min(i, j), max(i, j))
+            found[key] = found.get(key, Fraction(0)) + left * right
+    return {key: value for key, value in found.items() if value}
+
+
+@dataclass(frozen=True)
+class Family:
+    """One vector per client of a ``block`` of variables; all alike where it is the server's.
+
+    ``mean`` and ``own`` are coefficients of the mean over the clients and of a client's deviation from it.
+    ``sampled`` is what the draw of the round's participants adds to all of them: the deviation of the participants'
+    mean of that family from the mean over all clients. ``joined`` is what a client's vector has more where it takes
+    part, None for nothing.
+    """
+
+    block: str
+    mean: Coefficients = field(default_factory=dict)
+    own: Coefficients = field(default_factory=dict)
+    sampled: Coefficients = field(default_factory=dict)
+    joined: Family | None = None
+
+    def __add__(self, other: Family) -> Family:
+        """The sum of two families that no draw tells apart."""
+        return total(self.block, ((1, self), (1, other)))
+
+    def __sub__(self, other: Family) -> Family:
+        """The difference of two families that no draw tells apart."""
+        return total(self.block, ((1, self), (-1, other)))
+
+    def times(self, factor: Fraction | int) -> Family:
+        """The multiple of a family."""
+        return total(self.block, ((factor, self),))
+
+    def scaled(self, factor: Fraction | int) -> Family:
+        """The multiple of a family, where it may have joined."""
+        base = Family(self.block, self.mean, self.own, self.sampled).times(factor)
+        if self.joined is None:
+            return base
+        return Family(base.block, base.mean, base.own, base.sampled, self.joined.times(factor))
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is 0."""
+        return not (self.mean or self.own or self.sampled or self.joined)
+
+
+def total(block: str, parts: Iterable[tuple[Fraction | int, Family]]) -> Family:
+    """The sum of multiples of families, of which none has joined."""
+    used = [(factor, family) for factor, family in parts if factor]
+    assert all(family.joined is None for _, family in used)
+    return Family(
+        block,
+        combined(*((factor, family.mean) for factor, family in used)),
+        combined(*((factor, family.own) for factor, family in used)),
+        combined(*((factor, family.sampled) for factor, family in used)),
+    )
+
+
+def difference(a: Family, b: Family) -> Family:
+    """A - b, where either may have joined."""
+    base = Family(a.block, a.mean, a.own, a.sampled) - Family(b.block, b.mean, b.own, b.sampled)
+    joined = (a.joined or Family(a.block)) - (b.joined or Family(b.block))
+    return base if joined.constant else Family(base.block, base.mean, base.own, base.sampled, joined)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A uniform draw of ``m`` of ``n`` clients, independent of the vectors that are drawn from."""
+
+    n: int
+    m: int
+
+    @property
+    def spread(self) -> Fraction:
+        """(n - m)/(m (n - 1)): E||mean over the drawn - mean||^2 over the mean square of the deviations."""
+        return Fraction(self.n - self.m, self.m * (self.n - 1)) if self.n > 1 else Fraction(0)
+
+    @property
+    def share(self) -> Fraction:
+        """m/n."""
+        return Fraction(self.m, self.n)
+
+    def of_means(self, a: Family, b: Family) -> Form:
+        """E <mean_i a_i, mean_i b_i>."""
+        a, b = self.mean_of(a), self.mean_of(b)
+        return plus(
+            (1, product(a.block, a.mean, b.mean, deviations=False)),
+            (self.spread, product(a.block, a.sampled, b.sampled, deviations=True)),
+        )
+
+    def average(self, a: Family, b: Family) -> Form:
+        """E (1/n) sum_i <a_i, b_i>."""
+        if a.joined is None and b.joined is None:
+            return plus((1, self.of_means(a, b)), (1, product(a.block, a.own, b.own, deviations=True)))
+        # What has joined has no other part of the draw.
+        base = [Family(each.block, each.mean, each.own) for each in (a, b)]
+        extra = [each.joined or Family(each.block) for each in (a, b)]
+        return plus(
+            (1, self.average(*base)),
+            (self.share, self.average(base[0], extra[1])),
+            (self.share, self.average(extra[0], base[1])),
+            (self.share, self.average(*extra)),
+        )
+
+    def of_deviations(self, a: Family, b: Family) -> Form:
+        """E (1/n) sum_i <a_i - mean a, b_i - mean b>."""
+        return plus((1, self.average(a, b)), (-1, self.of_means(a, b)))
+
+    def mean_of(self, a: Family) -> Family:
+        """The mean over all clients, as a family of the server's."""
+        if a.joined is None:
+            return a
+        mean = combined((1, a.mean), (self.share, a.joined.mean))
+        return Family(a.block, mean, {}, combined((self.share, a.joined.own)))

@@ -1,0 +1,122 @@
+"""Linear relations between the states that a method keeps, such as c = mean of the c_i."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+from ratecheck.proving.forms import Family, total
+from ratecheck.proving.question import Question, State
+
+Row = dict[Hashable, Fraction]
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """What a method keeps: sum_s server_s v_s + sum_c client_c mean_i v_c,i = 0 before every round."""
+
+    block: str
+    server: tuple[Fraction, ...]
+    client: tuple[Fraction, ...]
+
+
+def invariants(q: Question, played: Callable[..., Any], started: Callable[[Question], Any]) -> tuple[Invariant, ...]:
+    """The invariants of a method: linear, 0 at the start, and kept by a round whatever the gradients are.
+
+    ``played`` and ``started`` make a round and the start. Methods whose coefficients vary have none.
+    """
+    found = q.known.get("invariants")
+    if found is None:
+        none = q.shared not in q.blocks or q.algorithm.varying
+        found = q.known["invariants"] = () if none else tuple(_invariants(q, q.shared, played, started))
+    return cast("tuple[Invariant, ...]", found)
+
+
+def _invariants(
+    q: Question, b: str, played: Callable[..., Any], started: Callable[[Question], Any]
+) -> Iterator[Invariant]:
+    start, first = started(q), played(q, 0, kept=())
+    servers, clients = q.counts("server", b), q.counts("client", b)
+
+    def variables(state: State) -> list[Family]:
+        return [*state.server[b][:servers], *(q.draw.mean_of(each) for each in state.client[b][:clients])]
+
+    before, after = variables(first.raw_state), [_row(each) for each in variables(first.raw)]
+    numbers = [next(iter(each.mean)) for each in before]
+    units = [[Fraction(int(i == j)) for j in range(len(before))] for i in range(len(before))]
+    space = _annihilating(units, [_row(each) for each in variables(start.raw)])
+    while space:
+        # A round has to lead the space into itself: what is left of its images modulo the space has to vanish.
+        left = []
+        for image in (_combination(row, after) for row in space):
+            vector = [image.pop(("mean", number), Fraction(0)) for number in numbers]
+            for j, v in enumerate(_reduced(vector, space)):
+                if v:
+                    image["left", j] = v
+            left.append(image)
+        smaller = _annihilating(space, left)
+        if len(smaller) == len(space):
+            break
+        space = smaller
+    for row in space:
+        yield Invariant(b, tuple(row[:servers]), tuple(row[servers:]))
+
+
+def _row(family: Family) -> Row:
+    parts = {"mean": family.mean, "sampled": family.sampled}
+    return {(part, number): value for part, row in parts.items() for number, value in row.items()}
+
+
+def _combination(coefficients: Sequence[Fraction], rows: Sequence[Row]) -> Row:
+    found: Row = {}
+    for c, row in zip(coefficients, rows, strict=True):
+        for key, value in row.items():
+            found[key] = found.get(key, Fraction(0)) + c * value
+    return {key: value for key, value in found.items() if value}
+
+
+def _annihilating(space: list[list[Fraction]], images: Sequence[Row]) -> list[list[Fraction]]:
+    """The combinations of the rows of ``space`` whose image is 0; ``images`` are those of the rows."""
+    work = [(dict(image), list(basis)) for image, basis in zip(images, space, strict=True)]
+    for key in sorted({key for image in images for key in image}, key=str):
+        pivot = next((each for each in work if each[0].get(key)), None)
+        if pivot is None:
+            continue
+        work.remove(pivot)
+        for at, (image, basis) in enumerate(work):
+            if factor := image.get(key, Fraction(0)) / pivot[0][key]:
+                work[at] = (
+                    _combination([Fraction(1), -factor], [image, pivot[0]]),
+                    [a - factor * p for a, p in zip(basis, pivot[1], strict=True)],
+                )
+    return [basis for _, basis in work]
+
+
+def _reduced(vector: list[Fraction], space: list[list[Fraction]]) -> list[Fraction]:
+    """A vector minus its part in the span of the rows, 0 where it lies in it."""
+    rows = [list(row) for row in space]
+    for column in range(len(vector)):
+        pivot = next((row for row in rows if row[column]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        *rows, vector = (
+            [a - row[column] / pivot[column] * p for a, p in zip(row, pivot, strict=True)] for row in [*rows, vector]
+        )
+    return vector
+
+
+def kept_by(kept: Sequence[Invariant], state: State) -> State:
+    """The state with a server variable given by the others, for each invariant."""
+    server = {b: list(vectors) for b, vectors in state.server.items()}
+    for each in kept:
+        b = each.block
+        if not any(each.server):
+            continue
+        slot = max(k for k, c in enumerate(each.server) if c)
+        parts = [(-c / each.server[slot], server[b][k]) for k, c in enumerate(each.server) if k != slot]
+        parts += [(-c / each.server[slot], Family(b, state.client[b][k].mean)) for k, c in enumerate(each.client)]
+        server[b][slot] = total(b, parts)
+    return State(server, state.client)

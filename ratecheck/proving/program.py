@@ -1,0 +1,464 @@
+"""Semidefinite feasibility in fractions: a solver proposes, exact arithmetic decides.
+
+Unknown numbers y, some of them not negative, and forms that are affine in y and have to be nonnegative whatever the
+Gram matrices and values are: positive semidefinite in every Gram matrix, 0 in every value, at least 0 in the constant.
+Clarabel finds y in floats; what is rounded to fractions is checked by a decomposition L D L' of integers, so that no
+solver is believed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ratecheck.errors import InputError
+from ratecheck.proving.forms import ONE, Entry, Form, Key, Value, plus
+
+# An affine form: by unknown, None for what stands alone.
+Affine = Mapping[int | None, Form]
+# Below that, relative to the diagonal, an eigenvalue of a proposed matrix is taken for 0.
+_FLAT = 1e-6
+# Denominator of the fractions to which floats are rounded.
+_SCALE = 2**48
+_ACCURACIES = (1e-3, 1e-6)
+_SMALL = Fraction(1, 10**7)
+
+
+@dataclass
+class Program:
+    """Unknowns and what has to hold of them; see the module."""
+
+    names: list[str] = field(default_factory=list)
+    signed: list[bool] = field(default_factory=list)
+    forms: list[Affine] = field(default_factory=list)
+    equal: list[dict[int | None, Fraction]] = field(default_factory=list)
+    kernels: dict[int, tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+
+    def unknown(self, name: str, *, signed: bool) -> int:
+        """A new unknown number; not negative where ``signed``."""
+        self.names.append(name)
+        self.signed.append(signed)
+        return len(self.names) - 1
+
+    def nonnegative(self, affine: Affine) -> None:
+        """Have a form be at least 0, whatever Gram matrices and values are."""
+        self.forms.append(affine)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The matrices that have to be positive semidefinite."""
+        found: list[Block] = []
+        for number, affine in enumerate(self.forms):
+            spaces: dict[tuple[str, bool], dict[int | None, Form]] = {}
+            for unknown, form in affine.items():
+                for key, value in form.items():
+                    if isinstance(key, Entry):
+                        spaces.setdefault((key.block, key.deviations), {}).setdefault(unknown, {})[key] = value
+            for space, entries in sorted(spaces.items()):
+                block = Block(number, *space, entries)
+                block = replace(block, kernel=self.kernels.get(len(found), ()))
+                if block.full:
+                    found.append(block)
+        return found
+
+    def rows(self) -> tuple[list[dict[int | None, Fraction]], list[dict[int | None, Fraction]]]:
+        """Affine numbers that have to be 0, and at least 0: coefficients of values, and constants."""
+        zero, least = list(self.equal), []
+        for affine in self.forms:
+            by_key: dict[Key, dict[int | None, Fraction]] = {}
+            for unknown, form in affine.items():
+                for key, value in form.items():
+                    if isinstance(key, Value):
+                        by_key.setdefault(key, {})[unknown] = value
+            least += [row for key, row in by_key.items() if key == ONE]
+            zero += [row for key, row in by_key.items() if key != ONE]
+        for block in self.blocks:
+            # Where a diagonal is 0 so is its row.
+            rows: dict[Entry, dict[int | None, Fraction]] = {}
+            for unknown, form in block.entries.items():
+                for key, value in form.items():
+                    if isinstance(key, Entry) and not {key.first, key.second} <= block.rows:
+                        rows.setdefault(key, {})[unknown] = value
+            zero += rows.values()
+            zero += block.orthogonal()
+        return zero, least
+
+
+@dataclass(frozen=True)
+class Block:
+    """A symmetric matrix, affine in the unknowns: ``entries`` by unknown; <a, b> counts half on each side."""
+
+    form: int
+    space: str
+    deviations: bool
+    entries: Mapping[int | None, Form]
+
+    kernel: tuple[tuple[Fraction, ...], ...] = ()
+
+    @cached_property
+    def full(self) -> list[int]:
+        """The vectors of its rows: those whose diagonal entry need not be 0."""
+        return sorted(
+            {k.first for form in self.entries.values() for k in form if isinstance(k, Entry) and k.first == k.second}
+        )
+
+    @cached_property
+    def vectors(self) -> list[int]:
+        """The vectors that are left of the rows where a kernel is known: a complement of it."""
+        pivots = {next(i for i, c in enumerate(vector) if c) for vector in self.kernel}
+        return [vector for i, vector in enumerate(self.full) if i not in pivots]
+
+    def orthogonal(self) -> list[dict[int | None, Fraction]]:
+        """What has to be 0 for the matrix to vanish on its kernel."""
+        found = []
+        place = {vector: row for row, vector in enumerate(self.full)}
+        for vector in self.kernel:
+            rows: list[dict[int | None, Fraction]] = [{} for _ in place]
+            for unknown, form in self.entries.items():
+                for key, value in form.items():
+                    if isinstance(key, Entry) and key.first in place and key.second in place:
+                        i, j = place[key.first], place[key.second]
+                        pairs = [(i, j, value)] if i == j else [(i, j, value / 2), (j, i, value / 2)]
+                        for a, b, half in pairs:
+                            if vector[b]:
+                                rows[a][unknown] = rows[a].get(unknown, Fraction(0)) + half * vector[b]
+            found += [row for row in rows if any(row.values())]
+        return found
+
+    @cached_property
+    def rows(self) -> frozenset[int]:
+        """The vectors of its rows as a set."""
+        return frozenset(self.full)
+
+    def inside(self, form: Form) -> Iterator[tuple[int, int, Fraction]]:
+        """Row, column and coefficient of the entries of a form that are not in a row of zeros."""
+        place = {vector: row for row, vector in enumerate(self.vectors)}
+        for key, value in form.items():
+            if isinstance(key, Entry) and key.first in place and key.second in place:
+                yield place[key.first], place[key.second], value
+
+    def whole(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The matrix at floats, its kernel included."""
+        place = {vector: row for row, vector in enumerate(self.full)}
+        matrix = np.zeros((len(place), len(place)))
+        for unknown, form in self.entries.items():
+            factor = 1.0 if unknown is None else float(y[unknown])
+            for key, value in form.items():
+                if isinstance(key, Entry) and key.first in place and key.second in place:
+                    i, j = place[key.first], place[key.second]
+                    matrix[i, j] += factor * float(value) / 2
+                    matrix[j, i] += factor * float(value) / 2
+        return matrix
+
+    def at(self, y: Sequence[Fraction]) -> list[list[Fraction]]:
+        """The matrix at fractions."""
+        matrix = [[Fraction(0)] * len(self.vectors) for _ in self.vectors]
+        for i, j, value in self.inside(plus(*((1 if u is None else y[u], form) for u, form in self.entries.items()))):
+            if i == j:
+                matrix[i][i] += value
+            else:
+                matrix[i][j] += value / 2
+                matrix[j][i] += value / 2
+        return matrix
+
+
+def semidefinite(matrix: list[list[Fraction]]) -> bool:
+    """Whether a symmetric matrix of fractions is positive semidefinite: L D L' without pivots."""
+    S = [list(row) for row in matrix]
+    for i in range(len(S)):
+        if S[i][i] < 0 or (S[i][i] == 0 and any(S[i][i:])):
+            return False
+        for j in range(i + 1, len(S)):
+            if S[i][i] and S[j][i]:
+                factor = S[j][i] / S[i][i]
+                for k in range(i + 1, len(S)):
+                    S[j][k] -= factor * S[i][k]
+    return True
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the solver found: unknowns in floats, the least cost, and how far inside the answer is."""
+
+    y: NDArray[np.float64]
+    cost: float
+    margins: NDArray[np.float64]
+    status: str
+
+
+def solve(
+    program: Program, cost: Mapping[int, float], fixed: Mapping[int, Fraction] | None = None, *, margins: str = ""
+) -> Proposal | None:
+    """The unknowns of least cost, or those farthest inside; None where the solver finds none.
+
+    ``margins``: "" for least cost, "one" for the largest multiple of the unit that every matrix and every number may be
+    reduced by, "each" for such a multiple of each matrix, and their largest sum.
+    """
+    if importlib.util.find_spec("clarabel") is None:
+        raise InputError("a proof is proposed by clarabel: pip install 'ratecheck[pep]'")
+    import clarabel  # type: ignore[import-untyped]
+
+    fixed = fixed or {}
+    first = len(program.names)
+    count = first + {"": 0, "one": 1, "each": len(program.blocks)}[margins]
+    system = _system(program, fixed, margins, range(first, count))
+    objective = np.zeros(count)
+    objective[[*cost]] = [*cost.values()]
+    objective[first:] = -1.0
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
+    cones = [getattr(clarabel, name)(size) for name, size in system.cones]
+    solution = clarabel.DefaultSolver(
+        sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
+    ).solve()
+    status = str(solution.status)
+    if status not in {"Solved", "AlmostSolved"}:
+        return None
+    y = np.array(solution.x)
+    return Proposal(y[:first], float(objective @ y), y[first:], status)
+
+
+def _system(program: Program, fixed: Mapping[int, Fraction], margins: str, added: range) -> _System:
+    """The program in cones; ``added`` are the unknowns that are margins."""
+    zero, least = program.rows()
+    system = _System()
+    pinned: list[dict[int | None, Fraction]] = [{u: Fraction(1), None: -value} for u, value in fixed.items()]
+    for row in [*zero, *pinned]:
+        system.row(row)
+    system.cone("ZeroConeT")
+    for row in least:
+        slack = margins == "one" and any(u is not None for u in row)
+        system.row(row, margin=added[0] if slack else None)
+    for u, signed in enumerate(program.signed):
+        if signed and u not in fixed:
+            system.row({u: Fraction(1)})
+    for margin in added:
+        # Not farther inside than 1: the set may be unbounded.
+        system.row({margin: Fraction(-1), None: Fraction(1)})
+        if margins == "each":
+            system.row({margin: Fraction(1)})
+    system.cone("NonnegativeConeT")
+    for number, block in enumerate(program.blocks):
+        system.block(block, margin=None if not margins else added[number if margins == "each" else 0])
+    return system
+
+
+@dataclass
+class _System:
+    """Rows b - A y in cones, as Clarabel takes them."""
+
+    rows: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    data: list[float] = field(default_factory=list)
+    right: list[float] = field(default_factory=list)
+    cones: list[tuple[str, int]] = field(default_factory=list)
+    _closed: int = 0
+
+    def row(self, row: Mapping[int | None, Fraction], margin: int | None = None) -> None:
+        """An affine number, less the margin."""
+        for u, value in row.items():
+            if u is not None:
+                self._put(len(self.right), u, -float(value))
+        if margin is not None:
+            self._put(len(self.right), margin, 1.0)
+        self.right.append(float(row.get(None, 0)))
+
+    def cone(self, kind: str) -> None:
+        """Close the rows since the last cone, which is of that kind."""
+        if len(self.right) > self._closed:
+            self.cones.append((kind, len(self.right) - self._closed))
+        self._closed = len(self.right)
+
+    def block(self, block: Block, margin: int | None) -> None:
+        """The upper triangle of a matrix, column by column, less the margin on its diagonal."""
+        size, first = len(block.vectors), len(self.right)
+        self.right += [0.0] * (size * (size + 1) // 2)
+        for u, form in block.entries.items():
+            for i, j, value in block.inside(form):
+                at, found = first + j * (j + 1) // 2 + i, float(value) * (1.0 if i == j else 0.5**0.5)
+                if u is None:
+                    self.right[at] += found
+                else:
+                    self._put(at, u, -found)
+        if margin is not None:
+            for i in range(size):
+                self._put(first + i * (i + 1) // 2 + i, margin, 1.0)
+        self.cones.append(("PSDTriangleConeT", size))
+        self._closed = len(self.right)
+
+    def _put(self, row: int, column: int, value: float) -> None:
+        self.rows.append(row)
+        self.columns.append(column)
+        self.data.append(value)
+
+
+def certified(program: Program, fixed: Mapping[int, Fraction], *, faces: bool) -> list[Fraction] | None:
+    """Fractions that meet everything exactly, with some unknowns fixed; None where none are found.
+
+    Far inside, or with ``faces``, where there is no inside, on the face that the proposal lies on: matrices vanish on
+    what they seem to vanish on, and are positive definite on the rest; then with what seems to be 0 equal to 0 as well.
+    """
+    found = _inside(program, fixed)
+    if isinstance(found, list) or found is None:
+        return found
+    if not faces:
+        return None
+    last = found.y
+    # A solver knows the kernel of a matrix to fewer digits than the matrix.
+    for accuracy, tight in itertools.product(_ACCURACIES, (False, True)):
+        face = replace(program, kernels=kernels(program, last, accuracy))
+        if tight:
+            face.equal = [*program.equal, *_flat(program, fixed, last)]
+        found = _inside(face, fixed)
+        if isinstance(found, list):
+            return found
+    return None
+
+
+def _flat(
+    program: Program, fixed: Mapping[int, Fraction], y: NDArray[np.float64]
+) -> Iterator[dict[int | None, Fraction]]:
+    """Numbers that have to be nonnegative and are 0 in a proposal, up to the accuracy of the solver."""
+    for row in program.rows()[1]:
+        terms = [float(v) * (1.0 if u is None else float(y[u])) for u, v in row.items()]
+        if abs(sum(terms)) <= _FLAT * sum(map(abs, terms)):
+            yield row
+    for u, signed in enumerate(program.signed):
+        if signed and u not in fixed and y[u] < _FLAT:
+            yield {u: Fraction(1)}
+
+
+def _inside(program: Program, fixed: Mapping[int, Fraction]) -> list[Fraction] | Proposal | None:
+    """Fractions that meet everything, else the last proposal, None without one."""
+    last: Proposal | None = None
+    for margins in ("one", "each", ""):
+        proposal = solve(program, {}, fixed, margins=margins)
+        if proposal is None:
+            continue
+        y = exact(program, proposal.y, fixed)
+        if y is not None:
+            return y
+        last = proposal
+    return last
+
+
+def kernels(program: Program, y: NDArray[np.float64], accuracy: float) -> dict[int, tuple[tuple[Fraction, ...], ...]]:
+    """Vectors on which the matrices at ``y`` vanish, as simple fractions near them, by the number of the block."""
+    found = {}
+    for number, block in enumerate(program.blocks):
+        matrix = block.whole(y)
+        scale = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        rows = np.flatnonzero(np.diag(matrix) > _FLAT * max(1.0, float(np.diag(matrix).max(initial=0.0))))
+        vectors = [
+            tuple(Fraction(int(i == j)) for j in range(len(matrix))) for i in range(len(matrix)) if i not in rows
+        ]
+        if len(rows):
+            values, basis = np.linalg.eigh(matrix[np.ix_(rows, rows)] / np.outer(scale[rows], scale[rows]))
+            flat = basis[:, values < _FLAT] / scale[rows][:, None]
+            for vector in _reduced_rows(flat.T):
+                whole = [Fraction(0)] * len(matrix)
+                for row, c in zip(rows, vector, strict=True):
+                    whole[row] = _simple(float(c), accuracy)
+                vectors.append(tuple(whole))
+        if vectors:
+            found[number] = tuple(vectors)
+    return found
+
+
+def _simple(number: float, accuracy: float) -> Fraction:
+    """The simplest fraction that a number is up to that accuracy."""
+    for largest in (1, 10, 100, 1000, 10**4, 10**5):
+        found = Fraction(number).limit_denominator(largest)
+        if abs(float(found) - number) < accuracy * max(1.0, abs(number)):
+            return found
+    return Fraction(number).limit_denominator(10**6)
+
+
+def _reduced_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The reduced row echelon form, pivots the largest."""
+    rows = np.array(rows)
+    done = 0
+    for column in range(rows.shape[1]):
+        if done == len(rows):
+            break
+        best = done + int(np.argmax(np.abs(rows[done:, column])))
+        if abs(rows[best, column]) < 1e-6 * np.abs(rows).max():
+            continue
+        rows[[done, best]] = rows[[best, done]]
+        rows[done] /= rows[done, column]
+        for other in range(len(rows)):
+            if other != done:
+                rows[other] -= rows[other, column] * rows[done]
+        done += 1
+    return rows[:done]
+
+
+def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction]) -> list[Fraction] | None:
+    """Fractions near ``y`` that meet everything exactly, or None."""
+    found = [Fraction(round(float(value) * _SCALE), _SCALE) for value in y]
+    for u, signed in enumerate(program.signed):
+        # What is forced to be 0 is tiny and positive in floats.
+        if signed and found[u] < _SMALL:
+            found[u] = Fraction(0)
+    for u, value in fixed.items():
+        found[u] = value
+    zero, _ = program.rows()
+    if _balance(zero, found, program, fixed) and meets(program, found):
+        return found
+    return None
+
+
+def meets(program: Program, y: Sequence[Fraction]) -> bool:
+    """Whether fractions meet everything exactly."""
+    zero, least = program.rows()
+
+    def at(row: Mapping[int | None, Fraction]) -> Fraction:
+        return sum((v if u is None else v * y[u] for u, v in row.items()), Fraction(0))
+
+    return (
+        all(y[u] >= 0 for u, signed in enumerate(program.signed) if signed)
+        and all(at(row) == 0 for row in zero)
+        and all(at(row) >= 0 for row in least)
+        and all(semidefinite(block.at(y)) for block in program.blocks)
+    )
+
+
+def _balance(
+    rows: list[dict[int | None, Fraction]], y: list[Fraction], program: Program, fixed: Mapping[int, Fraction]
+) -> bool:
+    """Have equations hold exactly by changing one unknown for each, the largest that may be; whether that is possible.
+
+    Elimination forwards, shortest rows first, and substitution backwards.
+    """
+    pivots: dict[int, dict[int | None, Fraction]] = {}
+    for given in sorted(rows, key=len):
+        row = {u: v for u, v in given.items() if v}
+        # An eliminated row may bring unknowns back that later pivots eliminate.
+        while hit := next((u for u in row if u in pivots), None):
+            factor = row[hit]
+            for u, v in pivots[hit].items():
+                found = row.get(u, Fraction(0)) - factor * v
+                if found:
+                    row[u] = found
+                else:
+                    row.pop(u, None)
+        free = [u for u in row if u is not None and u not in fixed]
+        if not free:
+            # What is fixed alone decides.
+            if sum((v if u is None else v * y[u] for u, v in row.items()), Fraction(0)):
+                return False
+            continue
+        pivot = max(free, key=lambda u: (not program.signed[u], abs(y[u]) * abs(row[u])))
+        pivots[pivot] = {u: v / row[pivot] for u, v in row.items()}
+    for pivot, row in reversed(pivots.items()):
+        y[pivot] = -sum((v if u is None else v * y[u] for u, v in row.items() if u != pivot), Fraction(0))
+    return True

@@ -1,0 +1,526 @@
+"""What is to be proved, in fractions: a statement at numbers, its method's coefficients, and its class of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from bounds.statement import Assumption, Over, Statement
+from bounds.symbols import ROUND, Role
+from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, U, V
+from ratecheck.errors import InputError
+from ratecheck.falsification.deterministic import DeterministicCase
+from ratecheck.proving.classes import AnswerClass, Curved, Operator
+from ratecheck.proving.forms import Draw, Family, Form, Value, difference
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.convexity import says_convex
+from ratecheck.settings.measured import PREVIOUS, written_out
+
+Table = Sequence[Sequence[Fraction]]
+_KNOWN = {
+    Assumption.SMOOTHNESS,
+    Assumption.CONVEXITY,
+    Assumption.STRONG_CONVEXITY,
+    Assumption.POLYAK_LOJASIEWICZ,
+    Assumption.BOUNDED_SUBGRADIENTS,
+    Assumption.NOISE,
+    Assumption.DISSIMILARITY,
+    Assumption.UNIFORM_SAMPLING,
+    Assumption.FULL_PARTICIPATION,
+    Assumption.NO_PERSONAL,
+    Assumption.NO_SHARED,
+    Assumption.MINIMISER_HETEROGENEITY,
+    Assumption.CLIENTS_STRONG_CONVEXITY,
+    Assumption.BOUNDED_GRADIENTS,
+    Assumption.CONVEX_PART,
+    Assumption.MONOTONE_OPERATOR,
+    Assumption.COCOERCIVE_OPERATOR,
+    Assumption.STRONGLY_MONOTONE_OPERATOR,
+    Assumption.LIPSCHITZ_OPERATOR,
+    Assumption.EXACT_INNER,
+}
+_OPERATORS = {
+    Assumption.MONOTONE_OPERATOR,
+    Assumption.COCOERCIVE_OPERATOR,
+    Assumption.STRONGLY_MONOTONE_OPERATOR,
+    Assumption.LIPSCHITZ_OPERATOR,
+}
+# Digits in which right sides are computed that are not rational.
+_DIGITS = 50
+# What the objective is at its infimum, or the clients' part of it.
+LOWEST = Value("f*")
+
+
+@dataclass(frozen=True)
+class State:
+    """Variables of the server and of a client, by block and slot."""
+
+    server: Mapping[str, Sequence[Family]]
+    client: Mapping[str, Sequence[Family]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A claim at one round, or at all together where ``round`` is None: weights of measured facts, and the right side.
+
+    ``right`` is exact where it is rational, and else a little less. ``changes`` says whether it is about what a round
+    changes.
+    """
+
+    round: int | None
+    weights: Mapping[str, Fraction]
+    right: Fraction
+    changes: bool
+
+
+_CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
+
+
+def written(number: float | Fraction) -> Fraction:
+    """The fraction that a number is as it is written: 0.1 is 1/10."""
+    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+
+
+class Question:
+    """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for."""
+
+    def __init__(self, statement: Statement, values: Mapping[str, float]) -> None:
+        # Numbers of what the statement does not speak of say nothing about its instances.
+        spoken = {*statement.parameters, "n", "m", "K", "T"} | {c for a in statement.assumptions for c in a.constants}
+        spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
+        values = {name: value for name, value in values.items() if name in spoken}
+        self.case = DeterministicCase(statement, values)
+        self.statement, self.values = statement, values
+        self.method = METHODS[statement.algorithm or ""]
+        self.algorithm = self.method.algorithm
+        self.blocks = tuple(
+            b for b in self.algorithm.blocks if (b == U and self.method.shared) or (b == V and self.method.personal)
+        )
+        self.shared = U
+        for reason in self._unmodelled():
+            raise self.out_of_reach(reason)
+        self.maps = LinearMaps(self.algorithm, exact=True)
+        # What was found out about the method.
+        self.known: dict[str, object] = {}
+        self.tables(0)
+
+    def out_of_reach(self, reason: str) -> InputError:
+        """An error that says why no proof is looked for."""
+        return InputError(f"{self.statement.key} is not in reach of a proof: {reason}")
+
+    def _unmodelled(self) -> Iterator[str]:
+        a, assumptions = self.algorithm, {*self.statement.assumptions}
+        if unknown := [each.value for each in self.statement.assumptions if each not in _KNOWN]:
+            yield f"it assumes {'; '.join(unknown)}"
+        if not a.linear:
+            yield f"{a.name} is not linear"
+        if a.beyond:
+            yield f"{a.name} {a.beyond}"
+        if a.projects or a.uses_delay or a.bilevel:
+            yield f"a round of {a.name} is not modelled"
+        if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
+            yield "a second, convex part of f goes with a method that takes proximal steps of it"
+        yield from self._unmodelled_round()
+
+    def _unmodelled_round(self) -> Iterator[str]:
+        a, assumptions = self.algorithm, {*self.statement.assumptions}
+        if self.m < self.n and Assumption.UNIFORM_SAMPLING not in assumptions:
+            yield f"m={self.m} of n={self.n} clients, of which it does not say that they are sampled uniformly"
+        if self.proximal and ((self.n > 1 and self.sampled) or any(self._sigma(b) for b in (U, V))):
+            yield "proximal steps with noise or of sampled clients"
+        if (a.second_oracle or _OPERATORS & assumptions) and self.n > 1:
+            yield f"n={self.n}, and one function or operator is followed"
+        if U not in self.blocks:
+            yield f"{a.name} has no shared variable"
+        yield from foreign(self.statement)
+        yield from self.case.other_names
+        if not {*a.blocks} <= {U, V}:
+            yield f"{a.name} has variables {', '.join(a.blocks)}"
+
+    @cached_property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.values["n"])
+
+    @cached_property
+    def m(self) -> int:
+        """Number of clients in a round."""
+        return int(self.values.get("m", self.n))
+
+    @cached_property
+    def K(self) -> int:
+        """Number of local steps."""
+        return int(self.values["K"])
+
+    @cached_property
+    def T(self) -> int:
+        """Number of rounds."""
+        return int(self.values["T"])
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a round has only some of the clients."""
+        return self.m < self.n
+
+    @cached_property
+    def draw(self) -> Draw:
+        """The draw of the participants of a round."""
+        return Draw(self.n, self.m)
+
+    def constant(self, fact: str) -> Fraction | None:
+        """The number of a fact, such as F_0."""
+        known = (name for name, own in self.statement.vocabulary.facts.items() if own == fact and name in self.values)
+        return next((written(self.values[name]) for name in known), None)
+
+    @cached_property
+    def L(self) -> Fraction | None:
+        """Smoothness, None where functions need not be smooth."""
+        smooth = {Assumption.SMOOTHNESS, Assumption.COCOERCIVE_OPERATOR, Assumption.LIPSCHITZ_OPERATOR}
+        assumed = smooth & {*self.statement.assumptions} or "L" in self.statement.parameters
+        L = self.constant("L") if assumed else None
+        # L is that of every partial gradient in every variable, so that of all of it is at most twice as large for two.
+        return None if L is None else L * len(self.blocks)
+
+    @cached_property
+    def classes(self) -> tuple[AnswerClass, ...]:
+        """What the clients' answers belong to."""
+        assumptions = {*self.statement.assumptions}
+        strong = self.constant("strong_convexity") or Fraction(0)
+        if kinds := _OPERATORS & assumptions:
+            if assumptions & {Assumption.SMOOTHNESS, Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY}:
+                raise self.out_of_reach("it is about an operator and assumes more of it")
+            monotone = strong if Assumption.STRONGLY_MONOTONE_OPERATOR in kinds else Fraction(0)
+            known = kinds - {Assumption.LIPSCHITZ_OPERATOR}
+            return (
+                Operator(
+                    mu=monotone if known else None,
+                    lipschitz=self.L if Assumption.LIPSCHITZ_OPERATOR in kinds else None,
+                    cocoercive=self.L if Assumption.COCOERCIVE_OPERATOR in kinds else None,
+                ),
+            )
+        if Assumption.CLIENTS_STRONG_CONVEXITY in assumptions:
+            mu = self.constant("clients_strong_convexity") or Fraction(0)
+        elif Assumption.STRONG_CONVEXITY in assumptions and self.n == 1:
+            mu = strong
+        elif says_convex(self.statement) and (self.n == 1 or Assumption.CONVEXITY in assumptions):
+            mu = Fraction(0)
+        elif self.L is None:
+            raise self.out_of_reach("its functions are neither smooth nor convex")
+        else:
+            mu = -self.L
+        if self.L is not None and mu >= self.L:
+            raise InputError(
+                f"mu={float(mu):g} and L={float(self.L):g} leave no function but a sphere: mu < L is needed"
+            )
+        return (Curved(mu, self.L),)
+
+    @cached_property
+    def mean_classes(self) -> tuple[AnswerClass, ...]:
+        """What the mean of several clients' functions is beside."""
+        if Assumption.STRONG_CONVEXITY not in self.statement.assumptions or self.n == 1:
+            return ()
+        return (Curved(self.constant("strong_convexity") or Fraction(0), self.L),)
+
+    @cached_property
+    def second_classes(self) -> tuple[AnswerClass, ...]:
+        """What a second part of the objective is."""
+        return (Curved(Fraction(0), None),) if self.algorithm.second_oracle else ()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the oracles are those of functions."""
+        return all(kind.has_values for kind in self.classes)
+
+    @property
+    def proximal(self) -> bool:
+        """Whether local steps use proximal steps."""
+        return self.algorithm.oracle == "prox"
+
+    @property
+    def records_prox(self) -> bool:
+        """Whether quantities are recorded of proximal steps."""
+        return self.algorithm.record_oracle == "prox"
+
+    @cached_property
+    def weight(self) -> Fraction:
+        """Lambda, the weight of a proximal term."""
+        if "lambda_" not in self.values:
+            raise self.out_of_reach(f"{self.algorithm.name} takes proximal steps without a parameter lambda_")
+        return written(self.values["lambda_"])
+
+    @cached_property
+    def second_weight(self) -> Fraction:
+        """The weight of the proximal term of a second part, 1/gamma_u."""
+        return 1 / self.parameters(0)["gamma_u"]
+
+    @cached_property
+    def lowest(self) -> Form:
+        """The infimum of the objective."""
+        return {LOWEST: Fraction(1), **({Value("h*"): Fraction(1)} if self.second_classes else {})}
+
+    @cached_property
+    def pl(self) -> Fraction | None:
+        """The constant of gradient dominance."""
+        assumed = Assumption.POLYAK_LOJASIEWICZ in self.statement.assumptions
+        return self.constant("polyak_lojasiewicz") if assumed else None
+
+    @cached_property
+    def dissimilarity(self) -> Fraction | None:
+        """The root of the bound on the dissimilarity of gradients."""
+        return self.constant("b") if Assumption.DISSIMILARITY in self.statement.assumptions else None
+
+    @cached_property
+    def heterogeneity(self) -> Fraction | None:
+        """The root of the bound on the clients' gradients at the minimiser."""
+        assumed = Assumption.MINIMISER_HETEROGENEITY in self.statement.assumptions
+        return self.constant("minimiser_heterogeneity") if assumed else None
+
+    @cached_property
+    def steepest(self) -> Fraction | None:
+        """The bound on the norms of all gradients."""
+        if Assumption.BOUNDED_SUBGRADIENTS in self.statement.assumptions:
+            return self.constant("lipschitz")
+        return self.constant("gradient_bound") if Assumption.BOUNDED_GRADIENTS in self.statement.assumptions else None
+
+    def _sigma(self, block: str) -> Fraction:
+        assumed = Assumption.NOISE in self.statement.assumptions
+        return (self.constant(f"sigma_{block}") if assumed else None) or Fraction(0)
+
+    @cached_property
+    def noise(self) -> dict[str, Fraction]:
+        """The root of the variance of a stochastic gradient, by block."""
+        return {b: self._sigma(b) for b in self.blocks}
+
+    @cached_property
+    def minimiser(self) -> bool:
+        """Whether a minimiser exists: functions are strongly convex, or the statement is about x*."""
+        of_minimiser = {"distance2", "distance2_0", "change:distance2", "minimiser_heterogeneity"}
+        facts = {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
+        strong = Assumption.STRONG_CONVEXITY in self.statement.assumptions
+        operator = not self.has_values
+        return bool(facts & of_minimiser) or strong or operator or bool(self.second_classes)
+
+    @cached_property
+    def over(self) -> Over:
+        """Which rounds the claim is about."""
+        return self.statement.claims[0].metric.over
+
+    @cached_property
+    def compared(self) -> tuple[Compared, ...]:
+        """The first claim, round by round or of all rounds together."""
+        facts, claim = self.statement.vocabulary.facts, self.statement.claims[0]
+        left, right = (written_out(expr, self.statement.vocabulary) for expr in (claim.metric.expr, claim.bound))
+        running = sorted((x for x in left.free_symbols | right.free_symbols if self._runs(x.name)), key=str)
+        slopes = {x: sp.diff(left - right, x) for x in running}
+        if any(slope.free_symbols & {*running} for slope in slopes.values()):
+            raise self.out_of_reach("a side is not linear in what is measured along the run")
+        constant = (right - left).xreplace({x: sp.Integer(0) for x in running})
+        found = []
+        for t in self._rounds():
+            weights: dict[str, Fraction] = {}
+            for symbol, slope in slopes.items():
+                fact = facts.get(symbol.name, symbol.name).removesuffix(PREVIOUS)
+                key = f"{fact}{PREVIOUS}" if symbol.name.endswith(PREVIOUS) else fact
+                weights[key] = weights.get(key, Fraction(0)) + self._exact(slope, t)
+            changes = any(key in _CHANGES or key.endswith(PREVIOUS) for key in weights)
+            found.append(Compared(t, weights, self._exact(constant, t), changes))
+        return tuple(found)
+
+    def _rounds(self) -> list[int | None]:
+        """The rounds that the claim compares, None for all together."""
+        if self.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
+            return [None]
+        if self.over not in (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND):
+            raise self.out_of_reach("its claim bounds neither single rounds nor a mean over them nor the best of them")
+        if (first := self.over.first(self.T)) >= self.T:
+            raise InputError(f'T={self.T} breaks "T >= {first + 1}": the claim is about a round after the first')
+        return [*range(first, self.T)]
+
+    @cached_property
+    def in_rounds(self) -> tuple[Fraction, Fraction] | None:
+        """Numbers a and b where the right side of a mean is a/T + b for every T; None where it is of another form.
+
+        It is where no step size that the statement prescribes depends on T.
+        """
+        T = self.statement.vocabulary["T"].symbol
+        prescribed = [rule.value for rule in self.statement.step_rules if not rule.at_least]
+        bound = self.statement.claims[0].bound
+        if self.over is not Over.MEAN_OF_ROUNDS or any(T in sp.sympify(each).free_symbols for each in prescribed):
+            return None
+        if any(self._runs(x.name) for x in bound.free_symbols):
+            return None
+        scaled = sp.expand(bound * T)
+        slope = sp.diff(scaled, T)
+        if T in sp.simplify(slope).free_symbols:
+            return None
+        return self._exact(sp.simplify(scaled - T * slope), None), self._exact(sp.simplify(slope), None)
+
+    def _runs(self, name: str) -> bool:
+        vocabulary = self.statement.vocabulary
+        return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND
+
+    def _exact(self, expr: sp.Expr, t: int | None) -> Fraction:
+        """A number as a fraction: itself where it is rational, else a little less."""
+        facts = self.statement.vocabulary.facts
+        known = {
+            x: sp.Integer(t or 0)
+            if facts.get(x.name) == ROUND
+            else sp.Rational(*written(self.values[x.name]).as_integer_ratio())
+            for x in expr.free_symbols
+        }
+        value = sp.sympify(expr).xreplace(known)
+        if value.is_Rational:
+            return Fraction(int(value.p), int(value.q))
+        value = value.evalf(_DIGITS)
+        if not value.is_Float:
+            raise InputError(f"{self.statement.key} has no finite value at these numbers: its right side is {value}")
+        rounded = Fraction(str(value))
+        return rounded - abs(rounded) * Fraction(1, 10 ** (_DIGITS - 5))
+
+    @property
+    def F_0(self) -> Fraction | None:
+        """The largest f(x^0) - f* where the statement has that constant."""
+        return self.constant("F_0")
+
+    @property
+    def R_0(self) -> Fraction | None:
+        """The largest ||x^0 - x*||^2 where the statement has that constant."""
+        return self.constant("distance2_0")
+
+    @property
+    def B_0(self) -> Fraction | None:
+        """The largest sum_i ||grad f_i(x^0)||^2 where the statement has that constant."""
+        return self.constant("B_0")
+
+    def counts(self, group: str, block: str) -> int:
+        """How many variables a group has in a block."""
+        counts: Counts = getattr(self.maps, group)
+        return counts.by_block[self.algorithm.blocks.index(block)]
+
+    def slots(self, group: str) -> int:
+        """How many variables a group has in its largest block."""
+        counts: Counts = getattr(self.maps, group)
+        return counts.slots
+
+    def _by_block(self, table: object) -> dict[str, Table]:
+        return {b: [list(map(Fraction, row)) for row in table[self.algorithm.blocks.index(b)]] for b in self.blocks}  # type: ignore[index]
+
+    def tables(self, t: int) -> tuple[Any, ...]:
+        """Coefficients of begin, step, finish, aggregate and after in round t; the last None without a second part."""
+        if not self.algorithm.varying:
+            t = 0
+        if t not in self._tables:
+            p, maps = self.parameters(t), self.maps
+            tables = [self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish, maps.aggregate)]
+            found = (*tables, self._by_block(maps.after(p)) if self.second_classes else None)
+            self._check_shift(t, found)
+            self._tables[t] = found
+        return self._tables[t]
+
+    def parameters(self, t: int) -> dict[str, Any]:
+        """What the method's functions receive in round t."""
+        return self.case.parameters(written, t)
+
+    @cached_property
+    def _tables(self) -> dict[int, tuple[Any, ...]]:
+        return {}
+
+    @cached_property
+    def start_tables(self) -> tuple[dict[str, Table], dict[str, Table]]:
+        """Coefficients of the states before the first round."""
+        p = self.parameters(0)
+        return self._by_block(self.maps.start_client(p)), self._by_block(self.maps.start_server(p))
+
+    @cached_property
+    def records(self) -> dict[str, list[TermMap]]:
+        """The terms of the recorded quantities that the claim is about."""
+        facts = {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
+        names = tuple(sorted(facts & {*self.algorithm.recorded}))
+        return self.maps.records(names, self.parameters(0)) if names else {}
+
+    @cached_property
+    def shift(self) -> tuple[dict[str, list[Fraction]], dict[str, list[Fraction]]]:
+        """By how much server and client variables move where the start is moved by 1."""
+        client, server = self.start_tables
+        on_client = {b: [row[0] for row in client[b]] for b in self.blocks}
+        on_server = {
+            b: [
+                row[0] + sum((c * w for c, w in zip(row[1:], on_client[b], strict=True)), Fraction(0))
+                for row in server[b]
+            ]
+            for b in self.blocks
+        }
+        return on_server, on_client
+
+    def _check_shift(self, t: int, tables: tuple[Any, ...]) -> None:
+        """Raise `InputError` unless a run from another start is the run, moved."""
+        on_server, on_client = self.shift
+        begin, step, finish, aggregate, after = tables
+        for b in self.blocks:
+            state = [*on_server[b], *on_client[b]]
+            local = _values(begin[b], state)
+            # After two steps nothing changes any more.
+            for _ in range(min(self.K, 3)):
+                local = _values(step[b], [*local, local[0] if self.proximal else Fraction(0)])
+                local = _values(after[b], [*local, local[0]]) if after is not None else local
+            out = _values(finish[b], [*state, *local])
+            kept, message = out[: self.slots("client")], out[self.slots("client") :]
+            new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
+            if new != on_server[b] or kept != on_client[b] or local[0] != 1:
+                raise self.out_of_reach(f"{self.algorithm.name} is another method from another start (round {t})")
+
+    @cached_property
+    def recorded_slots(self) -> dict[str, tuple[str, int]]:
+        """Group and slot of the variable at which quantities are recorded, by block."""
+        found = dict(zip(self.algorithm.blocks, self.maps.point(), strict=True))
+        return {b: found[b] for b in self.blocks}
+
+    def recorded(self, state: State) -> dict[str, Family]:
+        """The point at which quantities are recorded."""
+        return {b: getattr(state, group)[b][slot] for b, (group, slot) in self.recorded_slots.items()}
+
+    def at_origin(self, state: State) -> State:
+        """A state of new vectors: the recorded point is the origin, unless a minimiser is."""
+        if self.minimiser:
+            return state
+        places = {(group, b, slot) for b, (group, slot) in self.recorded_slots.items()}
+
+        def cleared(group: str, vectors: Mapping[str, Sequence[Family]]) -> dict[str, list[Family]]:
+            return {
+                b: [Family(b) if (group, b, k) in places else each for k, each in enumerate(row)]
+                for b, row in vectors.items()
+            }
+
+        return State(cleared("server", state.server), cleared("client", state.client))
+
+    def gauged(self, state: State) -> State:
+        """The state seen from the recorded point, unless a minimiser is the origin."""
+        if self.minimiser:
+            return state
+        point, (on_server, on_client) = self.recorded(state), self.shift
+
+        def seen(vectors: Mapping[str, Sequence[Family]], weights: Mapping[str, Sequence[Fraction]]) -> Any:
+            return {
+                b: [difference(each, point[b].scaled(w)) for each, w in zip(row, weights[b], strict=True)]
+                for b, row in vectors.items()
+            }
+
+        return State(seen(state.server, on_server), seen(state.client, on_client))
+
+    def named(self, state: State, group: str, block: str) -> list[tuple[str, Family]]:
+        """Variables of a state that a potential may use, by name."""
+        names = [name for name, where in getattr(self.algorithm, group).items() if where == block]
+        used = zip(names, getattr(state, group)[block], strict=False)
+        skip = None if self.minimiser else self.recorded_slots[block]
+        return [(name, each) for k, (name, each) in enumerate(used) if (group, k) != skip]
+
+
+def _values(table: Table, inputs: Sequence[Fraction]) -> list[Fraction]:
+    """Outputs of a table of coefficients on numbers."""
+    return [sum((c * x for c, x in zip(row, inputs, strict=True)), Fraction(0)) for row in table]

@@ -1,0 +1,275 @@
+"""One round of a method in vectors of a Hilbert space: the state before it, what happens in it, and the state after it.
+
+The round is played on families of vectors with the coefficients of the method's four functions, so that whatever holds
+of its vectors holds of every round of every run, in every dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from ratecheck.algorithms.model.algorithm import TermOver
+from ratecheck.proving.classes import Answer, Point
+from ratecheck.proving.forms import Family, Form, Value, difference, plus, total
+from ratecheck.proving.invariants import Invariant, invariants, kept_by
+from ratecheck.proving.question import Compared, Question, State, Table
+from ratecheck.proving.vectors import Fact, Vectors
+from ratecheck.settings.measured import PREVIOUS
+
+
+class Round:
+    """Round ``t``: ``state`` and ``point`` before it, ``after`` and ``next_point`` after it, and all ``facts``.
+
+    ``kept`` are the invariants that the state before it satisfies, by default those of the method.
+    """
+
+    def __init__(
+        self, question: Question, t: int, *, played: bool = True, kept: Sequence[Invariant] | None = None
+    ) -> None:
+        self.question, self.t = question, t
+        self.vectors = v = Vectors(question)
+        q = question
+        if q.minimiser:
+            v.minimiser()
+        make = {"server": v.shared, "client": v.clients}
+        free = State(
+            *(
+                {
+                    b: [*(make[group](b) for _ in range(q.counts(group, b)))]
+                    + [Family(b)] * (q.slots(group) - q.counts(group, b))
+                    for b in q.blocks
+                }
+                for group in ("server", "client")
+            )
+        )
+        self.raw_state = free
+        self.state = q.at_origin(kept_by(invariants(q, Round, Start) if kept is None else kept, free))
+        self.point = q.recorded(self.state)
+        self._extra: list[Fact] = []
+        self.next_point: Point | None = None
+        if played:
+            self._play()
+
+    @cached_property
+    def here(self) -> Answer:
+        """The oracle's exact answer at the recorded point."""
+        return self.vectors.at("x", self.point)
+
+    @cached_property
+    def next(self) -> Answer | None:
+        """The answer at the recorded point after the round; None where that depends on who took part."""
+        if self.question.sampled or self.next_point is None:
+            return None
+        return self.vectors.at("x+", self.next_point)
+
+    @cached_property
+    def height(self) -> Form:
+        """The objective before the round."""
+        return self.vectors.height("x", self.point)
+
+    @cached_property
+    def next_height(self) -> Form:
+        """The objective after the round."""
+        assert self.next_point is not None
+        if not self.question.sampled:
+            return self.vectors.height("x+", self.next_point)
+        if self.question.L is None or not self.question.has_values:
+            raise self.question.out_of_reach("functions that need not be smooth after a round that samples clients")
+        value: Form = {Value("f(x+)"): Fraction(1)}
+        self._extra.append(self.vectors.descent(self.here, self.step, value))
+        return value
+
+    @property
+    def step(self) -> Point:
+        """By how much the recorded point moves."""
+        assert self.next_point is not None
+        return {b: difference(self.next_point[b], self.point[b]) for b in self.question.blocks}
+
+    def _play(self) -> None:
+        q, v = self.question, self.vectors
+        begin, step, finish, aggregate, after = q.tables(self.t)
+        servers, clients = self.state.server, self.state.client
+        local = {b: apply(begin[b], [*servers[b], *clients[b]], b) for b in q.blocks}
+        drawn: list[tuple[str, int]] = []
+        for k in range(q.K):
+            point = {b: local[b][0] for b in q.blocks}
+            told = self._told(k, point, drawn)
+            local = {b: apply(step[b], [*local[b], told[b]], b) for b in q.blocks}
+            if after is not None:
+                way = {b: local[b][0] for b in q.blocks}
+                nearest = v.prox(f"p_{k}", way, q.second_weight, second=True)
+                local = {b: apply(after[b], [*local[b], nearest[b]], b) for b in q.blocks}
+        server, client = {}, {}
+        for b in q.blocks:
+            out = apply(finish[b], [*servers[b], *clients[b], *local[b]], b)
+            kept, message = out[: q.slots("client")], out[q.slots("client") :]
+            server[b] = apply(aggregate[b], [*servers[b], *(_drawn_sum(each, q) for each in message)], b)
+            client[b] = [_joining(*pair) for pair in zip(clients[b], kept, strict=True)] if q.sampled else kept
+        self.raw = State(server, client)
+        self.next_point = q.recorded(self.raw)
+        self.after = q.gauged(self.raw)
+
+    def _told(self, k: int, point: Point, drawn: list[tuple[str, int]]) -> Point:
+        """What the oracles answer in local step k; ``drawn`` are the noises so far, by block and number."""
+        q, v = self.question, self.vectors
+        if q.proximal:
+            return v.prox(f"y_{k}", point, q.weight)
+        answer = v.at("x" if k == 0 else f"y_{k}", point)
+        # A client's later gradients depend on its own noise alone.
+        for b, number in drawn:
+            for g in answer.gradient[b].mean:
+                if g > number:
+                    v.independent(b, number, g)
+        noise = v.noise()
+        drawn += [(b, next(iter(noise[b].mean))) for b in q.blocks if noise[b].mean]
+        return {b: answer.gradient[b] + noise[b] for b in q.blocks}
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """Everything that is known of the vectors so far: to be read last."""
+        v, q = self.vectors, self.question
+        found = [*v.facts, *self._extra, *v.interpolation(), *v.bounded()]
+        shared = [self.point] + ([self.next_point] if self.next_point is not None and not q.sampled else [])
+        for answer in v.answers:
+            if answer.point in shared:
+                found += v.lower(answer)
+        return found
+
+    def metric(self, compared: Compared) -> Form:
+        """The left side of a claim in this round."""
+        # What is compared with the round before is what the round changes.
+        before = any(fact.endswith(PREVIOUS) for fact in compared.weights)
+        return plus(
+            *(
+                (weight, self.measured(fact.removesuffix(PREVIOUS), after=before and not fact.endswith(PREVIOUS)))
+                for fact, weight in compared.weights.items()
+            )
+        )
+
+    def measured(self, name: str, *, after: bool = False) -> Form:
+        """A measured quantity by its fact, before the round or ``after`` it."""
+        if name in self._measures:
+            return self._measures[name](after)
+        return self._recorded(name, after=after)
+
+    @cached_property
+    def _measures(self) -> dict[str, Callable[[bool], Form]]:
+        """What is measured of points and values; the others are recorded by the method."""
+        q, v, shared = self.question, self.vectors, self.question.shared
+
+        def distance2(after: bool) -> Form:
+            point = self.next_point if after else self.point
+            assert point is not None
+            return v.of_means(point, point)
+
+        def fall(_: bool) -> Form:
+            return plus((1, self.next_height), (-1, self.height))
+
+        return {
+            "gap": lambda after: plus((1, self.next_height if after else self.height), (-1, q.lowest)),
+            "distance2": distance2,
+            "descent": fall,
+            "change:gap": fall,
+            "change:distance2": lambda _: plus((1, distance2(after=True)), (-1, distance2(after=False))),
+            "du2": lambda _: v.draw.of_means(self.step[shared], self.step[shared]),
+            "inner_u": lambda _: v.draw.of_means(self.here.gradient[shared], self.step[shared]),
+        }
+
+    def _recorded(self, name: str, *, after: bool) -> Form:
+        """A quantity that the method records."""
+        q, v = self.question, self.vectors
+        if name not in q.records:
+            raise q.out_of_reach(f"{name} is recorded by no round")
+        state = self.after if after else self.state
+        answer = self.next if after else None if q.records_prox else self.here
+        if after and answer is None:
+            raise q.out_of_reach("gradients after a round that samples clients")
+        told = v.prox("y_0", self.point, q.weight) if answer is None else answer.gradient
+        form: Form = {}
+        for term in q.records[name]:
+            if term.over is TermOver.VALUES:
+                form = plus((1, form), (Fraction(term.factor), self.next_height if after else self.height))
+                continue
+            b = q.algorithm.blocks[term.block]
+            if b not in q.blocks:
+                continue
+            inputs = [*state.server[b], *state.client[b], told[b]]
+            left, right = (total(b, zip(map(Fraction, side), inputs, strict=True)) for side in (term.left, term.right))
+            inner = v.draw.average if term.over is TermOver.CLIENTS else v.draw.of_means
+            form = plus((1, form), (Fraction(term.factor), inner(left, right)))
+        return form
+
+
+class Start:
+    """The state before the first round, and what is known of it."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = q = question
+        self.vectors = v = Vectors(question)
+        if q.minimiser:
+            v.minimiser()
+        new = {b: v.shared if b == q.shared else v.clients for b in q.blocks}
+        self.point: Point = {b: new[b](b) if q.minimiser else Family(b) for b in q.blocks}
+        client, server = q.start_tables
+        told: Point = {b: Family(b) for b in q.blocks}
+        if any(row[1] for b in q.blocks for row in client[b]):
+            # What clients remember is the mean of K answers.
+            if q.proximal:
+                told = v.prox("y_0", self.point, q.weight)
+            else:
+                noise = v.noise(Fraction(1, q.K)) if self.here else {}
+                told = {b: self.here.gradient[b] + noise[b] for b in q.blocks}
+        clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
+        means = {b: [Family(b, each.mean) for each in clients[b]] for b in q.blocks}
+        self.raw = State({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
+        self.state = q.gauged(self.raw)
+
+    @cached_property
+    def here(self) -> Answer:
+        """The oracle's exact answer at the start."""
+        return self.vectors.at("x0", self.point)
+
+    @cached_property
+    def height(self) -> Form:
+        """The objective at the start."""
+        return self.vectors.height("x0", self.point)
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """Everything that is known of the vectors so far: to be read last."""
+        q, v = self.question, self.vectors
+        found: list[Fact] = []
+        if q.F_0 is not None:
+            found.append(Fact("F_0", plus((1, self.height), (-1, q.lowest), (-q.F_0, LIMIT))))
+        if q.R_0 is not None:
+            found.append(Fact("dist2_0", plus((1, v.of_means(self.point, self.point)), (-q.R_0, LIMIT))))
+        if q.B_0 is not None:
+            g = self.here.gradient[q.shared]
+            found.append(Fact("B_0", plus((q.n, v.draw.average(g, g)), (-q.B_0, LIMIT))))
+        found += [*v.facts, *v.interpolation(), *v.bounded()]
+        for answer in v.answers:
+            if answer.name == "x0":
+                found += v.lower(answer)
+        return found
+
+
+LIMIT: Form = {Value("1"): Fraction(1)}
+
+
+def apply(table: Table, inputs: Sequence[Family], block: str) -> list[Family]:
+    """Outputs of a table of coefficients on families."""
+    return [total(block, zip(row, inputs, strict=True)) for row in table]
+
+
+def _drawn_sum(message: Family, q: Question) -> Family:
+    """The sum of the participants' messages."""
+    mean, own = ({number: value * q.m for number, value in part.items()} for part in (message.mean, message.own))
+    return Family(message.block, mean, {}, own if q.sampled else {})
+
+
+def _joining(old: Family, new: Family) -> Family:
+    """A client's vector that becomes ``new`` where it takes part."""
+    change = new - old
+    return old if change.constant else Family(old.block, old.mean, old.own, {}, change)

@@ -1,0 +1,202 @@
+"""Unknown vectors of a round, and what is known of them: answers of oracles, and noise."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ratecheck.proving.classes import Answer, AnswerClass, Inner, Point
+from ratecheck.proving.forms import ONE, Draw, Entry, Family, Form, Value, plus
+from ratecheck.proving.question import LOWEST, Question
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A form that is at most 0, or equal to 0 where ``equal``, under a name for people."""
+
+    name: str
+    form: Form
+    equal: bool = False
+
+
+@dataclass
+class Vectors:
+    """Unknown vectors, numbered, and what is known of them.
+
+    ``answers`` are those of the clients' oracles, ``second`` those of a second part of the objective.
+    """
+
+    question: Question
+    count: int = 0
+    facts: list[Fact] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    second: list[Answer] = field(default_factory=list)
+    proximal: list[tuple[Point, Point]] = field(default_factory=list)
+
+    @property
+    def draw(self) -> Draw:
+        """The draw of the round's participants."""
+        return self.question.draw
+
+    def shared(self, block: str) -> Family:
+        """A new vector of the server's."""
+        self.count += 1
+        return Family(block, {self.count: Fraction(1)})
+
+    def clients(self, block: str) -> Family:
+        """A new vector of every client."""
+        if self.question.n == 1:
+            return self.shared(block)
+        self.count += 1
+        return Family(block, {self.count: Fraction(1)}, {self.count: Fraction(1)})
+
+    def average(self, a: Point, b: Point) -> Form:
+        """(1/n) sum_i <a_i, b_i> over all blocks."""
+        return plus(*((1, self.draw.average(a[block], b[block])) for block in self.question.blocks))
+
+    def of_means(self, a: Point, b: Point) -> Form:
+        """<mean a, mean b> over all blocks; personal variables have no mean over clients, and count on average."""
+        shared, draw = self.question.shared, self.draw
+        return plus(*((1, (draw.of_means if x == shared else draw.average)(a[x], b[x])) for x in self.question.blocks))
+
+    def at(self, name: str, point: Point) -> Answer:
+        """The answer of the clients' oracles at a point, a new one unless it is known."""
+        return self._answer(self.answers, self.question.classes, "f", name, point)
+
+    def part(self, name: str, point: Point) -> Answer:
+        """The answer of the second part at a point."""
+        return self._answer(self.second, self.question.second_classes, "h", name, point)
+
+    def _answer(self, known: list[Answer], kinds: tuple[AnswerClass, ...], f: str, name: str, point: Point) -> Answer:
+        for answer in known:
+            if answer.point == point:
+                return answer
+        gradient = {block: self.clients(block) for block in self.question.blocks}
+        return self._noted(known, kinds, f, Answer(name, point, gradient, {}))
+
+    def _noted(self, known: list[Answer], kinds: tuple[AnswerClass, ...], f: str, answer: Answer) -> Answer:
+        valued = all(kind.has_values for kind in kinds)
+        value: Form = {Value(f"{f}({answer.name})"): Fraction(1)} if valued else {}
+        known.append(Answer(answer.name, answer.point, answer.gradient, value))
+        return known[-1]
+
+    def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False) -> Point:
+        """The minimiser of f_i + weight/2 ||. - point||^2, or of the second part: point - gradient there/weight."""
+        for before, found in self.proximal:
+            if before == point:
+                return found
+        gradient = {block: self.clients(block) for block in self.question.blocks}
+        nearest = {block: point[block] - gradient[block].times(1 / weight) for block in point}
+        known, kinds = (self.second, self.question.second_classes) if second else (self.answers, self.question.classes)
+        self._noted(known, kinds, "h" if second else "f", Answer(name, nearest, gradient, {}))
+        self.proximal.append((point, nearest))
+        return nearest
+
+    def minimiser(self) -> None:
+        """A minimiser at the origin: the clients' gradients there, and the second part's, add up to 0."""
+        q = self.question
+        origin = {b: Family(b) for b in q.blocks}
+        gradient = dict(origin)
+        if q.second_classes:
+            gradient = {b: self.shared(b) for b in q.blocks}
+            value_there: Form = {Value("h*"): Fraction(1)}
+            against = {b: g.times(-1) for b, g in gradient.items()}
+            self.second.append(Answer("x*", origin, against, value_there))
+        elif q.n > 1:
+            own = self.clients(q.shared)
+            gradient[q.shared] = Family(q.shared, {}, own.own)
+        value: Form = {LOWEST: Fraction(1)} if q.has_values else {}
+        self.answers.append(Answer("x*", origin, gradient, value))
+        if q.heterogeneity is not None and q.n > 1:
+            form = plus((1, self.average(gradient, gradient)), (-1, {ONE: q.heterogeneity**2}))
+            self.facts.append(Fact("gradients at x*", form))
+
+    def height(self, name: str, point: Point) -> Form:
+        """The objective at a point of the server's, as a form."""
+        value = self.at(name, point).value
+        return plus((1, value), (1, self.part(name, point).value)) if self.question.second_classes else value
+
+    def noise(self, times: Fraction = Fraction(1)) -> Point:
+        """The noise of one stochastic gradient per client: orthogonal to every vector before it.
+
+        Its variance is that of a gradient ``times`` a number. Of different clients it is independent.
+        """
+        q, before = self.question, self.count
+        found = {}
+        for block in q.blocks:
+            if not q.noise[block]:
+                found[block] = Family(block)
+                continue
+            e = found[block] = self.clients(block)
+            for earlier in range(1, before + 1):
+                for deviations in (False, True):
+                    self.facts.append(
+                        Fact("noise", {Entry(block, deviations, earlier, self.count): Fraction(1)}, equal=True)
+                    )
+            self.independent(block, self.count, self.count)
+            limit = times * q.noise[block] ** 2
+            self.facts.append(Fact("variance of the noise", plus((1, self.draw.average(e, e)), (-1, {ONE: limit}))))
+        return found
+
+    def independent(self, block: str, noise: int, other: int) -> None:
+        """A client's noise is orthogonal to other clients' vectors: the deviations are n - 1 times the mean."""
+        if self.question.n == 1:
+            return
+        first, second = min(noise, other), max(noise, other)
+        form = {
+            Entry(block, deviations=True, first=first, second=second): Fraction(1),
+            Entry(block, deviations=False, first=first, second=second): Fraction(1 - self.question.n),
+        }
+        self.facts.append(Fact("noise of other clients", {k: c for k, c in form.items() if c}, equal=True))
+
+    def interpolation(self) -> Iterator[Fact]:
+        """What functions of the class with these answers satisfy, at every pair of points, on average over clients."""
+        q = self.question
+        for answers, kinds, inner in (
+            (self.answers, q.classes, self.average),
+            (self.second, q.second_classes, self.average),
+        ):
+            yield from _pairs(answers, kinds, inner)
+        shared = [each for each in self.answers if not each.point[q.shared].own] if q.shared in q.blocks else []
+        yield from _pairs(shared, q.mean_classes, self.of_means)
+
+    def lower(self, answer: Answer) -> Iterator[Fact]:
+        """What is known of inf f, and of the gradients, at a point where all clients are."""
+        q, g = self.question, answer.gradient
+        square = self.of_means(g, g)
+        gap = plus((1, answer.value), (-1, {LOWEST: Fraction(1)}))
+        if q.has_values and not q.second_classes:
+            sharp = {} if q.L is None else square
+            yield Fact(f"f* below f({answer.name})", plus((-1, gap), (1 / (2 * (q.L or Fraction(1))), sharp)))
+        if q.pl is not None:
+            yield Fact(f"gradient dominance at {answer.name}", plus((2 * q.pl, gap), (-1, square)))
+        if q.dissimilarity is not None:
+            away = self.draw.of_deviations(g[q.shared], g[q.shared])
+            yield Fact(f"dissimilarity at {answer.name}", plus((1, away), (-1, {ONE: q.dissimilarity**2})))
+
+    def bounded(self) -> Iterator[Fact]:
+        """Bounded gradients, or subgradients."""
+        if self.question.steepest is not None:
+            for answer in self.answers:
+                square = self.average(answer.gradient, answer.gradient)
+                yield Fact(
+                    f"bounded gradients at {answer.name}", plus((1, square), (-1, {ONE: self.question.steepest**2}))
+                )
+
+    def descent(self, at: Answer, step: Point, value: Form) -> Fact:
+        """f(x + step) <= f(x) + <grad f(x), step> + L/2 ||step||^2, the server's step and the participants' own."""
+        L = self.question.L
+        assert L is not None
+        form = plus(
+            (1, value), (-1, at.value), (-1, self.average(at.gradient, step)), (-L / 2, self.average(step, step))
+        )
+        return Fact("smoothness along the step", form)
+
+
+def _pairs(answers: list[Answer], kinds: tuple[AnswerClass, ...], inner: Inner) -> Iterator[Fact]:
+    for kind in kinds:
+        for a, b in itertools.permutations(answers, 2):
+            for form in kind.between(a, b, inner):
+                yield Fact(f"{kind.name} at {a.name}, {b.name}", form)

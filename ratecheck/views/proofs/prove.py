@@ -1,0 +1,125 @@
+"""Proofs by potentials as text and as JSON data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from bounds.numbers import counted
+from ratecheck.proving.prove import Part, Proof, Proved
+
+# Facts and terms beyond these are counted.
+_SHOWN = 12
+# Of a chain only so many potentials are shown: the first ones and the last.
+_ROUNDS = 2
+
+
+def prove_text(found: Proof) -> str:
+    """The verdict with its factor, the potential, and the inequalities with their weights."""
+    lines = [f"{found.verdict} at these numbers  {found.statement.key}   {_numbers(found)}"]
+    for claim in found.claims:
+        lines += [f"  {line}" for line in _claim(found, claim)]
+    if found.factor is not None:
+        lines.append(f"  {_scope(found)}")
+    if found.defaulted:
+        lines.append(f"  not given, and taken: {', '.join(found.defaulted)}")
+    return "\n".join(lines)
+
+
+def _numbers(found: Proof) -> str:
+    names = [name for name in found.values if name in {*found.statement.written.parameters, "n", "m", "K", "T"}]
+    return " ".join(f"{name}={found.values[name]:.10g}" for name in names)
+
+
+def _claim(found: Proof, claim: Proved) -> Iterator[str]:
+    name = f"{claim.claim}: " if len(found.claims) > 1 else ""
+    if claim.factor is None:
+        yield f"{name}no potential of these forms was found; that refutes nothing"
+        return
+    yield f"{name}left side <= {_decimal(claim.factor)} * right side, in exact arithmetic"
+    if claim.smallest < float(claim.factor) * (1 - 1e-3) or claim.factor > 1:
+        yield f"the solver finds no factor below {claim.smallest:.6g}"
+    for part in claim.parts[:1] if claim.parts[0].plan.kind != "step" else ():
+        yield from _potential(part)
+    for part in claim.parts[-1:]:
+        yield from _weights(part)
+
+
+def _potential(part: Part) -> Iterator[str]:
+    terms: dict[str, list[str]] = {}
+    for name, value in part.unknowns:
+        label, _, term = name.partition(": ")
+        if label.partition("_")[0] == "V" and ">=" not in label and term:
+            terms.setdefault(label, []).append(f"{_decimal(value)} {_as_term(term)}")
+    labels = [*terms]
+    shown = labels if len(labels) <= 2 * _ROUNDS else [*labels[:_ROUNDS], *labels[-_ROUNDS:]]
+    for label in shown:
+        yield f"{label} = {' + '.join(terms[label]).replace('+ -', '- ')}"
+    if len(shown) < len(labels):
+        yield f"and {len(labels) - len(shown)} more between them"
+
+
+def _as_term(term: str) -> str:
+    return f"({term})" if term == "f - f*" else term
+
+
+def _weights(part: Part) -> Iterator[str]:
+    facts = [
+        (name, value)
+        for (name, value) in part.unknowns
+        if ": " in name
+        and name.partition(": ")[0].partition("_")[0] != "V"
+        and not name.partition(": ")[2].startswith("noise")
+    ]
+    facts += [(name, value) for name, value in part.unknowns if name.startswith("V >= 0")]
+    yield f"by {counted(len(facts), 'inequality', 'inequalities')} with positive weights" + (":" if facts else "")
+    for name, value in facts[:_SHOWN]:
+        yield f"  {_decimal(value):>12}  {name}"
+    if len(facts) > _SHOWN:
+        yield f"  and {len(facts) - _SHOWN} more"
+
+
+def _scope(found: Proof) -> str:
+    kinds = {part.plan.kind for claim in found.claims for part in claim.parts}
+    rounds = f"for T = {int(found.values['T'])}"
+    if found.every_T:
+        rounds = "from every state that a run can be in" if kinds == {"step"} else "for every T"
+    return f"{rounds}, in every dimension, for all functions and noise laws that are assumed"
+
+
+def _decimal(value: Fraction) -> str:
+    text = f"{float(value):.6g}"
+    return text if Fraction(text) == value else f"{text}" if abs(value) else "0"
+
+
+def prove_fields(found: Proof) -> dict[str, Any]:
+    """Verdict, factor, potential, multipliers and seconds."""
+    return {
+        "key": found.statement.key,
+        "values": {name: float(value) for name, value in found.values.items()},
+        "defaulted": list(found.defaulted),
+        "verdict": found.verdict,
+        "factor": None if found.factor is None else float(found.factor),
+        "every_T": found.every_T and found.factor is not None,
+        "claims": [
+            {
+                "claim": claim.claim,
+                "factor": None if claim.factor is None else float(claim.factor),
+                "exact_factor": None if claim.factor is None else str(claim.factor),
+                "smallest": claim.smallest,
+                "parts": [
+                    {"kind": part.plan.kind, "round": part.round, "factor": str(part.factor), **_named(part)}
+                    for part in claim.parts
+                ],
+            }
+            for claim in found.claims
+        ],
+        "seconds": found.seconds,
+    }
+
+
+def _named(part: Part) -> dict[str, Any]:
+    potential = {n: str(v) for n, v in part.unknowns if n.partition(": ")[0].partition("_")[0] == "V" and ": " in n}
+    multipliers = {n: str(v) for n, v in part.unknowns if n not in potential and ": " in n}
+    return {"potential": potential, "multipliers": multipliers}

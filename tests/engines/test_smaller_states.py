@@ -1,0 +1,154 @@
+"""Exact moments on smaller states, of clients that are alike or on a graph, against the recursion of all clients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ratecheck as rc
+from ratecheck.engines import setup
+from ratecheck.engines.moments.exact import client_by_client, follow
+from ratecheck.engines.moments.moment import LocalMoments, Moment
+from ratecheck.engines.moments.roundmap import RoundMap
+from ratecheck.engines.request import RunRequest
+from ratecheck.engines.types import alike, fastest, graph_modes
+
+N = 9
+TRACE = rc.participation.Trace
+FULL, SOME, COINS = TRACE.full(N), TRACE.uniform(N, 4), TRACE.bernoulli([0.4] * N)
+RECORDS = ["G_u", "B", "f", "gap", "distance2"]
+
+
+def problem(n=N, curvature=0.0):
+    """Clients with one Hessian unless there is curvature."""
+    return rc.problems.Quadratic.synthetic(n=n, d=3, shared=3, seed=5, curvature=curvature)
+
+
+def ready(name, trace, *, of=None, T=15, **given):
+    """A run of a method on such clients."""
+    return setup.ready(RunRequest.of(name, of or problem(), trace, {"T": T, "records": RECORDS, **given}))
+
+
+def agree(found, known):
+    """Whether two engines say the same, up to what they claim to round; how much that is stays comparable."""
+    for name, values in known.records.items():
+        apart, errors = np.abs(found.records[name] - values), found.errors[name] + known.errors[name]
+        assert (apart <= errors).all(), name
+        assert (found.errors[name] <= 1e-6 * np.abs(values).max() + 1e-12).all(), name
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("name", "trace", "given"),
+    [
+        ("scaffold", SOME, {"K": 3, "gamma_u": 0.05, "eta_u": 1.2}),
+        ("scaffold", COINS, {"K": 3, "gamma_u": 0.05, "eta_u": 1.2}),
+        ("saga", SOME, {"K": 1, "gamma_u": 0.1}),
+        ("diana", FULL, {"K": 1, "gamma_u": 0.1, "alpha": 0.3, "q": 0.4}),
+        ("ef21", FULL, {"K": 1, "gamma_u": 0.1, "q": 0.4}),
+        ("ef-sgd", SOME, {"K": 1, "gamma_u": 0.1, "q": 0.4}),
+        ("fedsum", FULL, {"K": 2, "eta_g": 1.0, "eta_l": 0.05}),
+        ("fast-gradient", FULL, {"K": 1, "gamma_u": 0.2}),
+    ],
+)
+def test_clients_that_are_alike_are_followed_together(name, trace, given, sigma):
+    """Sampled or not, compressed or not, with coefficients by round or not: as client by client."""
+    run = ready(name, trace, sigma=sigma, **given)
+    moments = fastest.recursion(run)
+    assert isinstance(moments, alike.AlikeMoments)
+    assert moments.size <= 6 * 3 + 6 * 3 + 1
+    agree(follow(run, fastest.recursion), follow(run, client_by_client))
+
+
+def test_a_few_types_of_clients_are_followed_as_types():
+    """Two Hessians, clients of both mixed up."""
+    quadratic = problem()
+    H = quadratic.H.copy()
+    H[1::3] *= 0.5
+    run = ready("scaffold", SOME, of=rc.problems.Quadratic(H, quadratic.g, 3), K=3, gamma_u=0.05, eta_u=1.2, sigma=0.2)
+    assert [len(each) for each in alike.types(run)] == [6, 3]
+    agree(follow(run, alike.moments), follow(run, client_by_client))
+
+
+def test_clients_that_differ_or_come_unequally_stay_apart():
+    """Hessians of their own, given participants, probabilities of their own: no types."""
+    step = {"K": 1, "gamma_u": 0.1, "eta_u": 1.0}
+    assert not alike.pays(ready("scaffold", SOME, of=problem(curvature=1.0), **step))
+    given = TRACE(np.eye(N, dtype=bool)[np.arange(15) % N])
+    assert not alike.pays(ready("scaffold", given, T=15, **step))
+    assert not alike.pays(ready("scaffold", TRACE.bernoulli(np.linspace(0.2, 0.9, N)), **step))
+
+
+def test_small_quantities_keep_their_digits():
+    """SAGA's noise vanishes at the minimiser: what is left is known to a share of itself, not of the gradients."""
+    run = ready("saga", SOME, K=1, gamma_u=0.5, T=200)
+    found = follow(run, alike.moments)
+    assert found.records["distance2"][-1] < 1e-8
+    assert found.errors["distance2"][-1] < 1e-4 * found.records["distance2"][-1]
+
+
+@pytest.mark.parametrize("mixes", [1.0, 0.5])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("dsgd", {"K": 2, "gamma_u": 0.1}),
+        ("gradient-tracking", {"K": 1, "gamma_u": 0.05}),
+        ("proxskip", {"K": 1, "gamma_u": 0.2, "alpha": 0.8}),
+    ],
+)
+@pytest.mark.parametrize("graph", ["ring", "star"])
+def test_modes_of_a_graph_say_what_all_clients_say(name, given, graph, mixes):
+    """Mean and modes, where every round mixes and where a coin decides."""
+    trace = rc.participation.Graph.named(graph, N, mixes)
+    run = ready(name, trace, sigma=0.3, records=[*RECORDS, "consensus2"], **given)
+    assert isinstance(fastest.recursion(run), graph_modes.GraphMoments)
+    agree(follow(run, fastest.recursion), follow(run, client_by_client))
+
+
+def test_modes_are_those_of_one_hessian_on_an_undirected_graph():
+    """Other clients and directed graphs are followed as they are."""
+    ring, away = rc.participation.Graph.named("ring", N), rc.participation.Graph.named("exponential", N)
+    assert graph_modes.applies(ready("dsgd", ring, K=1, gamma_u=0.1))
+    assert not graph_modes.applies(ready("dsgd", away, K=1, gamma_u=0.1))
+    assert not graph_modes.applies(ready("dsgd", ring, of=problem(curvature=1.0), K=1, gamma_u=0.1))
+
+
+def test_modes_of_a_large_graph_obey_the_recursion_of_their_consensus():
+    """300 clients at rest at the mean minimiser of equal functions, but for noise: a sum over the eigenvalues of W."""
+    n, gamma, sigma, T = 300, 0.1, 0.5, 40
+    H = np.tile(np.diag([1.0, 0.5]), (n, 1, 1))
+    graph = rc.participation.Graph.named("ring", n)
+    found = rc.exact(
+        "dsgd", rc.problems.Quadratic(H, np.zeros((n, 2)), 2), graph, K=1, T=T, gamma_u=gamma, sigma=sigma
+    )  # fmt: skip
+    values = np.linalg.eigvalsh(graph.mixing - np.full((n, n), 1 / n))
+    # One of them is that of the mean.
+    values = np.delete(values, np.abs(values).argmin())
+    factors = (values[:, None] * (1 - gamma * np.array([1.0, 0.5]))) ** 2
+    powers = (1 - factors ** (T - 1)) / (1 - factors)
+    expected = float(np.sum((gamma * values[:, None]) ** 2 * powers)) * sigma**2 / 2 / n
+    assert abs(found.records["consensus2"][-1] - expected) <= found.errors["consensus2"][-1] + 1e-12 * expected
+
+
+@pytest.mark.parametrize("mixes", [1.0, 0.3])
+def test_blocks_move_second_moments_as_whole_matrices_do(mixes):
+    """Own Hessians on a graph: the map put together block by block against A M A' + sum_k w_k F_k M F_k'."""
+    graph = rc.participation.Graph.named("grid", N, mixes)
+    moments = client_by_client(ready("proxskip", graph, of=problem(curvature=1.0), K=1, gamma_u=0.2, alpha=0.8))
+    round_map = moments.round_map(0)
+    root = np.random.default_rng(0).standard_normal((2, moments.size, moments.size))
+    squares = root @ root.transpose(0, 2, 1)
+    np.testing.assert_allclose(round_map.linear(squares), RoundMap.linear(round_map, squares), rtol=1e-10, atol=1e-9)
+
+
+def test_parts_of_a_moment_are_read_as_one_by_one():
+    """Inner products of the parts, and their errors, beside those of `Moment.inner`."""
+    random = np.random.default_rng(3)
+    roots = random.standard_normal((3, 7, 7))
+    matrices = roots @ roots.transpose(0, 2, 1)
+    moment = Moment(random.standard_normal(7), *matrices, *np.abs(random.standard_normal((2, 7))))
+    positions = np.array([[0, 2, 6], [1, 3, 6]])
+    left, right = random.standard_normal((2, 2, 4, 3))
+    values, errors = LocalMoments(moment, positions).inner((left, np.abs(left)), (right, np.abs(right)))
+    known = [moment.part(at).inner(one, other) for at, one, other in zip(positions, left, right, strict=True)]
+    np.testing.assert_allclose(np.column_stack([values, errors]), known, rtol=1e-12)

@@ -1,0 +1,172 @@
+"""Proofs by potentials: values that are known, wrong statements, certificates, and what a run shows."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from bounds.papers.textbook.pairs import PAIRS
+from ratecheck.errors import InputError
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
+from ratecheck.proving.certificate import certificate, check
+from ratecheck.proving.invariants import invariants
+from ratecheck.proving.prove import Proof, completed, prove
+from ratecheck.proving.question import Question
+from ratecheck.proving.rounds import Round, Start
+
+WRONG = {pair.wrong.key: pair.wrong for pair in PAIRS}
+
+
+def _of(key: str, **given: float) -> Proof:
+    return prove(bounds.get(key), given)
+
+
+@pytest.mark.parametrize(
+    ("key", "every_T"),
+    [
+        ("classics/nonconvex-mean-gradient", True),
+        ("classics/heavy-ball-values", False),
+        ("classics/strongly-convex-distances", False),
+        ("classics/proximal-point-mean-gradient", True),
+        ("classics/extragradient-mean-gradient", True),
+        ("classics/fedavg-sampled-gradients", True),
+        ("pfl/fedavg-partial", False),
+    ],
+)
+def test_theorem_is_proved(key: str, every_T: bool) -> None:
+    """Classics and a theorem of a paper at the numbers that are taken for them."""
+    proof = _of(key)
+    assert proof.verdict == "PROVED"
+    assert proof.every_T is every_T
+    assert check(certificate(proof))
+
+
+def test_sharper_than_the_paper_for_every_number_of_rounds() -> None:
+    """Theorem 3.7 with a quarter of its right side, T not fixed."""
+    proof = _of("pfl/theorem-3.7", n=10, m=3, K=2)
+    assert proof.factor is not None
+    assert proof.factor < Fraction(27, 100)
+    assert proof.every_T
+
+
+def test_control_variates_add_up_to_the_servers() -> None:
+    """SCAFFOLD keeps c = mean of the c_i, without which there is no proof."""
+    statement = bounds.get("classics/scaffold-values").written
+    values, _ = completed(statement, {"K": 2})
+    (kept,) = invariants(Question(statement, values), Round, Start)
+    assert [c for c in kept.server if c] == [-c for c in kept.client if c]
+    assert _of("classics/scaffold-values", K=2).verdict == "PROVED"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["classics/optimized-gradient-values", "classics/gradient-descent-values", "classics/constant-momentum-values"],
+)
+def test_factor_is_that_of_the_worst_function(key: str) -> None:
+    """With a potential for each round the least factor is that of the worst function by PEPit."""
+    proof = _of(key, n=1, m=1, T=3)
+    found = worst_case(bounds.get(key), {n: v for n, v in proof.values.items() if n not in bounds.get(key).settings})
+    largest = max(each.lower.left / each.lower.right for each in found.enclosures)
+    smallest = max(claim.smallest for claim in proof.claims)
+    assert largest <= smallest * (1 + 1e-5)
+    if all(part.plan.kind == "chain" for claim in proof.claims for part in claim.parts):
+        assert smallest == pytest.approx(largest, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        ("textbook/gd-outer-step-half", {}),
+        ("textbook/sgd-two-terms-clients", {}),
+        ("textbook/sampled-half-sampling", {}),
+        ("textbook/scaffold-one-step-noise", {}),
+        ("textbook/mean-gap-rate", {}),
+        ("textbook/gd-two", {}),
+        # Wrong where both variables of every client are coupled.
+        ("textbook/two-blocks-two", {}),
+        # Wrong in long runs.
+        ("textbook/sgd-balanced-quarter", {"T": 100000}),
+        ("textbook/gaps-rounds", {"T": 30}),
+    ],
+)
+def test_wrong_statement_is_not_proved(key: str, given: dict[str, float]) -> None:
+    """No proof of what is false at these numbers."""
+    assert prove(WRONG[key], given).verdict == "NOT PROVED"
+
+
+@pytest.mark.parametrize("key", ["pfl/fedavg-partial", "classics/nonconvex-sgd", "classics/local-sgd-gradients"])
+def test_no_run_exceeds_what_is_proved(key: str) -> None:
+    """The left side of an exact run is at most the proved multiple of the right side, at the run's own constants."""
+    run, statement = rc.verify(key, T=20), bounds.get(key)
+    given = {n: v for n, v in run.verdict.values.items() if n in statement.parameters and n not in statement.settings}
+    factor = prove(statement, given).claims[0].factor
+    assert factor is not None
+    assert run.left <= float(factor) * run.right
+
+
+def _changed(data: dict[str, Any], where: int) -> dict[str, Any]:
+    changed = copy.deepcopy(data)
+    unknowns = [each for claim in changed["claims"] for part in claim["parts"] for each in part["unknowns"]]
+    used = [each for each in unknowns if Fraction(each["value"])]
+    each = used[where % len(used)]
+    each["value"] = str(Fraction(each["value"]) * Fraction(1, 3) - Fraction(1, 5))
+    return changed
+
+
+def test_changed_certificate_is_rejected() -> None:
+    """A certificate with another number does not hold, and what is none is said to be none."""
+    data = certificate(_of("classics/nonconvex-mean-gradient", T=10))
+    assert check(data)
+    rejected = [not check(_changed(data, where)) for where in range(6)]
+    assert all(rejected)
+    with pytest.raises(InputError, match="no certificate"):
+        check({"claims": [{"parts": [{"unknowns": 3}]}]})
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("classics/dsgd-gradients", "needs? a value for lambda_W"),
+        ("classics/diana-distances", "compresses at random"),
+        ("classics/line-search-values", "not linear"),
+        ("pfl/lemma-a.2", "about no method"),
+        ("pfl/scaffold", "known only up to a constant"),
+    ],
+)
+def test_what_is_out_of_reach_is_said(key: str, reason: str) -> None:
+    """One line says why no proof is looked for."""
+    with pytest.raises(InputError, match=reason):
+        _of(key)
+
+
+def test_broken_condition_is_refused() -> None:
+    """A step size beyond its condition is an error."""
+    with pytest.raises(InputError, match="gamma_u"):
+        _of("classics/nonconvex-mean-gradient", gamma_u=3.0)
+
+
+def test_constants_that_a_statement_does_not_name_are_not_used() -> None:
+    """Numbers of what a statement does not speak of do not restrict its instances."""
+    given = {"b_star": 1e-9, "M": 1e-9, "dist2_0": 1e-9}
+    statement = bounds.get("classics/nonconvex-mean-gradient")
+    known = {name: value for name, value in given.items() if name in statement.vocabulary}
+    assert known
+    assert prove(statement, known).factor == _of("classics/nonconvex-mean-gradient").factor
+
+
+def test_result_says_factor_and_potential(tmp_path: Any) -> None:
+    """Text, JSON and the file of a certificate."""
+    found = rc.prove("classics/nonconvex-mean-gradient", T=10, certificate=tmp_path / "proof.json")
+    text, data = str(found), found.to_dict()
+    assert "PROVED at these numbers" in text
+    assert "for every T" in text
+    assert "V = " in text
+    assert data["verdict"] == "PROVED"
+    assert (tmp_path / "proof.json").is_file()
+    assert dataclasses.is_dataclass(found)
