@@ -346,7 +346,7 @@ class LinearMaps:
 
     def after(self, p: Parameters) -> Array:
         """See `Algorithm.after`: columns (local, nearest)."""
-        return self._read("after", p, (self.algorithm.local, self._point), (self.algorithm.local,))
+        return self._read("after", p)
 
     def score(self, p: Parameters) -> Array:
         """See `Algorithm.score`."""
@@ -442,6 +442,7 @@ class LinearMaps:
             "step": ((a.local, point), (a.local,)),
             "finish": ((a.server, a.client, a.local), (a.client, a.message)),
             "aggregate": ((a.server, a.message), (a.server,)),
+            "after": ((a.local, point), (a.local,)),
             "sent": ((a.client, a.message), (a.client,)),
             "score": ((a.server, a.client, point), (point,)),
         }
