@@ -181,7 +181,7 @@ class PiecewiseQuadratics(Family):
 
         first = at(_APART, 1.0, 0.0)
         try:
-            values = cube.decode(first).verdict(_FLOATS).values
+            values = cube.decode(first).verdict().values
         except InputError:
             return first
         K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))
