@@ -101,10 +101,13 @@ def get(key: str) -> Statement:
         return own.get(key)
     paper, slash, _ = key.partition("/")
     if slash and paper in (*PAPERS, *BESIDE):
+        if papers.has(paper, "lookup") and (known := papers.part(paper, "lookup").find(key)) is not None:
+            found: Statement = known
+            return found
         for statement in (*statements(paper), *(twins() if paper == TEXTBOOK else ())):
             if statement.key == key:
                 return statement
     if key in (*PAPERS, CLASSICS):
         raise InputError(f"{key!r} is a paper, not a statement: give {key}/..., 'ratecheck list {key}' has them all")
-    known = keys() if paper not in BESIDE else tuple(each.key for each in statements(paper))
-    raise InputError(f"no statement {key!r} in the catalogue; {did_you_mean(key, known)}")
+    others = keys() if paper not in BESIDE else tuple(each.key for each in statements(paper))
+    raise InputError(f"no statement {key!r} in the catalogue; {did_you_mean(key, others)}")

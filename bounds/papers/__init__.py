@@ -1,9 +1,10 @@
 """The papers of the catalogue, a folder each, with their statements and, where there are such, proofs and tables.
 
 A paper is a package. Its module ``statements`` has STATEMENTS, TITLE, VOCABULARY and LEFT_OUT; the others are there
-where the paper has such a part: ``implications`` with IMPLICATIONS and AUDITED, ``tables`` with TABLES,
-``experiments`` with EXPERIMENTS (the settings of its own experiments), ``proofs`` with STEPS, ``faults`` with FAULTS
-(what is wrong with the steps that the audit refutes), ``refuted`` with REFUTED (what the audit calls false as printed).
+where the paper has such a part: ``lookup`` with ``find(key)``, which imports less than all of them, ``implications``
+with IMPLICATIONS and AUDITED, ``tables`` with TABLES, ``experiments`` with EXPERIMENTS (the settings of its own
+experiments), ``proofs`` with STEPS, ``faults`` with FAULTS (what is wrong with the steps that the audit refutes),
+``refuted`` with REFUTED (what the audit calls false as printed).
 A package of another distribution joins by an entry point of the group ``ratecheck.papers``: its name is the paper's
 key, its value the package, as in ``mine = "my_package.mine"``.
 """

@@ -62,7 +62,7 @@ def _curves(statement: Statement, values: Mapping[str, float], scale: str | None
     source = statement.vocabulary.facts.get(scale or "")
     if source is None:
         yield from alike.curves(statement, values)
-    if not _of_alike_alone(statement):
+    if not of_alike_alone(statement):
         yield from differing.curves(statement, values, source)
 
 
@@ -71,12 +71,13 @@ def unknown(statement: Statement, scale: str | None) -> str:
 
     Of the last round, of values and of distances they are known without noise and where clients do not differ.
     """
-    if scale is None or not _of_alike_alone(statement):
+    if scale is None or not of_alike_alone(statement):
         return ""
     return f"no hard instances are known on which {scale} alone makes this left side large"
 
 
-def _of_alike_alone(statement: Statement) -> bool:
+def of_alike_alone(statement: Statement) -> bool:
+    """Whether only instances of clients that are alike are known for a statement."""
     return alike.covers(statement) and alike.only(statement)
 
 
@@ -95,7 +96,7 @@ def typical(statement: Statement, values: Mapping[str, float], scale: str | None
 
 def check_covered(statement: Statement) -> None:
     """Raise `InputError` unless there are hard instances for the statement's runs and for what it says of them."""
-    if not _of_alike_alone(statement):
+    if not of_alike_alone(statement):
         check_measurable(statement)
     covered(statement)
 

@@ -36,7 +36,7 @@ POINTS = 7
 # before, what the constants allow at the start has been lost.
 _SAYS, _SAYS_MUCH = 0.1, 1e-4
 # Settings per round of the search, of which some are kept, and how far, in units of a range, the next are from them.
-_TRIES, _ELITE = 2000, 60
+TRIES, _ELITE = 2000, 60
 _NARROWER = (0.1, 0.1, 0.05, 0.05, 0.02, 0.02, 0.01)
 # A share beyond this is as good as all.
 _ENOUGH = 0.999
@@ -55,6 +55,8 @@ _LEAST_BLOCKS, _FEW_BLOCKS, _MANY_BLOCKS = 2.0, 20.0, 700.0
 _UNNAMED = 10.0
 # What it costs in the search by how many decades a term is off a power.
 _STRAIGHT = 30.0
+# Up to which a value of a term at some point may be that of 0.
+_NOTHING = 1e-9
 # What a decade of a size costs in the first search, and how much less in each that follows: these look at long runs.
 _LARGE, _LESS = 0.05, 0.15
 # Step sizes there: a fixed one that is to go with 10^16 local steps is smaller than any that is usual.
@@ -187,7 +189,12 @@ class Bound:
         """Whether a term vanishes where these constants are zero."""
         vocabulary = self.statement.vocabulary
         expr = self._terms[label].xreplace({vocabulary[name].symbol: sp.Integer(0) for name in zeros})
-        return bool(sp.simplify(expr) == 0)
+        if expr == 0 or not expr.free_symbols:
+            return bool(sp.simplify(expr) == 0)
+        # What has a value somewhere is not 0; to simplify it takes longer.
+        some = {symbol: sp.Rational(3 + 2 * k, 2 + k) for k, symbol in enumerate(sorted(expr.free_symbols, key=str))}
+        value = expr.xreplace(some).evalf()
+        return not (value.is_finite and abs(value) > _NOTHING) and bool(sp.simplify(expr) == 0)
 
 
 def _at_start(statement: Statement) -> sp.Expr | None:
@@ -241,19 +248,21 @@ def find(
     between: tuple[float, float] | None = None,
     short: bool = False,
     bound: Bound | None = None,
+    tries: int = TRIES,
 ) -> Regime | str:
     """The regime of a row in one parameter; otherwise why there is none inside the conditions.
 
     A random search over the logarithms of all numbers, narrowed down to the best of them a few times. ``which`` counts
     searches: each begins a decade later in the parameter than the one before, looks at larger sizes, and keeps step
     sizes another decade below their caps. ``between`` are the least and the largest value of the parameter, where sizes
-    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step.
+    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step; there are
+    so many ``tries`` each time.
     """
     bound = bound or Bound(statement)
     rng = np.random.default_rng([seed, which, zlib.crc32(f"{statement.key} {row.name} {parameter}".encode())])
     draws = _Draws.of(statement, bound, row, parameter, between, short=short).later(which if between is None else 0)
     spare = 10.0**which if between is None else 1.0
-    unit = rng.random((_TRIES, len(draws.ranges)))
+    unit = rng.random((tries, len(draws.ranges)))
     best: tuple[float, Array] | None = None
     for spread in _NARROWER:
         values = draws.values(unit)
@@ -263,7 +272,7 @@ def find(
         if best is None or score[order[0]] > best[0]:
             best = float(score[order[0]]), unit[order[0]].copy()
         kept = unit[order[:_ELITE]]
-        unit = np.clip(kept[rng.integers(0, _ELITE, _TRIES)] + spread * rng.standard_normal(unit.shape), 0.0, 1.0)
+        unit = np.clip(kept[rng.integers(0, _ELITE, tries)] + spread * rng.standard_normal(unit.shape), 0.0, 1.0)
         unit[0] = best[1]
     assert best is not None
     values = draws.values(best[1][None])

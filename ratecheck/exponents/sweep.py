@@ -262,24 +262,32 @@ def check_valued(statement: Statement) -> None:
 
 def check_measurable(statement: Statement) -> None:
     """Raise `InputError` unless the statement has one value and is about the mean over the rounds of a run."""
-    if _measurable(statement):
+    reason = unmeasurable(statement)
+    if not reason:
         return
+    if not statement.order_only and statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS:
+        raise InputError(f"{reason}; 'ratecheck verify' compares both sides")
+    known = [other for paper in bounds.PAPERS for other in bounds.statements(paper)]
+    others = [other for other in known if _measurable(other) and not foreign(other)]
+    others.sort(key=lambda other: other.algorithm != statement.algorithm)
+    raise InputError(f"{reason}, such as {others[0].key}")
+
+
+def unmeasurable(statement: Statement) -> str:
+    """Why a statement has no value that is about the mean over the rounds of a run; empty where it has one."""
+    if _measurable(statement):
+        return ""
     claim, vocabulary = statement.claims[0], statement.vocabulary
     if not statement.order_only and claim.metric.over is Over.MEAN_OF_ROUNDS:
         names = [name for name in names_in(claim.bound) if vocabulary[name].role is Role.MEASURED]
-        raise InputError(
+        return (
             f"the right side of {statement.key} contains {', '.join(sorted(names))}, which differs from round to "
-            "round: it has no exponent of its own; 'ratecheck verify' compares both sides"
+            "round: it has no exponent of its own"
         )
     reason = "is known only up to a constant"
     if not statement.order_only:
         reason = f"is about {claim.metric.over.value}"
-    known = [other for paper in bounds.PAPERS for other in bounds.statements(paper)]
-    others = [other for other in known if _measurable(other) and not foreign(other)]
-    others.sort(key=lambda other: other.algorithm != statement.algorithm)
-    raise InputError(
-        f"{statement.key} {reason}; needed is a bound with a value on a mean over rounds, such as {others[0].key}"
-    )
+    return f"{statement.key} {reason}; needed is a bound with a value on a mean over rounds"
 
 
 def _measurable(statement: Statement) -> bool:

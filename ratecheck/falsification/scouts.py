@@ -16,10 +16,12 @@ from ratecheck.verification.instance import Instance
 
 # Members of a population, and the share of coordinates that a child takes over.
 _POPULATION, _CROSSOVER = 32, 0.7
-# Simplices that move side by side, of so many of the best points.
-_SIDE_BY_SIDE, _NEAR = 6, 24
+# The first and the least step along a coordinate, and how many of the best steps are tried together.
+_STEP, _LEAST_STEP, _TOGETHER = 0.25, 1e-5, 6
 # Points of a cube that are seen at once, and how many are remembered, of which half are forgotten then.
 _BATCH, _REMEMBERED = 128, 20_000
+# Slack up to which a bound is attained.
+TIGHT = 1e-9
 # Slack where there is none; how often more points are drawn where instances are fewer than that share of them.
 _NOTHING, _MORE, _OFTEN = 2.0, 3, 0.25
 # A term's niche are instances on which it is at least this share of the bound; others count as much worse.
@@ -139,6 +141,10 @@ class Scouts:
         values = value(np.array([each.slack for each in self.seen]), np.array([each.shares for each in self.seen]))
         return [self.seen[k] for k in np.argsort(values, kind="stable")]
 
+    def attained(self, cube: Cube) -> bool:
+        """Whether some instance of a cube attains the bound."""
+        return min((each.slack for each in self.seen if each.cube is cube), default=1.0) <= TIGHT
+
     def evolve(self, cube: Cube, points: int, seed: Sequence[int], value: Value = by_slack) -> None:
         """Differential evolution from the best points that are known of a cube."""
         rng = np.random.default_rng(seed)
@@ -168,49 +174,48 @@ class Scouts:
             better = new <= values
             population, values = np.where(better[:, None], child, population), np.where(better, new, values)
 
-    def polish(self, cube: Cube, points: int, value: Value = by_slack) -> None:
-        """Nelder and Mead's method from the best points that are known of a cube, side by side.
+    def compass(self, cube: Cube, points: int, value: Value = by_slack) -> None:
+        """Steps along the coordinates from the best point of a cube, all at once, and along the best of them together.
 
-        Reflection, expansion and both contractions are evaluated at once; where none of them is better than the worst
-        corner, the simplex shrinks.
+        Steps are halved where none of them is better.
         """
-        starts = [each for each in self.ranked(value) if each.cube is cube]
-        starts = [*{tuple(np.round(each.point, 3)): each for each in reversed(starts[:_NEAR])}.values()][
-            -_SIDE_BY_SIDE:
-        ]
-        if not starts:
+        start = next((each for each in self.ranked(value) if each.cube is cube), None)
+        if start is None:
             return
-        size = len(starts[0].point)
-        simplex = np.repeat(np.array([each.point for each in starts])[:, None], size + 1, axis=1)
-        steps = np.where(simplex[:, 0] > 0.5, -0.1, 0.1)
-        simplex[:, 1:] += steps[:, None] * np.eye(size)
-        values = self._valued(cube, simplex, value)
-        spent = values.size
-        while spent < points and id(cube) in self._scouts:
-            order = values.argsort(axis=1)
-            simplex, values = (
-                np.take_along_axis(simplex, order[..., None], axis=1),
-                np.take_along_axis(values, order, axis=1),
-            )
-            middle = simplex[:, :-1].mean(axis=1)
-            away = middle - simplex[:, -1]
-            tried = np.clip(middle[:, None] + np.array([1.0, 2.0, 0.5, -0.5])[:, None] * away[:, None], 0.0, 1.0)
-            found = self._valued(cube, tried, value)
-            spent += found.size
-            best = found.argmin(axis=1)
-            rows = np.arange(len(simplex))
-            better = found[rows, best] < values[:, -1]
-            simplex[better, -1], values[better, -1] = tried[rows, best][better], found[rows, best][better]
-            if not better.all():
-                near = simplex[~better, :1] + (simplex[~better] - simplex[~better, :1]) / 2
-                simplex[~better] = near
-                values[~better, 1:] = self._valued(cube, near[:, 1:], value)
-                spent += near[:, 1:, 0].size
+        x, step, spent = start.point, _STEP, 0
+        best = float(value(np.array([start.slack]), start.shares[None])[0])
+        while spent < points and step > _LEAST_STEP and id(cube) in self._scouts:
+            moves = np.concatenate([step * np.eye(len(x)), -step * np.eye(len(x))])
+            tried = np.clip(x + moves, 0.0, 1.0)
+            moves = (tried - x)[(tried != x).any(axis=1)]
+            found = self._valued(cube, x + moves, value)
+            spent += len(moves)
+            order = [k for k in np.argsort(found, kind="stable").tolist() if found[k] < best][:_TOGETHER]
+            if not order:
+                step /= 4
+                continue
+            tried, values = x + moves[order[:1]], found[order[:1]]
+            if len(order) > 1:
+                together = np.clip(x + np.cumsum(moves[order], axis=0)[1:], 0.0, 1.0)
+                more = self._valued(cube, together, value)
+                tried, values = np.concatenate([tried, together]), np.append(values, more)
+                spent += len(together)
+            k = int(values.argmin())
+            x, best = tried[k], float(values[k])
 
     def _valued(self, cube: Cube, points: Array, value: Value) -> Array:
         """The values of points (..., coordinates)."""
         flat = points.reshape(-1, points.shape[-1])
         return np.asarray(value(*self._see(cube, flat))).reshape(points.shape[:-1])
+
+    def shorter(self, other: Seen) -> Seen | None:
+        """The best of a cube whose run has a tenth of the local steps of another's at most; None without one."""
+        most = _length(other) / 10
+        return min(
+            (each for each in self.seen if each.cube is other.cube and _length(each) <= most),
+            key=lambda each: each.slack,
+            default=None,
+        )
 
     def leaders(self, most: int, each: int) -> list[Seen]:
         """The best instances, at most so many of each cube and in all; and the best of every term's niche."""
@@ -235,3 +240,9 @@ class Scouts:
                 counts[key], last[key] = counts.get(key, 0) + 1, one.slack
                 found[id(one)] = one
         return sorted(found.values(), key=lambda one: one.slack)
+
+
+def _length(each: Seen) -> float:
+    """Local steps of a client in all rounds, by the instance's numbers."""
+    run, given = each.cube.statement.vocabulary.run, each.instance.given
+    return float(np.prod([np.max(given.get(run.get(role, ""), 1.0)) for role in ("rounds", "local_steps")]))

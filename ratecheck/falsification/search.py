@@ -1,9 +1,9 @@
 """Search of cubes for the instance with the least slack.
 
 Where a scout evaluates instances in batches it sees thousands of points: corners and random ones of every shape, then
-those of differential evolution on the best shapes and in the niche of every term, then neighbours of the best. Whole
-verdicts are given to its leaders, and they alone count. Shapes without a scout are searched by verdicts, first on
-corners and random points, then by evolution, then by Nelder and Mead's method.
+those of differential evolution on the best shapes and in the niche of every term, then steps along the coordinates from
+the best. Whole verdicts are given to its leaders, and they alone count. Shapes without a scout are searched by
+verdicts, first on corners and random points, then by evolution, then by Nelder and Mead's method.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Report
-from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_niche
+from ratecheck.falsification.scouts import TIGHT, Scouts, Seen, Value, by_slack, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.shape import InstanceShape
@@ -38,15 +38,15 @@ from ratecheck.verification.verdict import Verdict
 _LOOK, _EVOLVE = 0.4, 0.4
 # Points that a scout sees for every evaluation of the budget, and verdicts on its leaders: on so many of each shape, on
 # so many that have a slack, and in all.
-_PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 6, 3, 12, 40
-# What of these points goes to the first look and to evolution; the rest polishes.
-_SEEN, _EVOLVED = 0.3, 0.3
+_PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 3, 2, 5, 30
+# How often a shorter run takes the place of one that is known too roughly.
+_SHORTER = 4
+# What of these points goes to the first look and to evolution; the rest are steps from the best.
+_SEEN, _EVOLVED = 0.4, 0.25
 # Slack by which a statement fails clearly.
 _CLEAR = 1e-6
-# Slack up to which a bound is attained, so that nothing is left to polish.
-_TIGHT = 1e-9
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
-_REST, _FEWEST = 0.5, 40
+_REST, _FEWEST = 0.5, 20
 # How many shapes are evolved and how many points polished; members of a population.
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 # Points for every evaluation of the budget, known instances included, after which a search ends.
@@ -76,7 +76,7 @@ class Budget:
     seconds: float | None = None
     by_term: bool = True
     functions: bool = True
-    noise: int = 120
+    noise: int = 40
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
@@ -338,14 +338,17 @@ class CubeSearch:
         for value in [in_niche(term) for term in range(terms if terms > 1 else 0)]:
             niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
         for number, (value, cube) in enumerate(niches):
+            if value is by_slack and scouts.attained(cube):
+                # No other instance of the shape is tighter, unless by rounding.
+                continue
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
             self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
         for value in dict.fromkeys(value for value, _ in niches):
             best = next(iter(scouts.ranked(value)), None)
-            if best is not None and best.slack > _TIGHT:
-                scouts.polish(best.cube, int(rest if value is by_slack else rest / terms), value)
+            if best is not None and best.slack > TIGHT:
+                scouts.compass(best.cube, int(rest if value is by_slack else rest / terms), value)
         self.evolved = [*self.evolved, *chosen]
 
     def _proceed(self) -> None:
@@ -377,22 +380,33 @@ class CubeSearch:
                 break
             if enough > 1:
                 self._proceed()
+            judged += self._judged(scouts, each)
+
+    def _judged(self, scouts: Scouts, leader: Seen) -> bool:
+        """Whether a leader has a slack, or the best of its shape in a much shorter run, which is known more exactly."""
+        each: Seen | None = leader
+        for _ in range(_SHORTER):
+            if each is None:
+                break
             before = len(self.points)
             self.spent += 1
             self._slack(each.cube, each.point, each.instance)
-            judged += len(self.points) > before
+            if len(self.points) > before:
+                return True
+            each = scouts.shorter(each)
+        return False
 
     @property
     def evaluations(self) -> int:
         """Evaluations of the budget that are spent; a point that a scout saw is a share of one."""
-        return min(self.budget.evaluations, self.spent + -(-self.scouted // _PER_EVALUATION))
+        return min(self.budget.evaluations, self.spent + math.ceil(self.scouted / _PER_EVALUATION))
 
     @property
     def meeting(self) -> int:
         """How many of the evaluations are of instances that meet every condition, counted alike; 0 if no verdict is."""
         if not self.applicable:
             return 0
-        return min(self.evaluations, self.applicable + -(-self.met // _PER_EVALUATION))
+        return min(self.evaluations, self.applicable + math.ceil(self.met / _PER_EVALUATION))
 
     @property
     def _left(self) -> int:

@@ -22,9 +22,13 @@ from ratecheck.errors import InputError
 from ratecheck.exponents import regimes
 from ratecheck.exponents.card import MARGIN, Violation, columns, first_violation, right
 from ratecheck.exponents.families.hard import Hard
-from ratecheck.exponents.hard_instances import check_covered, unknown, worst
+from ratecheck.exponents.hard_instances import covered, of_alike_alone, unknown, worst
 from ratecheck.exponents.regimes import Bound, Regime, TermRow
+from ratecheck.exponents.sweep import unmeasurable
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
+
+# Settings that are tried for a niche, again and again: a rate card looks at more.
+_TRIES = 600
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,10 @@ def by_term(
 ) -> ByTerm:
     """The niches of a statement, up to the first violation that `verify` confirms; none is begun once it is late."""
     statement = in_parts(statement)
+    if reason := "" if of_alike_alone(statement) else unmeasurable(statement):
+        return ByTerm(reason=reason)
     try:
-        check_covered(statement)
+        covered(statement)
     except InputError as error:
         return ByTerm(reason=str(error))
     bound = Bound(statement)
@@ -154,4 +160,4 @@ def _regimes(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Ite
     sizes = {*vocabulary.run.values()}
     for name in columns(statement, bound):
         if name in sizes or vocabulary.facts.get(name) in DELAYS:
-            yield regimes.find(statement, row, name, seed=seed, bound=bound)
+            yield regimes.find(statement, row, name, seed=seed, bound=bound, tries=_TRIES)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bounds.statement import Assumption, Statement
+from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.families import coordinates
@@ -31,6 +31,8 @@ _REACH = (16.0, 500.0)
 _FLOATS = Options(vacuity=False, rigorous=False)
 # The least curvature of a function that is strongly convex.
 _LEAST = 0.02
+# Halvings after which a root is known to the last digit.
+HALVINGS = 53
 # Beside a hill: how far gradients are from their mean, in the cube's coordinates and really; and rounds, of which the
 # least error of the start grows with every one.
 _APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
@@ -199,7 +201,7 @@ class PiecewiseQuadratics(Family):
 
         if not moved(0.0) > 0 > moved(1 - _APART):
             return first
-        return at(float(brentq(moved, 0.0, 1 - _APART, xtol=1e-15)), hill, _AWHILE)
+        return at(bisect(lambda slope: moved(slope) > 0, 0.0, 1 - _APART, steps=HALVINGS)[0], hill, _AWHILE)
 
 
 PIECEWISE = PiecewiseQuadratics(

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bounds.statement import Assumption, Statement
+from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
@@ -17,7 +17,7 @@ from ratecheck.families import coordinates
 from ratecheck.families.coordinates import WIDE
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates
-from ratecheck.families.piecewise import PiecewiseQuadratics
+from ratecheck.families.piecewise import HALVINGS, PiecewiseQuadratics
 from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import excluded
 from ratecheck.problems import PiecewiseSamples, Problem
@@ -105,7 +105,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
         ends = math.log(1 / WIDE), math.log(WIDE)
         if not gamma > 0 or not moved(ends[0]) > 0 > moved(ends[1]):
             return at(1.0)
-        return at(math.exp(brentq(moved, *ends, xtol=1e-12)))
+        return at(math.exp(bisect(lambda x: moved(x) > 0, *ends, steps=HALVINGS)[0]))
 
 
 WITH_SAMPLES = PiecewiseWithSamples(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import pickle
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,8 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None where there is none that is sound."""
-        target_context.refresh()
+        with _without_linear_algebra():
+            target_context.refresh()
         content = self._store.get(self._key(sig, target_context.codegen())) if self._on else None
         if content is None:
             return None
@@ -58,6 +61,30 @@ class KernelCache(NullCache):
         key = hashlib.sha256(f"{named} {sig} {codegen.magic_tuple()}\0".encode())
         key.update(self._function.__code__.co_code + b"\0" + closure)
         return f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
+
+
+@contextlib.contextmanager
+def _without_linear_algebra() -> Iterator[None]:
+    """Let Numba get ready without importing SciPy's linear algebra, which takes as long as all the rest.
+
+    It only looks whether that is there, which an installed SciPy says as well; what is compiled imports it when needed.
+    """
+    looked = "numba.np.arraymath" in sys.modules
+    if looked or importlib.util.find_spec("scipy") is None:
+        yield
+        return
+    from numba.np import linalg
+
+    here: Any = linalg
+    known, here.ensure_blas = here.ensure_blas, lambda: None
+    try:
+        yield
+    finally:
+        # Another module may have bound it by name while it looked.
+        here.ensure_blas = known
+        reader: Any = sys.modules.get("numba.np.arraymath")
+        if reader is not None:
+            reader.ensure_blas = known
 
 
 class _Underway(event.Listener):

@@ -21,7 +21,7 @@ from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 # Entries of the second moment up to which long runs are followed by powers, and of the state up to which any is.
 _PAIRS, _STATE = 48, 40
 # A unit of rounding, and up to which share a mean may change by some.
-_EPS, _KNOWN = float(np.finfo(float).eps), 1e-3
+_EPS, _KNOWN = float(np.finfo(float).eps), 1e-6
 # A difference from a constant has no digits below this share of it.
 _DIGITS = 1e-12
 # Eigenvalues of I - A that count as 0, and what of a difference is rounding.

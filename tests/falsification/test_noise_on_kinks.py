@@ -95,7 +95,8 @@ def test_the_textbook_pair_is_told_apart():
 def test_step_sizes_that_are_roots_are_no_way_out():
     """Steps that shrink with T pay for the noise of the mean, and not for the walk, with a proof."""
     tuned = theorem(
-        title="Tuned", algorithm="fedavg", left="G_u", over="mean_of_rounds", conditions=["gamma_u == 1/(L*sqrt(K*T))"],
+        title="Tuned", algorithm="fedavg", left="G_u", over="mean_of_rounds",
+        conditions=["gamma_u == 1/(L*sqrt(K*T))", "K <= T"],
         right="8*L*F_0/sqrt(K*T) + 4*sigma_u**2/(n*sqrt(K*T)) + 100*K*b**2/T", assumptions=list(ASSUMED),
         settings={"m": "n", "eta_u": 1}, key="own/tuned",
     )  # fmt: skip

@@ -26,7 +26,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import digamma, gammaln
 
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import Method
@@ -173,6 +172,8 @@ def mean_delays(N: int, p: float, T: int) -> Delays:
     """About E[tau_max] and E[tau_avg] where each of N clients takes part with probability p, independently."""
     if p >= 1.0:
         return Delays(0.0, 0.0)
+    from scipy.special import digamma
+
     decay, absences = -math.log1p(-p), N * (1 + p * T)
     longest = (math.log(absences) + float(-digamma(1))) / decay - 0.5
     oldest = float(digamma(N + 1) - digamma(1)) / decay - 0.5
@@ -196,6 +197,8 @@ def _of_drawn_turns(blocks: int, S: int, T: int) -> Delays:
         return Delays(few.tau_max * blocks / MOST_BLOCKS, few.tau_avg * blocks / MOST_BLOCKS)
     if blocks == 1:
         return Delays(0.0, 0.0)
+    from scipy.special import gammaln
+
     away, N = blocks - 1, blocks * S
     # After j = 1 ... R - 1 turns of an epoch N - j S clients wait; ``first`` is the earliest of their last turns.
     j, k = np.arange(1, blocks), np.arange(1, blocks)
