@@ -32,9 +32,9 @@ from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant, squares
 from ratecheck.engines.moments.roundmap import (
+    BlockMixing,
     BlockRound,
     Fluctuation,
-    Mixing,
     Noise,
     RoundMap,
     SampledRound,
@@ -494,14 +494,14 @@ class Moments:
                 noise = noise + own
         return found, wrong, noise
 
-    def _mixing(self, W: Array) -> Mixing:
+    def _mixing(self, W: Array) -> BlockMixing:
         """The map of z that takes mixed variables of client i to the sum over j of W_ij times those of client j."""
         algorithm, layout, columns = self.setup.algorithm, self.rounds_of.client, [np.zeros(0, dtype=np.intp)]
         for name in algorithm.mixed:
             block = algorithm.client[name]
             slot = [each for each, where in algorithm.client.items() if where == block].index(name)
             columns.append(layout.variable(algorithm.blocks.index(block), slot))
-        return Mixing(W, np.sort(np.concatenate(columns)), self.server, self.client, self.setup.mixes)
+        return BlockMixing(W, np.sort(np.concatenate(columns)), self.server, self.client, self.setup.mixes)
 
     def _added(self, A_0: Array, error: Array, B: Array) -> Array:
         """Errors of A_0 + B, the sum over the clients having ``error``."""
