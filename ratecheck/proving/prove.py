@@ -35,6 +35,8 @@ _TIGHT = 1e-6
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
 _ROOM = Fraction(1, 1000)
+# Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
+_LONG, _LONG_EVERY_ROUND = 1000, 100
 # Rounds with a potential of their own; each is a block of the program.
 _LONGEST_CHAIN = 40
 # Plans that prove a claim together, with the round that each is about.
@@ -65,10 +67,16 @@ class ProofPart:
 
 @dataclass(frozen=True)
 class ProvedClaim:
-    """What was found of one claim: the parts that prove it together."""
+    """What was found of one claim: the parts that prove it together.
+
+    Where a right side has quantities that are ``measured`` along the run, these are on the left, and the factor is that
+    of what is left on the right, which may be 0.
+    """
 
     claim: str
     parts: tuple[ProofPart, ...]
+    measured: bool = False
+    nothing_left: bool = False
 
     @property
     def factor(self) -> Fraction | None:
@@ -122,9 +130,25 @@ def prove(statement: Statement, given: Given) -> PotentialProof:
     written = statement.written
     if written.algorithm is None or written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
-    values, defaulted = completed(written, given)
-    claims = tuple(_proved(Question(replace(written, claims=(claim,)), values), claim) for claim in written.claims)
-    return PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
+    proof = None
+    # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
+    for T in _lengths(written, given):
+        values, defaulted = completed(written, given if T is None else {**given, "T": T})
+        claims = tuple(_proved(Question(replace(written, claims=(claim,)), values), claim) for claim in written.claims)
+        defaulted = defaulted if T is None else (*defaulted, "T")
+        proof = PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
+        if proof.verdict == "PROVED":
+            break
+    assert proof is not None
+    return proof
+
+
+def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
+    """Numbers of rounds to try, one after the other; None for what is given, fixed or the default."""
+    if "T" not in statement.vocabulary or "T" in given or "T" in statement.settings:
+        return (None,)
+    every = any(claim.metric.over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND) for claim in statement.claims)
+    return (_LONG_EVERY_ROUND if every else _LONG, None)
 
 
 def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -183,6 +207,7 @@ def _proved(q: Question, claim: Claim) -> ProvedClaim:
     if claim.relation is not Relation.AT_MOST:
         raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
     best: list[tuple[float, list[_Sized]]] = []
+    rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
     for way in _ways(q):
         plans = _sized(way)
         if plans is None:
@@ -190,13 +215,13 @@ def _proved(q: Question, claim: Claim) -> ProvedClaim:
         smallest = max(each.smallest for each in plans)
         parts = tuple(_part(each) for each in plans) if smallest < 1 + _TIGHT else ()
         if parts and all(part.factor is not None and part.factor <= 1 + _HAIR for part in parts):
-            return ProvedClaim(claim.name, parts)
+            return ProvedClaim(claim.name, parts, **rest)
         best.append((smallest, plans))
     for _, plans in sorted(best, key=lambda each: each[0])[:2]:
         parts = tuple(_part(each, room=True) for each in plans)
         if all(part.factor is not None for part in parts):
-            return ProvedClaim(claim.name, parts)
-    return ProvedClaim(claim.name, ())
+            return ProvedClaim(claim.name, parts, **rest)
+    return ProvedClaim(claim.name, (), **rest)
 
 
 @dataclass(frozen=True)

@@ -361,6 +361,12 @@ class Question:
             return None
         return self._exact(sp.simplify(scaled - T * slope), None), self._exact(sp.simplify(slope), None)
 
+    @property
+    def measures_right(self) -> bool:
+        """Whether the right side has quantities that are measured along the run."""
+        right = written_out(self.statement.claims[0].bound, self.statement.vocabulary)
+        return any(self._runs(x.name) for x in right.free_symbols)
+
     def _runs(self, name: str) -> bool:
         vocabulary = self.statement.vocabulary
         return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND

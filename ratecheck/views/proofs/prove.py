@@ -37,8 +37,14 @@ def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
     if claim.factor is None:
         yield f"{name}no potential of these forms was found; that refutes nothing"
         return
-    yield f"{name}left side <= {_decimal(claim.factor)} * right side, in exact arithmetic"
-    if claim.smallest < float(claim.factor) * (1 - 1e-3) or claim.factor > 1:
+    factor = _decimal(claim.factor)
+    if claim.nothing_left:
+        yield f"{name}left side <= right side, in exact arithmetic"
+    elif claim.measured:
+        yield f"{name}left side <= what is measured on the right + {factor} * the rest, in exact arithmetic"
+    else:
+        yield f"{name}left side <= {factor} * right side, in exact arithmetic"
+    if (not claim.nothing_left and claim.smallest < float(claim.factor) * (1 - 1e-3)) or claim.factor > 1:
         yield f"the solver finds no factor below {claim.smallest:.6g}"
     for part in claim.parts[:1] if claim.parts[0].plan.kind != "step" else ():
         yield from _potential(part)
