@@ -162,7 +162,7 @@ def test_constants_that_a_statement_does_not_name_are_not_used() -> None:
 
 def test_result_says_factor_and_potential(tmp_path: Any) -> None:
     """Text, JSON and the file of a certificate."""
-    found = rc.prove("classics/nonconvex-mean-gradient", T=10, certificate=tmp_path / "proof.json")
+    found = rc.prove("classics/nonconvex-mean-gradient", T=10, evaluations=0, certificate=tmp_path / "proof.json")
     text, data = str(found), found.to_dict()
     assert "PROVED at these numbers" in text
     assert "for every T" in text
