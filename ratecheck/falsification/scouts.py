@@ -20,8 +20,6 @@ _POPULATION, _CROSSOVER = 32, 0.7
 _STEP, _LEAST_STEP, _TOGETHER = 0.25, 1e-5, 6
 # Points of a cube that are seen at once, and how many are remembered, of which half are forgotten then.
 _BATCH, _REMEMBERED = 128, 20_000
-# Slack up to which a bound is attained.
-TIGHT = 1e-9
 # Slack where there is none; how often more points are drawn where instances are fewer than that share of them.
 _NOTHING, _MORE, _OFTEN = 2.0, 3, 0.25
 # A term's niche are instances on which it is at least this share of the bound; others count as much worse.
@@ -140,10 +138,6 @@ class Scouts:
             return []
         values = value(np.array([each.slack for each in self.seen]), np.array([each.shares for each in self.seen]))
         return [self.seen[k] for k in np.argsort(values, kind="stable")]
-
-    def attained(self, cube: Cube) -> bool:
-        """Whether some instance of a cube attains the bound."""
-        return min((each.slack for each in self.seen if each.cube is cube), default=1.0) <= TIGHT
 
     def evolve(self, cube: Cube, points: int, seed: Sequence[int], value: Value = by_slack) -> None:
         """Differential evolution from the best points that are known of a cube."""

@@ -23,7 +23,7 @@ from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Report
-from ratecheck.falsification.scouts import TIGHT, Scouts, Seen, Value, by_slack, in_niche
+from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.shape import InstanceShape
@@ -338,16 +338,13 @@ class CubeSearch:
         for value in [in_niche(term) for term in range(terms if terms > 1 else 0)]:
             niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
         for number, (value, cube) in enumerate(niches):
-            if value is by_slack and scouts.attained(cube):
-                # No other instance of the shape is tighter, unless by rounding.
-                continue
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
             self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
         for value in dict.fromkeys(value for value, _ in niches):
             best = next(iter(scouts.ranked(value)), None)
-            if best is not None and best.slack > TIGHT:
+            if best is not None:
                 scouts.compass(best.cube, int(rest if value is by_slack else rest / terms), value)
         self.evolved = [*self.evolved, *chosen]
 
