@@ -36,7 +36,7 @@ def divided(key, factor):
 @pytest.fixture(scope="module")
 def results():
     """The twins of the textbook, falsified and shrunk."""
-    return {key: rc.falsify(key, evaluations=100) for key in KEYS}
+    return {key: rc.falsify(key, evaluations=300) for key in KEYS}
 
 
 @pytest.mark.parametrize("key", KEYS)
