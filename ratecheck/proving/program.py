@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ratecheck.algebra.linear_algebra import Entries, semidefinite
 from ratecheck.errors import InputError
 from ratecheck.proving.forms import ONE, Entry, Form, Key, Value, plus
 
@@ -52,9 +53,9 @@ class Program:
         """Have a form be at least 0, whatever Gram matrices and values are."""
         self.forms.append(affine)
 
-    @property
+    @cached_property
     def blocks(self) -> list[Block]:
-        """The matrices that have to be positive semidefinite."""
+        """The matrices that have to be positive semidefinite: to be read once nothing is required any more."""
         found: list[Block] = []
         for number, affine in enumerate(self.forms):
             spaces: dict[tuple[str, bool], dict[int | None, Form]] = {}
@@ -69,8 +70,9 @@ class Program:
                     found.append(block)
         return found
 
+    @cached_property
     def rows(self) -> tuple[list[dict[int | None, Fraction]], list[dict[int | None, Fraction]]]:
-        """Affine numbers that have to be 0, and at least 0: coefficients of values, and constants."""
+        """Affine numbers that have to be 0, and at least 0: coefficients of values, and constants; see `blocks`."""
         zero, least = list(self.equal), []
         for affine in self.forms:
             by_key: dict[Key, dict[int | None, Fraction]] = {}
@@ -119,17 +121,12 @@ class Block:
     def orthogonal(self) -> list[dict[int | None, Fraction]]:
         """What has to be 0 for the matrix to vanish on its kernel."""
         found = []
-        place = {vector: row for row, vector in enumerate(self.full)}
         for vector in self.kernel:
-            rows: list[dict[int | None, Fraction]] = [{} for _ in place]
+            rows: list[dict[int | None, Fraction]] = [{} for _ in self.full]
             for unknown, form in self.entries.items():
-                for key, value in form.items():
-                    if isinstance(key, Entry) and key.first in place and key.second in place:
-                        i, j = place[key.first], place[key.second]
-                        pairs = [(i, j, value)] if i == j else [(i, j, value / 2), (j, i, value / 2)]
-                        for a, b, half in pairs:
-                            if vector[b]:
-                                rows[a][unknown] = rows[a].get(unknown, Fraction(0)) + half * vector[b]
+                for i, j, value in _halves(form, self.full):
+                    if vector[j]:
+                        rows[i][unknown] = rows[i].get(unknown, Fraction(0)) + value * vector[j]
             found += [row for row in rows if any(row.values())]
         return found
 
@@ -138,50 +135,36 @@ class Block:
         """The vectors of its rows as a set."""
         return frozenset(self.full)
 
-    def inside(self, form: Form) -> Iterator[tuple[int, int, Fraction]]:
-        """Row, column and coefficient of the entries of a form that are not in a row of zeros."""
-        place = {vector: row for row, vector in enumerate(self.vectors)}
-        for key, value in form.items():
-            if isinstance(key, Entry) and key.first in place and key.second in place:
-                yield place[key.first], place[key.second], value
-
     def whole(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """The matrix at floats, its kernel included."""
-        place = {vector: row for row, vector in enumerate(self.full)}
-        matrix = np.zeros((len(place), len(place)))
+        matrix = np.zeros((len(self.full), len(self.full)))
         for unknown, form in self.entries.items():
             factor = 1.0 if unknown is None else float(y[unknown])
-            for key, value in form.items():
-                if isinstance(key, Entry) and key.first in place and key.second in place:
-                    i, j = place[key.first], place[key.second]
-                    matrix[i, j] += factor * float(value) / 2
-                    matrix[j, i] += factor * float(value) / 2
+            for i, j, value in _halves(form, self.full):
+                matrix[i, j] += factor * float(value)
         return matrix
 
-    def at(self, y: Sequence[Fraction]) -> list[list[Fraction]]:
-        """The matrix at fractions."""
-        matrix = [[Fraction(0)] * len(self.vectors) for _ in self.vectors]
-        for i, j, value in self.inside(plus(*((1 if u is None else y[u], form) for u, form in self.entries.items()))):
-            if i == j:
-                matrix[i][i] += value
-            else:
-                matrix[i][j] += value / 2
-                matrix[j][i] += value / 2
+    def at(self, y: Sequence[Fraction]) -> Entries:
+        """The matrix at fractions, without its kernel."""
+        matrix = np.full((len(self.vectors), len(self.vectors)), Fraction(0), dtype=object)
+        whole = plus(*((1 if u is None else y[u], form) for u, form in self.entries.items()))
+        for i, j, value in _halves(whole, self.vectors):
+            matrix[i, j] += value
         return matrix
 
 
-def semidefinite(matrix: list[list[Fraction]]) -> bool:
-    """Whether a symmetric matrix of fractions is positive semidefinite: L D L' without pivots."""
-    S = [list(row) for row in matrix]
-    for i in range(len(S)):
-        if S[i][i] < 0 or (S[i][i] == 0 and any(S[i][i:])):
-            return False
-        for j in range(i + 1, len(S)):
-            if S[i][i] and S[j][i]:
-                factor = S[j][i] / S[i][i]
-                for k in range(i + 1, len(S)):
-                    S[j][k] -= factor * S[i][k]
-    return True
+def placed(form: Form, vectors: Sequence[int]) -> Iterator[tuple[int, int, Fraction]]:
+    """Row, column and coefficient of the entries of a form that are products of these vectors."""
+    place = {vector: row for row, vector in enumerate(vectors)}
+    for key, value in form.items():
+        if isinstance(key, Entry) and key.first in place and key.second in place:
+            yield place[key.first], place[key.second], value
+
+
+def _halves(form: Form, vectors: Sequence[int]) -> Iterator[tuple[int, int, Fraction]]:
+    """Entries as in `placed`, on both sides of the diagonal: <a, b> counts half on each."""
+    for i, j, value in placed(form, vectors):
+        yield from ((i, j, value),) if i == j else ((i, j, value / 2), (j, i, value / 2))
 
 
 @dataclass(frozen=True)
@@ -229,7 +212,7 @@ def solve(
 
 def _rows_of(program: Program, fixed: Mapping[int, Fraction], margins: str, added: range) -> _ConeRows:
     """The program in cones; ``added`` are the unknowns that are margins."""
-    zero, least = program.rows()
+    zero, least = program.rows
     system = _ConeRows()
     pinned: list[dict[int | None, Fraction]] = [{u: Fraction(1), None: -value} for u, value in fixed.items()]
     for row in [*zero, *pinned]:
@@ -283,7 +266,7 @@ class _ConeRows:
         size, first = len(block.vectors), len(self.right)
         self.right += [0.0] * (size * (size + 1) // 2)
         for u, form in block.entries.items():
-            for i, j, value in block.inside(form):
+            for i, j, value in placed(form, block.vectors):
                 at, found = first + j * (j + 1) // 2 + i, float(value) * (1.0 if i == j else 0.5**0.5)
                 if u is None:
                     self.right[at] += found
@@ -315,9 +298,8 @@ def certified(program: Program, fixed: Mapping[int, Fraction], *, faces: bool) -
     last = found.y
     # A solver knows the kernel of a matrix to fewer digits than the matrix.
     for accuracy, tight in itertools.product(_ACCURACIES, (False, True)):
-        face = replace(program, kernels=kernels(program, last, accuracy))
-        if tight:
-            face.equal = [*program.equal, *_flat(program, fixed, last)]
+        equal = [*program.equal, *(_flat(program, fixed, last) if tight else ())]
+        face = replace(program, kernels=kernels(program, last, accuracy), equal=equal)
         found = _inside(face, fixed)
         if isinstance(found, list):
             return found
@@ -328,7 +310,7 @@ def _flat(
     program: Program, fixed: Mapping[int, Fraction], y: NDArray[np.float64]
 ) -> Iterator[dict[int | None, Fraction]]:
     """Numbers that have to be nonnegative and are 0 in a proposal, up to the accuracy of the solver."""
-    for row in program.rows()[1]:
+    for row in program.rows[1]:
         terms = [float(v) * (1.0 if u is None else float(y[u])) for u, v in row.items()]
         if abs(sum(terms)) <= _FLAT * sum(map(abs, terms)):
             yield row
@@ -411,7 +393,7 @@ def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction
             found[u] = Fraction(0)
     for u, value in fixed.items():
         found[u] = value
-    zero, _ = program.rows()
+    zero, _ = program.rows
     if _balance(zero, found, program, fixed) and meets(program, found):
         return found
     return None
@@ -419,7 +401,7 @@ def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction
 
 def meets(program: Program, y: Sequence[Fraction]) -> bool:
     """Whether fractions meet everything exactly."""
-    zero, least = program.rows()
+    zero, least = program.rows
 
     def at(row: Mapping[int | None, Fraction]) -> Fraction:
         return sum((v if u is None else v * y[u] for u, v in row.items()), Fraction(0))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Term, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Variables
+from ratecheck.algorithms.model.wrapping import Wrapping
 
 
-class Remembering(Algorithm):
+class Remembering(Wrapping):
     """Iterates of ``inner``, while a client also keeps the sum of the points of its last K local steps.
 
     Proofs about control variates speak of the local iterates of the last round in which a client took part (alpha_ik,
@@ -16,16 +17,7 @@ class Remembering(Algorithm):
     """
 
     def __init__(self, inner: Algorithm) -> None:
-        self.inner = inner
-        self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
-        self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
-        self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
-        self.second_oracle = inner.second_oracle  # type: ignore[misc]
-        self.varying = inner.varying  # type: ignore[misc]
-        self.linear, self.mixed = inner.linear, inner.mixed  # type: ignore[misc]
-        self.compressed = inner.compressed  # type: ignore[misc]
-        self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
-        self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
+        super().__init__(inner)
         # The first local variable of a block is the point at which the oracle is evaluated.
         self.points = {where: name for name, where in reversed(tuple(inner.local.items()))}
         self.client = {**inner.client, **{f"last_{block}": block for block in self.points}}  # type: ignore[misc]
@@ -35,14 +27,6 @@ class Remembering(Algorithm):
         """The starting point counts as K local iterates."""
         last = {f"last_{block}": p["K"] * point[block] for block in self.points}
         return {**self.inner.start_client(point, gradient, p), **last}
-
-    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
-        return self.inner.start_server(point, clients, p)
-
-    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """As ``inner``."""
-        return self.inner.coefficients(t, T, p)
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """As ``inner``, with empty sums."""
@@ -54,10 +38,6 @@ class Remembering(Algorithm):
         sums = {f"sum_{block}": local[f"sum_{block}"] + local[name] for block, name in self.points.items()}
         return {**self.inner.step(local, gradient, p), **sums}
 
-    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
-        return {**local, **self.inner.after(local, nearest, p)}
-
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
@@ -68,20 +48,6 @@ class Remembering(Algorithm):
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
         """As ``inner``, keeping the sums."""
         return {**self.inner.sent(client, message, p), **{f"last_{b}": client[f"last_{b}"] for b in self.points}}
-
-    def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
-        return self.inner.aggregate(server, total, p)
-
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
-        """As ``inner``."""
-        return self.inner.records(server, client, gradient, p)
-
-    def metric(self, rate: float, n: int) -> dict[str, float]:
-        """As ``inner``."""
-        return self.inner.metric(rate, n)
 
     def _empty(self, name: str, local: Variables) -> dict[str, Any]:
         """A sum per block, still zero."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Term, Variables
-from ratecheck.aliases import Array
+from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Variables
+from ratecheck.algorithms.model.wrapping import Wrapping
 
 _PREFIX = "slope_"
 
 
-class Sloped(Algorithm):
+class Sloped(Wrapping):
     """Iterates of ``inner`` for an oracle that answers M x, what it is less than that being a client's last variable.
 
     Clients that differ in the constants of their oracles alone are then alike in everything but their state.
@@ -16,15 +16,7 @@ class Sloped(Algorithm):
     """
 
     def __init__(self, inner: Algorithm) -> None:
-        self.inner = inner
-        self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
-        self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
-        self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
-        self.varying = inner.varying  # type: ignore[misc]
-        self.linear, self.mixed = inner.linear, inner.mixed  # type: ignore[misc]
-        self.compressed = inner.compressed  # type: ignore[misc]
-        self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
-        self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
+        super().__init__(inner)
         # A block without local variables has no use for an oracle.
         self.slopes = {block: f"{_PREFIX}{block}" for block in inner.blocks if block in inner.local.values()}
         own = {name: block for block, name in self.slopes.items()}
@@ -34,14 +26,6 @@ class Sloped(Algorithm):
         """As ``inner``, with slopes of 0."""
         none = {name: 0 * point[block] for block, name in self.slopes.items()}
         return {**self.inner.start_client(point, gradient, p), **none}
-
-    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
-        return self.inner.start_server(point, clients, p)
-
-    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """As ``inner``."""
-        return self.inner.coefficients(t, T, p)
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """As ``inner``, with the slopes at hand."""
@@ -62,24 +46,6 @@ class Sloped(Algorithm):
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
         """As ``inner``; slopes stay."""
         return {**self.inner.sent(client, message, p), **self._kept(client)}
-
-    def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
-        return self.inner.aggregate(server, total, p)
-
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
-        """As ``inner``."""
-        return self.inner.records(server, client, gradient, p)
-
-    def metric(self, rate: float, n: int) -> dict[str, float]:
-        """As ``inner``."""
-        return self.inner.metric(rate, n)
-
-    def weights(self, shares: Array, work: Array) -> Array:
-        """As ``inner``."""
-        return self.inner.weights(shares, work)
 
     def _kept(self, variables: Variables) -> Variables:
         return {name: variables[name] for name in self.slopes.values()}

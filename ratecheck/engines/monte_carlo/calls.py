@@ -35,7 +35,7 @@ class Calls:
 
     def __init__(self, setup: Setup) -> None:
         self._setup, self._functions = setup, setup.functions
-        self._firsts, self._groups = _different(setup)
+        self._firsts, self._groups = setup.kinds
         known = [setup.numbers(int(i)) for i in self._firsts]
         self._columns = {
             name: np.array([each[name] for each in known])
@@ -183,14 +183,6 @@ class Calls:
                     if not all(np.array_equal(ours[key][row], other[key][row], equal_nan=True) for key in ours):
                         return False
         return True
-
-
-def _different(setup: Setup) -> tuple[Integers, Integers]:
-    """The first clients of each of the different parameters, and for every client which of them it has."""
-    sizes = [value for value in setup.step_sizes.values() if isinstance(value, np.ndarray)]
-    table = np.column_stack([setup.local_steps, setup.shares, setup.norms, *sizes])
-    _, firsts, groups = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    return firsts, groups.reshape(-1)
 
 
 def _levels(values: NDArray[Any]) -> tuple[int, Integers]:

@@ -1,0 +1,74 @@
+"""Any algorithm with something beside it: what follows from the one inside, unless a subclass says otherwise."""
+
+from __future__ import annotations
+
+from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Term, Variables
+from ratecheck.aliases import Array
+
+# What a wrapped algorithm says of itself, as far as it is that of the one inside.
+_TAKEN = (
+    "name", "title", "step_sizes", "optional", "per_client", "default_problem", "blocks", "server", "client", "local",
+    "message", "point", "recorded", "oracle", "record_oracle", "second_oracle", "averages", "uses_delay", "weighs",
+    "projects", "varying", "linear", "mixed", "compressed",
+)  # fmt: skip
+
+
+class Wrapping(Algorithm):
+    """Iterates of ``inner``: every function and attribute is that of ``inner`` where a subclass does not change it."""
+
+    def __init__(self, inner: Algorithm) -> None:
+        self.inner = inner
+        for name in _TAKEN:
+            setattr(self, name, getattr(inner, name))
+
+    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.start_client(point, gradient, p)
+
+    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.start_server(point, clients, p)
+
+    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
+        """As ``inner``."""
+        return self.inner.coefficients(t, T, p)
+
+    def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.begin(server, client, p)
+
+    def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.step(local, gradient, p)
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """As ``inner``; other local variables stay."""
+        return {**local, **self.inner.after(local, nearest, p)}
+
+    def finish(
+        self, server: Variables, client: Variables, local: Variables, p: Parameters
+    ) -> tuple[Variables, Variables]:
+        """As ``inner``."""
+        return self.inner.finish(server, client, local, p)
+
+    def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.sent(client, message, p)
+
+    def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.aggregate(server, total, p)
+
+    def records(
+        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
+    ) -> dict[str, tuple[Term, ...]]:
+        """As ``inner``."""
+        return self.inner.records(server, client, gradient, p)
+
+    def weights(self, shares: Array, work: Array) -> Array:
+        """As ``inner``."""
+        return self.inner.weights(shares, work)
+
+    def metric(self, rate: float, n: int) -> dict[str, float]:
+        """As ``inner``."""
+        return self.inner.metric(rate, n)
