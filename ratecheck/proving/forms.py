@@ -38,6 +38,15 @@ Key = Entry | Value
 Form = dict[Key, Fraction]
 
 
+@dataclass(frozen=True)
+class KnownFact:
+    """A form that is at most 0, or equal to 0 where ``equal``, under a name for people."""
+
+    name: str
+    form: Form
+    equal: bool = False
+
+
 def plus(*forms: tuple[Fraction | int, Mapping[Key, Fraction]]) -> Form:
     """The sum of multiples of forms."""
     found: Form = {}

@@ -14,27 +14,111 @@ Each of them is required of all vectors that satisfy what is known of a round.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
+from ratecheck.proving.claim_data import LinearClaim, Tree, added, scaled
 from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
-from ratecheck.proving.program import Program
+from ratecheck.proving.program import Affine, Program, total
 from ratecheck.proving.question import Compared, Question, VectorState
 from ratecheck.proving.rounds import PlayedRound, RunStart
-from ratecheck.proving.vectors import KnownFact, Vectors
+from ratecheck.proving.vectors import Vectors
 
 
 @dataclass(frozen=True)
 class ProofPlan:
-    """A program whose unknown ``factor`` multiplies the right side, and how many rounds a solution is about."""
+    """A program whose unknown ``factor`` multiplies the right side, and how many rounds a solution is about.
+
+    ``potentials`` before each round, or the one for all, grow by at most the ``constants``, ``first`` bounds that of
+    the start, and ``rho`` is what it shrinks by. These are numbers of unknowns.
+    """
 
     kind: str
     program: Program
     factor: int
     every_T: bool
+    potentials: tuple[Potential, ...] = ()
+    constants: tuple[int, ...] = ()
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """How what holds of single rounds adds up to the claim, as claims about numbers, by name."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class MeanPlan(ProofPlan):
+    """One potential: metric_t <= V_t - V_{t+1} + c, so that the sum of T metrics is at most V_0 + c T."""
+
+    first: int = 0
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """One more round in the sum, and the sum over all rounds."""
+        c, first = y[self.constants[0]], y[self.first]
+        names = ["sum of metrics", "metric", "V_0", "V_t", "V_t+1", "t"]
+        S, metric, V_0, V, after, t = names
+        so_far = added([V_0, ["*", "-1", V], *_multiple(c, t)])
+        one_more = added([V_0, ["*", "-1", after], *_multiple(c, t), *_multiple(c, "1")])
+        falls = added([V, ["*", "-1", after], *_multiple(c, "1")])
+        hypotheses = [(S, so_far, 1), (metric, falls, 1)]
+        yield "sum of one more round", LinearClaim(names, added([S, metric]), one_more, hypotheses)
+        names = ["sum of metrics", "V_0", "V_T", "T"]
+        S, V_0, V, T = names
+        total_of_rounds = added([V_0, ["*", "-1", V], *_multiple(c, T)])
+        hypotheses = [(S, total_of_rounds, 1), (V_0, str(first), 1), ("0", V, 1)]
+        yield "sum of all rounds", LinearClaim(names, S, added([str(first), *_multiple(c, T)]), hypotheses)
+
+
+@dataclass(frozen=True)
+class ChainPlan(ProofPlan):
+    """A potential for each round: weighed metrics <= V_t - V_{t+1} + c_t, and the last of them <= V_t."""
+
+    right: Fraction = Fraction(0)
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """The sum over all rounds."""
+        last, right = len(self.constants), str(y[self.factor] * self.right)
+        V, metrics = ([f"{name} {t}" for t in range(last + 1)] for name in ("V", "weighed metric"))
+        constants = [y[u] for u in self.constants]
+        hypotheses = [
+            (metrics[t], added([V[t], ["*", "-1", V[t + 1]], *_multiple(constants[t], "1")]), 1) for t in range(last)
+        ]
+        hypotheses += [(metrics[last], V[last], 1)]
+        hypotheses += [(added([V[0], *_multiple(sum(constants, Fraction(0)), "1")]), right, 1)]
+        yield "sum of all rounds", LinearClaim([*V, *metrics], added(metrics), right, hypotheses)
+
+
+@dataclass(frozen=True)
+class RatePlan(ProofPlan):
+    """One potential: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c."""
+
+    first: int = 0
+    rho: Fraction = Fraction(1)
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """One more round, and what follows for the metric."""
+        c, first = y[self.constants[0]], str(y[self.first])
+        names = ["V_t", "V_t+1", "power", "constants"]
+        V, after, power, q = names
+        reached = added([["*", first, power], q])
+        next_reached = added([["*", str(self.rho), ["*", first, power]], ["*", str(self.rho), q], *_multiple(c, "1")])
+        falls = added([["*", str(self.rho), V], *_multiple(c, "1")])
+        hypotheses = [(after, falls, Fraction(1)), (V, reached, self.rho)]
+        yield "bound after one more round", LinearClaim(names, after, next_reached, hypotheses)
+        metric, bound = "metric", "bound"
+        hypotheses = [(metric, V, Fraction(1)), (V, bound, Fraction(1))]
+        yield "bound on the metric", LinearClaim([metric, V, bound], metric, bound, hypotheses)
+
+
+def _alone(unknown: int, factor: Fraction = Fraction(1)) -> Affine:
+    """A multiple of an unknown number."""
+    return {unknown: {ONE: factor}}
+
+
+def _multiple(factor: Fraction, tree: Tree) -> list[Tree]:
+    """A multiple of an expression as a list of terms, none where it is 0."""
+    return [scaled(factor, tree)] if factor else []
 
 
 class Potential:
@@ -45,26 +129,33 @@ class Potential:
         self.height = program.unknown(f"{label}: f - f*", signed=True) if q.has_values else None
         self.weights: dict[str, int] = {}
 
-    def before(self, played: PlayedRound) -> dict[int, Form]:
+    @property
+    def terms(self) -> list[tuple[str, int]]:
+        """Names of its terms, with the unknowns that are their coefficients."""
+        return [*([] if self.height is None else [("f - f*", self.height)]), *self.weights.items()]
+
+    def before(self, played: PlayedRound) -> Affine:
         """V before the round."""
         height = {} if self.height is None else played.height
         return self._at(played.vectors, played.state, height, played.here.gradient if self.gradients else None)
 
-    def after(self, played: PlayedRound) -> dict[int, Form]:
+    def after(self, played: PlayedRound) -> Affine:
         """V after the round."""
         height = {} if self.height is None else played.next_height
         return self._at(
             played.vectors, played.after, height, played.next.gradient if self.gradients and played.next else None
         )
 
-    def at_start(self, start: RunStart) -> dict[int, Form]:
+    def at_start(self, start: RunStart) -> Affine:
         """V before the first round."""
         height = {} if self.height is None else start.height
         return self._at(start.vectors, start.state, height, start.here.gradient if self.gradients else None)
 
-    def _at(self, vectors: Vectors, state: VectorState, height: Form, gradient: Point | None) -> dict[int, Form]:
+    def _at(self, vectors: Vectors, state: VectorState, height: Form, gradient: Point | None) -> Affine:
         """The potential at a state, by unknown."""
-        found = {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
+        found: dict[int | None, Form] = (
+            {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
+        )
         for name, form in _terms(self.q, vectors, state, gradient).items():
             if name not in self.weights:
                 self.weights[name] = self.program.unknown(f"{self.label}: {name}", signed=False)
@@ -90,49 +181,28 @@ def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | 
     return found
 
 
-def _sum(*parts: tuple[Fraction | int, Mapping[Any, Form]]) -> dict[int | None, Form]:
-    """A sum of multiples of affine forms."""
-    found: dict[int | None, Form] = {}
-    for factor, affine in parts:
-        for unknown, form in affine.items():
-            found[unknown] = plus((1, found.get(unknown, {})), (factor, form))
-    return found
-
-
-def _require(program: Program, affine: dict[int | None, Form], facts: Sequence[KnownFact], where: str) -> None:
-    """Have an affine form be nonnegative by multiples of what is known."""
-    for fact in facts:
-        if fact.form:
-            affine[program.unknown(f"{where}: {fact.name}", signed=not fact.equal)] = fact.form
-    program.nonnegative(affine)
-
-
 def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> ProofPlan:
     """One potential for a mean over the rounds: V_0/T + c <= a/T + b for ``every_T``, or the right side at T."""
     program = Program()
     factor, constant = program.unknown("factor", signed=True), program.unknown("constant", signed=True)
     V = Potential(program, q, "V", gradients=gradients)
     played = PlayedRound(q, 0)
-    step = _sum((1, V.before(played)), (-1, V.after(played)), (1, {constant: {ONE: Fraction(1)}}))
-    step[None] = plus((-1, played.metric(compared)))
-    _require(program, step, played.facts, "round")
+    falls = total((1, V.before(played)), (-1, V.after(played)), (1, _alone(constant)))
+    metric: Affine = {None: played.metric(compared)}
+    program.require("round", metric, falls, played.facts, played.vectors.names)
     still = PlayedRound(q, 0, played=False)
-    _require(program, _sum((1, V.before(still))), still.facts, "V >= 0")
+    program.require("V >= 0", {}, V.before(still), still.facts, still.vectors.names)
     first = program.unknown("V_0", signed=True)
     start = RunStart(q)
-    _require(program, _sum((-1, V.at_start(start)), (1, {first: {ONE: Fraction(1)}})), start.facts, "start")
+    program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
     if every_T:
         assert q.in_rounds is not None
-        for part, unknown in zip(q.in_rounds, (first, constant), strict=True):
-            program.nonnegative({factor: {ONE: part}, unknown: {ONE: Fraction(-1)}})
+        for name, part, unknown in zip(("V_0", "constant"), q.in_rounds, (first, constant), strict=True):
+            program.require(f"right side of {name}", _alone(unknown), _alone(factor, part))
     else:
-        at_T: dict[int | None, Form] = {
-            first: {ONE: Fraction(-1, q.T)},
-            constant: {ONE: Fraction(-1)},
-            factor: {ONE: compared.right},
-        }
-        program.nonnegative(at_T)
-    return ProofPlan("mean", program, factor, every_T=every_T)
+        at_T: Affine = {first: {ONE: Fraction(1, q.T)}, constant: {ONE: Fraction(1)}}
+        program.require("right side", at_T, _alone(factor, compared.right))
+    return MeanPlan("mean", program, factor, every_T=every_T, potentials=(V,), constants=(constant,), first=first)
 
 
 def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "last") -> ProofPlan:
@@ -148,7 +218,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
     potentials = [Potential(program, q, f"V_{t}", gradients=gradients) for t in range(last + 1)]
     constants = [program.unknown(f"constant of round {t}", signed=True) for t in range(last)]
 
-    def weighed(t: int, metric: Form) -> dict[int | None, Form]:
+    def weighed(t: int, metric: Form) -> Affine:
         if shares:
             return {shares[t]: metric}
         if weights == "mean":
@@ -157,28 +227,28 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
 
     for t in range(last):
         played = PlayedRound(q, t)
-        step = _sum(
+        falls = total(
             (1, potentials[t].before(played)),
             (-1, potentials[t + 1].after(played)),
-            (1, {constants[t]: {ONE: Fraction(1)}}),
-            (-1, weighed(t, played.metric(compared))),
+            (1, _alone(constants[t])),
         )
-        _require(program, step, played.facts, f"round {t}")
+        metric = weighed(t, played.metric(compared))
+        program.require(f"round {t}", metric, falls, played.facts, played.vectors.names)
     end = PlayedRound(q, last, played=compared.changes)
-    _require(
-        program,
-        _sum((1, potentials[last].before(end)), (-1, weighed(last, end.metric(compared)))),
-        end.facts,
-        f"round {last}",
-    )
+    metric = weighed(last, end.metric(compared))
+    program.require(f"round {last}", metric, potentials[last].before(end), end.facts, end.vectors.names)
     start = RunStart(q)
-    begin = _sum(
-        (-1, potentials[0].at_start(start)),
-        (-1, {u: {ONE: Fraction(1)} for u in constants}),
-        (1, {factor: {ONE: compared.right}}),
+    begin = total((1, potentials[0].at_start(start)), *((1, _alone(u)) for u in constants))
+    program.require("start", begin, _alone(factor, compared.right), start.facts, start.vectors.names)
+    return ChainPlan(
+        "chain",
+        program,
+        factor,
+        every_T=False,
+        potentials=tuple(potentials),
+        constants=tuple(constants),
+        right=compared.right,
     )
-    _require(program, begin, start.facts, "start")
-    return ProofPlan("chain", program, factor, every_T=False)
 
 
 def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bool) -> ProofPlan:
@@ -188,21 +258,23 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     first = program.unknown("V_0", signed=True)
     V = Potential(program, q, "V", gradients=gradients)
     played = PlayedRound(q, 0)
-    step = _sum((rho, V.before(played)), (-1, V.after(played)), (1, {constant: {ONE: Fraction(1)}}))
-    _require(program, step, played.facts, "round")
+    bound = total((rho, V.before(played)), (1, _alone(constant)))
+    program.require("round", V.after(played), bound, played.facts, played.vectors.names)
     still = PlayedRound(q, 0, played=False)
-    _require(
-        program, {**_sum((1, V.before(still))), None: plus((-1, still.metric(every[0])))}, still.facts, "metric <= V"
-    )
+    metric: Affine = {None: still.metric(every[0])}
+    program.require("metric <= V", metric, V.before(still), still.facts, still.vectors.names)
     start = RunStart(q)
-    _require(program, _sum((-1, V.at_start(start)), (1, {first: {ONE: Fraction(1)}})), start.facts, "start")
-    power, total = Fraction(1), Fraction(0)
+    program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
+    power, summed = Fraction(1), Fraction(0)
     at = {each.round: each for each in every}
     for t in range(max(r for r in at if r is not None) + 1):
         if t in at:
-            program.nonnegative({factor: {ONE: at[t].right}, first: {ONE: -power}, constant: {ONE: -total}})
-        power, total = power * rho, total * rho + 1
-    return ProofPlan("rate", program, factor, every_T=False)
+            reached: Affine = {first: {ONE: power}, constant: {ONE: summed}}
+            program.require(f"right side of round {t}", reached, _alone(factor, at[t].right))
+        power, summed = power * rho, summed * rho + 1
+    return RatePlan(
+        "rate", program, factor, every_T=False, potentials=(V,), constants=(constant,), first=first, rho=rho
+    )
 
 
 def one_step(q: Question, compared: Compared) -> ProofPlan:
@@ -210,5 +282,6 @@ def one_step(q: Question, compared: Compared) -> ProofPlan:
     program = Program()
     factor = program.unknown("factor", signed=True)
     played = PlayedRound(q, compared.round or 0)
-    _require(program, {None: plus((-1, played.metric(compared))), factor: {ONE: compared.right}}, played.facts, "round")
+    metric: Affine = {None: played.metric(compared)}
+    program.require("round", metric, _alone(factor, compared.right), played.facts, played.vectors.names)
     return ProofPlan("step", program, factor, every_T=True)

@@ -59,10 +59,11 @@ class ProofPart:
     y: Sequence[Fraction] | None
 
     @property
-    def unknowns(self) -> Iterator[tuple[str, Fraction]]:
-        """Names and values of the unknowns that are not 0."""
+    def multipliers(self) -> Iterator[tuple[str, str, Fraction]]:
+        """Where an inequality is used, its name, and its multiplier, for those that are not 0."""
         if self.y is not None:
-            yield from ((name, value) for name, value in zip(self.plan.program.names, self.y, strict=True) if value)
+            for requirement in self.plan.program.required:
+                yield from ((requirement.name, fact.name, self.y[u]) for u, fact in requirement.facts if self.y[u])
 
 
 @dataclass(frozen=True)

@@ -409,6 +409,10 @@ class Question:
         counts: Counts = getattr(self.maps, group)
         return counts.by_block[self.algorithm.blocks.index(block)]
 
+    def variables(self, group: str, block: str) -> list[str]:
+        """The names of a group's variables in a block."""
+        return [name for name, where in getattr(self.algorithm, group).items() if where == block]
+
     def slots(self, group: str) -> int:
         """How many variables a group has in its largest block."""
         counts: Counts = getattr(self.maps, group)
@@ -521,8 +525,7 @@ class Question:
 
     def named(self, state: VectorState, group: str, block: str) -> list[tuple[str, VectorFamily]]:
         """Variables of a state that a potential may use, by name."""
-        names = [name for name, where in getattr(self.algorithm, group).items() if where == block]
-        used = zip(names, getattr(state, group)[block], strict=False)
+        used = zip(self.variables(group, block), getattr(state, group)[block], strict=False)
         skip = None if self.minimiser else self.recorded_slots[block]
         return [(name, each) for k, (name, each) in enumerate(used) if (group, k) != skip]
 

@@ -12,10 +12,10 @@ from functools import cached_property
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.proving.classes import OracleAnswer, Point
-from ratecheck.proving.forms import Form, Value, VectorFamily, difference, plus, total
+from ratecheck.proving.forms import Form, KnownFact, Value, VectorFamily, difference, plus, total
 from ratecheck.proving.invariants import Invariant, invariants, kept_by
 from ratecheck.proving.question import Compared, Question, Table, VectorState
-from ratecheck.proving.vectors import KnownFact, Vectors
+from ratecheck.proving.vectors import Vectors
 from ratecheck.settings.measured import PREVIOUS
 
 
@@ -37,7 +37,7 @@ class PlayedRound:
         free = VectorState(
             *(
                 {
-                    b: [*(make[group](b) for _ in range(q.counts(group, b)))]
+                    b: [make[group](b, name) for name in q.variables(group, b)]
                     + [VectorFamily(b)] * (q.slots(group) - q.counts(group, b))
                     for b in q.blocks
                 }
@@ -122,7 +122,7 @@ class PlayedRound:
             for g in answer.gradient[b].mean:
                 if g > number:
                     v.independent(b, number, g)
-        noise = v.noise()
+        noise = v.noise(f"e_{k}")
         drawn += [(b, next(iter(noise[b].mean))) for b in q.blocks if noise[b].mean]
         return {b: answer.gradient[b] + noise[b] for b in q.blocks}
 
@@ -211,7 +211,7 @@ class RunStart:
         if q.minimiser:
             v.minimiser()
         new = {b: v.shared if b == q.shared else v.clients for b in q.blocks}
-        self.point: Point = {b: new[b](b) if q.minimiser else VectorFamily(b) for b in q.blocks}
+        self.point: Point = {b: new[b](b, "x0") if q.minimiser else VectorFamily(b) for b in q.blocks}
         client, server = q.start_tables
         told: Point = {b: VectorFamily(b) for b in q.blocks}
         if any(row[1] for b in q.blocks for row in client[b]):
@@ -219,7 +219,7 @@ class RunStart:
             if q.proximal:
                 told = v.prox("y_0", self.point, q.weight)
             else:
-                noise = v.noise(Fraction(1, q.K)) if self.here else {}
+                noise = v.noise("e", Fraction(1, q.K)) if self.here else {}
                 told = {b: self.here.gradient[b] + noise[b] for b in q.blocks}
         clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
         means = {b: [VectorFamily(b, each.mean) for each in clients[b]] for b in q.blocks}

@@ -8,28 +8,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ratecheck.proving.classes import AnswerClass, Inner, OracleAnswer, Point
-from ratecheck.proving.forms import ONE, ClientDraw, Entry, Form, Value, VectorFamily, plus
+from ratecheck.proving.forms import ONE, ClientDraw, Entry, Form, KnownFact, Value, VectorFamily, plus
 from ratecheck.proving.question import LOWEST, Question
-
-
-@dataclass(frozen=True)
-class KnownFact:
-    """A form that is at most 0, or equal to 0 where ``equal``, under a name for people."""
-
-    name: str
-    form: Form
-    equal: bool = False
 
 
 @dataclass
 class Vectors:
-    """Unknown vectors, numbered, and what is known of them.
+    """Unknown vectors, numbered from 1, their ``names``, and what is known of them.
 
     ``answers`` are those of the clients' oracles, ``second`` those of a second part of the objective.
     """
 
     question: Question
-    count: int = 0
+    names: list[str] = field(default_factory=list)
     facts: list[KnownFact] = field(default_factory=list)
     answers: list[OracleAnswer] = field(default_factory=list)
     second: list[OracleAnswer] = field(default_factory=list)
@@ -40,16 +31,21 @@ class Vectors:
         """The draw of the round's participants."""
         return self.question.draw
 
-    def shared(self, block: str) -> VectorFamily:
+    @property
+    def count(self) -> int:
+        """The number of the last vector."""
+        return len(self.names)
+
+    def shared(self, block: str, name: str) -> VectorFamily:
         """A new vector of the server's."""
-        self.count += 1
+        self.names.append(name)
         return VectorFamily(block, {self.count: Fraction(1)})
 
-    def clients(self, block: str) -> VectorFamily:
+    def clients(self, block: str, name: str) -> VectorFamily:
         """A new vector of every client."""
         if self.question.n == 1:
-            return self.shared(block)
-        self.count += 1
+            return self.shared(block, name)
+        self.names.append(name)
         return VectorFamily(block, {self.count: Fraction(1)}, {self.count: Fraction(1)})
 
     def average(self, a: Point, b: Point) -> Form:
@@ -75,7 +71,7 @@ class Vectors:
         for answer in known:
             if answer.point == point:
                 return answer
-        gradient = {block: self.clients(block) for block in self.question.blocks}
+        gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}))
 
     def _noted(
@@ -91,10 +87,11 @@ class Vectors:
         for before, found in self.proximal:
             if before == point:
                 return found
-        gradient = {block: self.clients(block) for block in self.question.blocks}
+        f = "h" if second else "f"
+        gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         nearest = {block: point[block] - gradient[block].times(1 / weight) for block in point}
         known, kinds = (self.second, self.question.second_classes) if second else (self.answers, self.question.classes)
-        self._noted(known, kinds, "h" if second else "f", OracleAnswer(name, nearest, gradient, {}))
+        self._noted(known, kinds, f, OracleAnswer(name, nearest, gradient, {}))
         self.proximal.append((point, nearest))
         return nearest
 
@@ -104,12 +101,12 @@ class Vectors:
         origin = {b: VectorFamily(b) for b in q.blocks}
         gradient = dict(origin)
         if q.second_classes:
-            gradient = {b: self.shared(b) for b in q.blocks}
+            gradient = {b: self.shared(b, "grad f(x*)") for b in q.blocks}
             value_there: Form = {Value("h*"): Fraction(1)}
             against = {b: g.times(-1) for b, g in gradient.items()}
             self.second.append(OracleAnswer("x*", origin, against, value_there))
         elif q.n > 1:
-            own = self.clients(q.shared)
+            own = self.clients(q.shared, "grad f(x*)")
             gradient[q.shared] = VectorFamily(q.shared, {}, own.own)
         value: Form = {LOWEST: Fraction(1)} if q.has_values else {}
         self.answers.append(OracleAnswer("x*", origin, gradient, value))
@@ -122,7 +119,7 @@ class Vectors:
         value = self.at(name, point).value
         return plus((1, value), (1, self.part(name, point).value)) if self.question.second_classes else value
 
-    def noise(self, times: Fraction = Fraction(1)) -> Point:
+    def noise(self, name: str, times: Fraction = Fraction(1)) -> Point:
         """The noise of one stochastic gradient per client: orthogonal to every vector before it.
 
         Its variance is that of a gradient ``times`` a number. Of different clients it is independent.
@@ -133,7 +130,7 @@ class Vectors:
             if not q.noise[block]:
                 found[block] = VectorFamily(block)
                 continue
-            e = found[block] = self.clients(block)
+            e = found[block] = self.clients(block, name)
             for earlier in range(1, before + 1):
                 for deviations in (False, True):
                     self.facts.append(

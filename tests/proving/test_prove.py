@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
+import json
+import re
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +15,10 @@ import pytest
 import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
+from ratecheck import recheck
 from ratecheck.errors import InputError
 from ratecheck.falsification.performance_estimation.worst_case import worst_case
-from ratecheck.proving.certificate import certificate, check
+from ratecheck.proving.certificate import certificates
 from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import PotentialProof, completed, prove
 from ratecheck.proving.question import Question
@@ -44,7 +48,7 @@ def test_theorem_is_proved(key: str, every_T: bool) -> None:
     proof = _of(key)
     assert proof.verdict == "PROVED"
     assert proof.every_T is every_T
-    assert check(certificate(proof))
+    assert not [each["reason"] for each in certificates(proof) if each["reason"]]
 
 
 def test_sharper_than_the_paper_for_every_number_of_rounds() -> None:
@@ -111,23 +115,44 @@ def test_no_run_exceeds_what_is_proved(key: str) -> None:
     assert run.left <= float(factor) * run.right
 
 
-def _changed(data: dict[str, Any], where: int) -> dict[str, Any]:
-    changed = copy.deepcopy(data)
-    unknowns = [each for claim in changed["claims"] for part in claim["parts"] for each in part["unknowns"]]
-    used = [each for each in unknowns if Fraction(each["value"])]
-    each = used[where % len(used)]
-    each["value"] = str(Fraction(each["value"]) * Fraction(1, 3) - Fraction(1, 5))
-    return changed
+def _leaves(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Places of the numbers in the data of a certificate."""
+    for key, each in node.items() if isinstance(node, dict) else enumerate(node):
+        if isinstance(each, (dict, list)) and key != "hypotheses":
+            yield from _leaves(each)
+        elif isinstance(each, str) and re.fullmatch(r"-?[0-9]+(/[0-9]+)?", each):
+            yield node, key
 
 
-def test_changed_certificate_is_rejected() -> None:
-    """A certificate with another number does not hold, and what is none is said to be none."""
-    data = certificate(_of("classics/nonconvex-mean-gradient", T=10))
-    assert check(data)
-    rejected = [not check(_changed(data, where)) for where in range(6)]
-    assert all(rejected)
-    with pytest.raises(InputError, match="no certificate"):
-        check({"claims": [{"parts": [{"unknowns": 3}]}]})
+@pytest.mark.parametrize(
+    "key", ["classics/nonconvex-mean-gradient", "classics/heavy-ball-values", "pfl/fedavg-partial"]
+)
+def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str) -> None:
+    """Every claim of a proof is accepted by the checker alone; with another number in its proof it is not."""
+    steps = [each["certificate"] for each in certificates(_of(key, T=10)) if each["certificate"]]
+    names = [step["id"].rpartition(": ")[2] for step in steps]
+    assert names[0] == "round"
+    assert {"start", "V >= 0"} & {*names}
+    for step in steps:
+        recheck.step(step)
+        places = [*_leaves(step["proofs"])]
+        for where, key_there in places[:: 1 + len(places) // 6]:
+            kept = where[key_there]
+            where[key_there] = str(Fraction(kept) * 2 + Fraction(1, 7))
+            with pytest.raises(ArithmeticError):
+                recheck.step(step)
+            where[key_there] = kept
+
+
+def test_certificates_leave_as_files(tmp_path: Path) -> None:
+    """Files for the checker, which runs alone, and for Coq, with a lemma for each claim."""
+    proof, lemmas = tmp_path / "proof.json", tmp_path / "proof.v"
+    found = rc.prove("pfl/fedavg-partial", K=2, evaluations=0, certificate=proof, coq=lemmas)
+    assert str(proof) in str(found)
+    assert recheck.main([str(proof)]) == 0
+    text = lemmas.read_text("utf-8")
+    assert text.count("Qed.") > len(json.loads(proof.read_text("utf-8"))["steps"]) > 4
+    assert "is not written" not in text
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bounds.statement import Statement
-from ratecheck import files
 from ratecheck.api.given import Parameter, Parameters, StatementLike, one
 from ratecheck.api.given import parameters as numbers
+from ratecheck.api.proofs.proof_files import ProofFiles
 from ratecheck.api.result import Result
+from ratecheck.auditing.export.certificates import file_data
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import falsify_to_the_end
@@ -20,7 +20,7 @@ from ratecheck.falsification.search import Budget
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked_or_none
-from ratecheck.proving import certificate as certificates
+from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
 from ratecheck.views.checks.falsify import falsified_text
@@ -30,7 +30,7 @@ from ratecheck.views.proofs.prove import prove_fields, prove_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProveResult(Result):
-    """A ``proof`` of a statement at numbers, or what of it was found; ``file`` is where its certificate is.
+    """A ``proof`` of a statement at numbers, or what of it was found; ``file`` names the files of its certificates.
 
     ``search`` is what a short search for violations at any numbers found, None where there was none.
     """
@@ -56,8 +56,8 @@ class ProveResult(Result):
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What has to hold and the fractions for which it does, as `ratecheck.proving.certificate.check` reads it."""
-        return certificates.certificate(self.proof)
+        """The claims that make up the proof with their certificates, as the data of a file for `recheck.py`."""
+        return file_data(certificates(self.proof))
 
     def __str__(self) -> str:
         lines = [prove_text(self.proof)]
@@ -89,6 +89,7 @@ def prove(
     evaluations: int = 300,
     seed: int = 0,
     certificate: str | Path | None = None,
+    coq: str | Path | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> ProveResult:
@@ -99,24 +100,25 @@ def prove(
     are all that is known of them. A semidefinite program finds a potential and multipliers, which are rounded to
     fractions, so that the verdict is one of exact arithmetic. Numbers that are not given are of order 1; decimals are
     taken as they are written. ``evaluations`` instances of any numbers are then searched for a violation, 0 for none: a
-    theorem that is wrong elsewhere only is REFUTED so. ``certificate`` is a file for what was found. Raises
-    `InputError` for statements that are not in reach, such as those of methods that compress or mix on a graph, and
-    where a condition is broken.
+    theorem that is wrong elsewhere only is REFUTED so. ``certificate`` is a file for `recheck.py` of every claim that
+    makes up the proof, ``coq`` one of lemmas for Coq (``.v``). Raises `InputError` for statements that are not in
+    reach, such as those of methods that compress or mix on a graph, and where a condition is broken.
 
     >>> import ratecheck as rc
     >>> found = rc.prove("pfl/theorem-3.7", n=10, m=3, K=2, T=40, evaluations=0)
     >>> found.proof.verdict, found.proof.factor < 1/3
     ('PROVED', True)
     """
+    targets = ProofFiles.of(certificate, coq)
     wanted = one(statement)
     with progress("looking for a proof"):
         proof = found_proof(wanted, numbers(parameters, named, wanted.vocabulary))
     result = ProveResult(proof, _searched(wanted, evaluations, seed))
-    if certificate is None or proof.factor is None:
+    if not targets.wanted or proof.factor is None:
         return result
     with result.kept():
-        files.save(Path(certificate), json.dumps(result.certificate, indent=1) + "\n")
-    return ProveResult(proof, result.search, str(certificate))
+        file = targets.save(certificates(proof))
+    return ProveResult(proof, result.search, file)
 
 
 def _searched(statement: Statement, evaluations: int, seed: int) -> Falsified | None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.proofs.prove import prove
-from ratecheck.commands.arguments import json_option, key_argument, parse_values, print_result, values_argument
+from ratecheck.commands.arguments import (
+    coq_option,
+    json_option,
+    key_argument,
+    parse_values,
+    print_result,
+    values_argument,
+)
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 
 
@@ -16,10 +23,17 @@ from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
     "--evaluations", default=300, show_default=True, help="Search so many instances for a violation; 0 for none."
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search.")
-@click.option("--certificate", metavar="FILE", help="Write what was proved to FILE, as exact data (.json).")
+@click.option("--certificate", metavar="FILE.json", help="Write the proof to a file that recheck.py checks.")
+@coq_option
 @json_option
 def command(
-    key: str, assignments: tuple[str, ...], evaluations: int, seed: int, certificate: str | None, as_json: bool
+    key: str,
+    assignments: tuple[str, ...],
+    evaluations: int,
+    seed: int,
+    certificate: str | None,
+    coq: str | None,
+    as_json: bool,
 ) -> int:
     """Prove statement KEY at given numbers from its method alone, by a potential that is found.
 
@@ -29,7 +43,12 @@ def command(
     refutes nothing, and the smallest multiple of it that is proved is printed.
     """
     found = prove(
-        key, evaluations=evaluations, seed=seed, certificate=certificate, parameters=parse_values(assignments)
+        key,
+        evaluations=evaluations,
+        seed=seed,
+        certificate=certificate,
+        coq=coq,
+        parameters=parse_values(assignments),
     )
     print_result(found, as_json=as_json)
     if found.refuted:
