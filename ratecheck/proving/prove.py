@@ -135,7 +135,7 @@ def prove(statement: Statement, given: Given) -> PotentialProof:
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
         values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        claims = tuple(_proved(Question(replace(written, claims=(claim,)), values), claim) for claim in written.claims)
+        claims = tuple(_proved_claim(replace(written, claims=(claim,)), values) for claim in written.claims)
         defaulted = defaulted if T is None else (*defaulted, "T")
         proof = PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
         if proof.verdict == "PROVED":
@@ -201,6 +201,17 @@ def _rounded(statement: Statement, values: dict[str, float], name: str) -> dict[
     unit = 10.0 ** (math.floor(math.log10(x)) - 2)
     trial = {**values, name: float(f"{math.floor(x / unit * (1 + 1e-12)) * unit:.12g}")}
     return trial if all(check.holds is not False for check in statement.check_conditions(trial)) else values
+
+
+def _proved_claim(statement: Statement, values: Mapping[str, float]) -> ProvedClaim:
+    """The best proof of the only claim of a statement, by few pairs of points if these do."""
+    (claim,) = statement.claims
+    found = ProvedClaim(claim.name, ())
+    for every_pair in (False, True) if values.get("K", 1) > 1 else (True,):
+        found = _proved(Question(statement, values, every_pair=every_pair), claim)
+        if found.factor is not None and found.factor <= 1:
+            break
+    return found
 
 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:

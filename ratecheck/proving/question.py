@@ -88,9 +88,14 @@ def written(number: float | Fraction) -> Fraction:
 
 
 class Question:
-    """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for."""
+    """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
-    def __init__(self, statement: Statement, values: Mapping[str, float]) -> None:
+    ``every_pair`` is whether a proof may use what holds at every pair of points, or at those of a client's own points
+    and one of the server's only.
+    """
+
+    def __init__(self, statement: Statement, values: Mapping[str, float], *, every_pair: bool = True) -> None:
+        self.every_pair = every_pair
         # Numbers of what the statement does not speak of say nothing about its instances.
         spoken = {*statement.parameters, "n", "m", "K", "T"} | {c for a in statement.assumptions for c in a.constants}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
@@ -356,6 +361,10 @@ class Question:
         if any(self._runs(x.name) for x in bound.free_symbols):
             return None
         scaled = sp.expand(bound * T)
+        if (in_T := scaled.as_poly(T)) is not None:
+            if in_T.degree() > 1:
+                return None
+            return self._exact(in_T.coeff_monomial(1), None), self._exact(in_T.coeff_monomial(T), None)
         slope = sp.diff(scaled, T)
         if T in sp.simplify(slope).free_symbols:
             return None

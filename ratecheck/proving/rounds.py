@@ -99,7 +99,7 @@ class PlayedRound:
             local = {b: apply(step[b], [*local[b], told[b]], b) for b in q.blocks}
             if after is not None:
                 way = {b: local[b][0] for b in q.blocks}
-                nearest = v.prox(f"p_{k}", way, q.second_weight, second=True)
+                nearest = v.prox(f"p_{k}", way, q.second_weight, second=True, local=k > 0)
                 local = {b: apply(after[b], [*local[b], nearest[b]], b) for b in q.blocks}
         server, client = {}, {}
         for b in q.blocks:
@@ -115,8 +115,8 @@ class PlayedRound:
         """What the oracles answer in local step k; ``drawn`` are the noises so far, by block and number."""
         q, v = self.question, self.vectors
         if q.proximal:
-            return v.prox(f"y_{k}", point, q.weight)
-        answer = v.at("x" if k == 0 else f"y_{k}", point)
+            return v.prox(f"y_{k}", point, q.weight, local=k > 0)
+        answer = v.at("x" if k == 0 else f"y_{k}", point, local=k > 0)
         # A client's later gradients depend on its own noise alone.
         for b, number in drawn:
             for g in answer.gradient[b].mean:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ratecheck.proving.classes import AnswerClass, Inner, OracleAnswer, Point
@@ -57,32 +57,39 @@ class Vectors:
         shared, draw = self.question.shared, self.draw
         return plus(*((1, (draw.of_means if x == shared else draw.average)(a[x], b[x])) for x in self.question.blocks))
 
-    def at(self, name: str, point: Point) -> OracleAnswer:
+    def at(self, name: str, point: Point, *, local: bool = False) -> OracleAnswer:
         """The answer of the clients' oracles at a point, a new one unless it is known."""
-        return self._answer(self.answers, self.question.classes, "f", name, point)
+        return self._answer(self.answers, self.question.classes, "f", name, point, local=local)
 
     def part(self, name: str, point: Point) -> OracleAnswer:
         """The answer of the second part at a point."""
         return self._answer(self.second, self.question.second_classes, "h", name, point)
 
     def _answer(
-        self, known: list[OracleAnswer], kinds: tuple[AnswerClass, ...], f: str, name: str, point: Point
+        self,
+        known: list[OracleAnswer],
+        kinds: tuple[AnswerClass, ...],
+        f: str,
+        name: str,
+        point: Point,
+        *,
+        local: bool = False,
     ) -> OracleAnswer:
         for answer in known:
             if answer.point == point:
                 return answer
         gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
-        return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}))
+        return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}, local))
 
     def _noted(
         self, known: list[OracleAnswer], kinds: tuple[AnswerClass, ...], f: str, answer: OracleAnswer
     ) -> OracleAnswer:
         valued = all(kind.has_values for kind in kinds)
         value: Form = {Value(f"{f}({answer.name})"): Fraction(1)} if valued else {}
-        known.append(OracleAnswer(answer.name, answer.point, answer.gradient, value))
+        known.append(replace(answer, value=value))
         return known[-1]
 
-    def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False) -> Point:
+    def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False, local: bool = False) -> Point:
         """The minimiser of f_i + weight/2 ||. - point||^2, or of the second part: point - gradient there/weight."""
         for before, found in self.proximal:
             if before == point:
@@ -91,7 +98,7 @@ class Vectors:
         gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         nearest = {block: point[block] - gradient[block].times(1 / weight) for block in point}
         known, kinds = (self.second, self.question.second_classes) if second else (self.answers, self.question.classes)
-        self._noted(known, kinds, f, OracleAnswer(name, nearest, gradient, {}))
+        self._noted(known, kinds, f, OracleAnswer(name, nearest, gradient, {}, local))
         self.proximal.append((point, nearest))
         return nearest
 
@@ -155,15 +162,18 @@ class Vectors:
         self.facts.append(KnownFact("noise of other clients", {k: c for k, c in form.items() if c}, equal=True))
 
     def interpolation(self) -> Iterator[KnownFact]:
-        """What functions of the class with these answers satisfy, at every pair of points, on average over clients."""
+        """What functions of the class with these answers satisfy at pairs of points, on average over clients.
+
+        At every pair, or only where one of the two is no client's own: of K local points there are K^2 pairs.
+        """
         q = self.question
         for answers, kinds, inner in (
             (self.answers, q.classes, self.average),
             (self.second, q.second_classes, self.average),
         ):
-            yield from _pairs(answers, kinds, inner)
+            yield from _pairs(answers, kinds, inner, local=q.every_pair)
         shared = [each for each in self.answers if not each.point[q.shared].own] if q.shared in q.blocks else []
-        yield from _pairs(shared, q.mean_classes, self.of_means)
+        yield from _pairs(shared, q.mean_classes, self.of_means, local=q.every_pair)
 
     def lower(self, answer: OracleAnswer) -> Iterator[KnownFact]:
         """What is known of inf f, and of the gradients, at a point where all clients are."""
@@ -198,8 +208,11 @@ class Vectors:
         return KnownFact("smoothness along the step", form)
 
 
-def _pairs(answers: list[OracleAnswer], kinds: tuple[AnswerClass, ...], inner: Inner) -> Iterator[KnownFact]:
+def _pairs(
+    answers: list[OracleAnswer], kinds: tuple[AnswerClass, ...], inner: Inner, *, local: bool
+) -> Iterator[KnownFact]:
     for kind in kinds:
         for a, b in itertools.permutations(answers, 2):
-            for form in kind.between(a, b, inner):
-                yield KnownFact(f"{kind.name} at {a.name}, {b.name}", form)
+            if local or not (a.local and b.local):
+                for form in kind.between(a, b, inner):
+                    yield KnownFact(f"{kind.name} at {a.name}, {b.name}", form)
