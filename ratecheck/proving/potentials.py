@@ -74,11 +74,12 @@ class MeanPlan(ProofPlan):
 class ChainPlan(ProofPlan):
     """A potential for each round: weighed metrics <= V_t - V_{t+1} + c_t, and the last of them <= V_t."""
 
-    right: Fraction = Fraction(0)
+    scaled: Fraction = Fraction(0)
+    kept: Fraction = Fraction(0)
 
     def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
         """The sum over all rounds."""
-        last, right = len(self.constants), str(y[self.factor] * self.right)
+        last, right = len(self.constants), str(y[self.factor] * self.scaled + self.kept)
         V, metrics = ([f"{name} {t}" for t in range(last + 1)] for name in ("V", "weighed metric"))
         constants = [y[u] for u in self.constants]
         hypotheses = [
@@ -114,6 +115,11 @@ class RatePlan(ProofPlan):
 def _alone(unknown: int, factor: Fraction = Fraction(1)) -> Affine:
     """A multiple of an unknown number."""
     return {unknown: {ONE: factor}}
+
+
+def _right(factor: int, scaled_part: Fraction, kept: Fraction) -> Affine:
+    """A right side of which the factor multiplies a part."""
+    return {factor: {ONE: scaled_part}, None: {ONE: kept}}
 
 
 def _multiple(factor: Fraction, tree: Tree) -> list[Tree]:
@@ -197,11 +203,11 @@ def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> 
     program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
     if every_T:
         assert q.in_rounds is not None
-        for name, part, unknown in zip(("V_0", "constant"), q.in_rounds, (first, constant), strict=True):
-            program.require(f"right side of {name}", _alone(unknown), _alone(factor, part))
+        for name, scaled_part, kept, unknown in zip(("V_0", "constant"), *q.in_rounds, (first, constant), strict=True):
+            program.require(f"right side of {name}", _alone(unknown), _right(factor, scaled_part, kept))
     else:
         at_T: Affine = {first: {ONE: Fraction(1, q.T)}, constant: {ONE: Fraction(1)}}
-        program.require("right side", at_T, _alone(factor, compared.right))
+        program.require("right side", at_T, _right(factor, compared.scaled, compared.kept))
     return MeanPlan("mean", program, factor, every_T=every_T, potentials=(V,), constants=(constant,), first=first)
 
 
@@ -239,7 +245,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
     program.require(f"round {last}", metric, potentials[last].before(end), end.facts, end.vectors.names)
     start = RunStart(q)
     begin = total((1, potentials[0].at_start(start)), *((1, _alone(u)) for u in constants))
-    program.require("start", begin, _alone(factor, compared.right), start.facts, start.vectors.names)
+    program.require("start", begin, _right(factor, compared.scaled, compared.kept), start.facts, start.vectors.names)
     return ChainPlan(
         "chain",
         program,
@@ -247,7 +253,8 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
         every_T=False,
         potentials=tuple(potentials),
         constants=tuple(constants),
-        right=compared.right,
+        scaled=compared.scaled,
+        kept=compared.kept,
     )
 
 
@@ -270,7 +277,7 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     for t in range(max(r for r in at if r is not None) + 1):
         if t in at:
             reached: Affine = {first: {ONE: power}, constant: {ONE: summed}}
-            program.require(f"right side of round {t}", reached, _alone(factor, at[t].right))
+            program.require(f"right side of round {t}", reached, _right(factor, at[t].scaled, at[t].kept))
         power, summed = power * rho, summed * rho + 1
     return RatePlan(
         "rate", program, factor, every_T=False, potentials=(V,), constants=(constant,), first=first, rho=rho
@@ -283,5 +290,5 @@ def one_step(q: Question, compared: Compared) -> ProofPlan:
     factor = program.unknown("factor", signed=True)
     played = PlayedRound(q, compared.round or 0)
     metric: Affine = {None: played.metric(compared)}
-    program.require("round", metric, _alone(factor, compared.right), played.facts, played.vectors.names)
+    program.require("round", metric, _right(factor, compared.scaled, compared.kept), played.facts, played.vectors.names)
     return ProofPlan("step", program, factor, every_T=True)

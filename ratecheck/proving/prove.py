@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,8 @@ _TIGHT = 1e-6
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
 _ROOM = Fraction(1, 1000)
+# A factor below which none may be needed at all.
+_NOTHING = Fraction(1, 10**5)
 # Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
 _LONG, _LONG_EVERY_ROUND = 1000, 100
 # Rounds with a potential of their own; each is a block of the program.
@@ -99,7 +102,7 @@ class PotentialProof:
     values: Mapping[str, float]
     defaulted: tuple[str, ...]
     claims: tuple[ProvedClaim, ...]
-    seconds: float
+    seconds: float = 0.0
 
     @property
     def factor(self) -> Fraction | None:
@@ -135,13 +138,18 @@ def prove(statement: Statement, given: Given) -> PotentialProof:
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
         values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        claims = tuple(_proved_claim(replace(written, claims=(claim,)), values) for claim in written.claims)
-        defaulted = defaulted if T is None else (*defaulted, "T")
-        proof = PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
+        proof = replace(proved_at(statement, values), defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
             break
     assert proof is not None
-    return proof
+    return replace(proof, seconds=time.perf_counter() - begun)
+
+
+def proved_at(statement: Statement, values: Mapping[str, float]) -> PotentialProof:
+    """What is proved of a statement at complete numbers, as `completed` makes them."""
+    written = statement.written
+    claims = tuple(_proved_claim(replace(written, claims=(claim,)), values) for claim in written.claims)
+    return PotentialProof(statement, values, (), claims)
 
 
 def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
@@ -174,9 +182,15 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
         half = {name: end / 2 for name, end in approached.items()}
         open_steps, _ = with_open_steps(statement, statement.complete({**values, **half})[0])
     prescribed = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
+    rounded: dict[str, float] = {}
     for name in step_names(statement):
         if name not in given and name not in prescribed and name not in values:
-            open_steps = _rounded(statement, open_steps, name)
+            # What depends on a rounded step size follows it.
+            with contextlib.suppress(InputError):
+                known, _ = statement.complete({**filled, **given, **rounded, name: _shortened(open_steps[name])})
+                trial, _ = with_open_steps(statement, known)
+                if all(check.holds is not False for check in statement.check_conditions(trial)):
+                    rounded[name], open_steps = trial[name], trial
     for name in ("n", "m", "K", "T"):
         if name in open_steps:
             whole(name, open_steps[name], 1)
@@ -193,14 +207,12 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     return open_steps, names
 
 
-def _rounded(statement: Statement, values: dict[str, float], name: str) -> dict[str, float]:
-    """The values with one that has three digits, where that is admissible."""
-    x = values[name]
+def _shortened(x: float) -> float:
+    """A positive number rounded down to three digits."""
     if not x > 0 or not math.isfinite(x):
-        return values
+        return x
     unit = 10.0 ** (math.floor(math.log10(x)) - 2)
-    trial = {**values, name: float(f"{math.floor(x / unit * (1 + 1e-12)) * unit:.12g}")}
-    return trial if all(check.holds is not False for check in statement.check_conditions(trial)) else values
+    return float(f"{math.floor(x / unit * (1 + 1e-12)) * unit:.12g}")
 
 
 def _proved_claim(statement: Statement, values: Mapping[str, float]) -> ProvedClaim:
@@ -216,28 +228,38 @@ def _proved_claim(statement: Statement, values: Mapping[str, float]) -> ProvedCl
 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:
     """The best proof of one claim."""
-    if claim.relation is not Relation.AT_MOST:
-        raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
-    best: list[tuple[float, list[_Sized]]] = []
+    best: list[list[SizedPlan]] = []
     rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
-    for way in _ways(q):
-        plans = _sized(way)
-        if plans is None:
-            continue
-        smallest = max(each.smallest for each in plans)
-        parts = tuple(_part(each) for each in plans) if smallest < 1 + _TIGHT else ()
+    for plans in sized_plans(q):
+        smallest = least(plans)
+        parts = tuple(proof_part(each) for each in plans) if smallest < 1 + _TIGHT else ()
         if parts and all(part.factor is not None and part.factor <= 1 + _HAIR for part in parts):
             return ProvedClaim(claim.name, parts, **rest)
-        best.append((smallest, plans))
-    for _, plans in sorted(best, key=lambda each: each[0])[:2]:
-        parts = tuple(_part(each, room=True) for each in plans)
+        best.append(plans)
+    for plans in sorted(best, key=least)[:2]:
+        parts = tuple(proof_part(each, room=True) for each in plans)
         if all(part.factor is not None for part in parts):
             return ProvedClaim(claim.name, parts, **rest)
     return ProvedClaim(claim.name, (), **rest)
 
 
+def sized_plans(q: Question) -> Iterator[list[SizedPlan]]:
+    """Plans that prove the claim together, with the least factors that the solver finds; cheaper ones first."""
+    claim = q.statement.claims[0]
+    if claim.relation is not Relation.AT_MOST:
+        raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
+    for way in _ways(q):
+        if (plans := _sized(way)) is not None:
+            yield plans
+
+
+def least(plans: Sequence[SizedPlan]) -> float:
+    """The least factor that the solver finds for all of them together."""
+    return max(each.smallest for each in plans)
+
+
 @dataclass(frozen=True)
-class _Sized:
+class SizedPlan:
     """A plan for a round with the least factor that the solver finds."""
 
     plan: ProofPlan
@@ -245,7 +267,7 @@ class _Sized:
     smallest: float
 
 
-def _sized(way: Way) -> list[_Sized] | None:
+def _sized(way: Way) -> list[SizedPlan] | None:
     """The plans of a way with their least factors; None where one of them has none."""
     found = []
     for make, number in way:
@@ -253,15 +275,17 @@ def _sized(way: Way) -> list[_Sized] | None:
         proposal = solve(plan.program, {plan.factor: 1.0})
         if proposal is None:
             return None
-        found.append(_Sized(plan, number, proposal.cost))
+        found.append(SizedPlan(plan, number, proposal.cost))
     return found
 
 
-def _part(sized: _Sized, *, room: bool = False) -> ProofPart:
+def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     """A proof with a factor near the smallest one."""
     plan, smallest = sized.plan, sized.smallest
     near = _above(Fraction(max(smallest, 0.0)) * (1 + _ROOM) + Fraction(1, 10**6))
     attempts = [(near, False), (Fraction(1), False), (Fraction(1), True)] if near <= 1 else []
+    if near <= _NOTHING:
+        attempts.insert(0, (Fraction(0), False))
     if not attempts and smallest < 1 + _TIGHT:
         attempts = [(Fraction(1), True), (1 + _HAIR, True)]
     for goal, faces in [*attempts, *([(near, True)] if room else [])]:
