@@ -322,26 +322,24 @@ class _ConeRows:
         self.data.append(value)
 
 
-def certified(program: Program, fixed: Mapping[int, Fraction], *, faces: bool) -> list[Fraction] | None:
-    """Fractions that meet everything exactly, with some unknowns fixed; None where none are found.
+def certified(program: Program, fixed: Mapping[int, Fraction]) -> list[Fraction] | None:
+    """Fractions far inside that meet everything exactly, with some unknowns fixed; None where none are found."""
+    found = _inside(program, fixed)
+    return found if isinstance(found, list) else None
 
-    Far inside, or with ``faces``, where there is no inside, on the face that the proposal lies on: matrices vanish on
-    what they seem to vanish on, and are positive definite on the rest; then with what seems to be 0 equal to 0 as well.
+
+def faces(program: Program, fixed: Mapping[int, Fraction]) -> Iterator[Program]:
+    """The program on faces on which what is proposed for some fixed unknowns seems to lie, where it has no inside.
+
+    Matrices vanish on what they seem to vanish on; then what seems to be 0 is equal to 0 as well.
     """
     found = _inside(program, fixed)
-    if isinstance(found, list) or found is None:
-        return found
-    if not faces:
-        return None
-    last = found.y
+    if found is None or isinstance(found, list):
+        return
     # A solver knows the kernel of a matrix to fewer digits than the matrix.
     for accuracy, tight in itertools.product(_ACCURACIES, (False, True)):
-        equal = [*program.equal, *(_flat(program, fixed, last) if tight else ())]
-        face = replace(program, kernels=kernels(program, last, accuracy), equal=equal)
-        found = _inside(face, fixed)
-        if isinstance(found, list):
-            return found
-    return None
+        equal = [*program.equal, *(_flat(program, fixed, found.y) if tight else ())]
+        yield replace(program, kernels=kernels(program, found.y, accuracy), equal=equal)
 
 
 def _flat(

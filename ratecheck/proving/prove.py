@@ -17,7 +17,7 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate
-from ratecheck.proving.program import certified, solve
+from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import Question
 from ratecheck.stepsizes.feasible_set import step_names
 
@@ -36,6 +36,8 @@ _TIGHT = 1e-6
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
 _ROOM = Fraction(1, 1000)
+# By how much more than that where nothing is proved with it.
+_MORE = (Fraction(101, 100), Fraction(11, 10))
 # A factor below which none may be needed at all.
 _NOTHING = Fraction(1, 10**5)
 # Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
@@ -218,12 +220,31 @@ def _shortened(x: float) -> float:
 def _proved_claim(statement: Statement, values: Mapping[str, float]) -> ProvedClaim:
     """The best proof of the only claim of a statement, by few pairs of points if these do."""
     (claim,) = statement.claims
-    found = ProvedClaim(claim.name, ())
-    for every_pair in (False, True) if values.get("K", 1) > 1 else (True,):
-        found = _proved(Question(statement, values, every_pair=every_pair), claim)
+    found, reason = ProvedClaim(claim.name, ()), None
+    for question in questions(statement, values):
+        try:
+            proved = _proved(question, claim)
+        except InputError as error:
+            reason = error
+            continue
+        if found.factor is None or (proved.factor is not None and proved.factor < found.factor):
+            found = proved
+        reason = None
         if found.factor is not None and found.factor <= 1:
             break
+    if reason is not None:
+        raise reason
     return found
+
+
+def questions(statement: Statement, values: Mapping[str, float]) -> Iterator[Question]:
+    """What is looked at for a proof, cheaper ones first: which pairs of points, and whether participants apart."""
+    local, sampled = values.get("K", 1) > 1, values.get("m", values["n"]) < values["n"]
+    yield Question(statement, values, every_pair=not local)
+    if sampled:
+        yield Question(statement, values, every_pair=not local, apart=True)
+    if local:
+        yield Question(statement, values, apart=sampled)
 
 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:
@@ -283,15 +304,20 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     """A proof with a factor near the smallest one."""
     plan, smallest = sized.plan, sized.smallest
     near = _above(Fraction(max(smallest, 0.0)) * (1 + _ROOM) + Fraction(1, 10**6))
-    attempts = [(near, False), (Fraction(1), False), (Fraction(1), True)] if near <= 1 else []
-    if near <= _NOTHING:
-        attempts.insert(0, (Fraction(0), False))
-    if not attempts and smallest < 1 + _TIGHT:
-        attempts = [(Fraction(1), True), (1 + _HAIR, True)]
-    for goal, faces in [*attempts, *([(near, True)] if room else [])]:
-        y = certified(plan.program, {plan.factor: goal}, faces=faces)
-        if y is not None:
+    goals = [*([Fraction(0)] if near <= _NOTHING else []), near, *(min(near * more, Fraction(1)) for more in _MORE)]
+    for goal in [*goals, Fraction(1)] if near <= 1 else []:
+        if (y := certified(plan.program, {plan.factor: goal})) is not None:
             return ProofPart(plan, sized.round, smallest, goal, y)
+    # Where nothing is inside: on the face of what is far from the least factor, or of what is at it.
+    tight = [Fraction(1), 1 + _HAIR] if smallest < 1 + _TIGHT else []
+    ways = [(Fraction(1), [*goals, Fraction(1)])] if near <= 1 else [(goal, [goal]) for goal in tight]
+    for at, wanted in [*ways, *([(near, [near])] if room else [])]:
+        if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
+            return ProofPart(plan, sized.round, smallest, at, y)
+        for face in faces(plan.program, {plan.factor: at}):
+            for goal in wanted:
+                if (y := certified(face, {plan.factor: goal})) is not None:
+                    return ProofPart(plan, sized.round, smallest, goal, y)
     return ProofPart(plan, sized.round, smallest, None, None)
 
 
@@ -308,13 +334,13 @@ def _ways(q: Question) -> Iterator[Way]:
         different = {(each.right, *sorted(each.weights.items())): each for each in q.compared}
         yield [(partial(one_step, q, each), each.round) for each in different.values()]
     # Gradients after a round depend on who took part.
-    for gradients in (False,) if q.sampled else (False, True):
+    for gradients in (False,) if q.sampled and not q.apart else (False, True):
         if over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             for every_T in (True, False) if q.in_rounds is not None else (False,):
                 yield [(partial(mean, q, first, gradients=gradients, every_T=every_T), None)]
         elif len(q.compared) > 1 and not first.changes:
             yield from ([(partial(rate, q, q.compared, rho, gradients=gradients), None)] for rho in _rates(q))
-    for gradients in (False,) if q.sampled else (False, True):
+    for gradients in (False,) if q.sampled and not q.apart else (False, True):
         if over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             if q.T <= _LONGEST_CHAIN:
                 kind = "mean" if over is Over.MEAN_OF_ROUNDS else "best"

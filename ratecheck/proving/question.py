@@ -97,7 +97,8 @@ class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
     ``every_pair`` is whether a proof may use what holds at every pair of points, or at those of a client's own points
-    and one of the server's only. ``scaled`` is what of the right side a factor multiplies, None for all of it.
+    and one of the server's only; ``apart`` whether the participants of a round are followed apart from the others, so
+    that gradients after it are known. ``scaled`` is what of the right side a factor multiplies, None for all of it.
     """
 
     def __init__(
@@ -106,9 +107,10 @@ class Question:
         values: Mapping[str, float],
         *,
         every_pair: bool = True,
+        apart: bool = False,
         scaled: sp.Expr | None = None,
     ) -> None:
-        self.every_pair = every_pair
+        self.every_pair, self.apart = every_pair, apart
         bound = statement.claims[0].bound
         self.scaled = bound if scaled is None else scaled
         self.kept = sp.Integer(0) if scaled is None else bound - scaled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bounds
@@ -19,6 +21,7 @@ from ratecheck import recheck
 from ratecheck.errors import InputError
 from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.proving.certificate import certificates
+from ratecheck.proving.forms import ClientDraw, Entry, Key, VectorFamily
 from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import PotentialProof, completed, prove
 from ratecheck.proving.question import Question
@@ -66,6 +69,67 @@ def test_control_variates_add_up_to_the_servers() -> None:
     (kept,) = invariants(Question(statement, values), PlayedRound, RunStart)
     assert [c for c in kept.server if c] == [-c for c in kept.client if c]
     assert _of("classics/scaffold-values", K=2).verdict == "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "largest"),
+    [
+        ("pfl/theorem-4.5", {"n": 4, "m": 3, "K": 1}, 0.26),
+        ("classics/saga-distances", {"n": 4, "T": 20}, 0.6),
+    ],
+)
+def test_clients_that_remember_are_sampled(key: str, given: dict[str, float], largest: float) -> None:
+    """Scaffold-P and SAGA: participants apart from the others, whose memory stays as it is."""
+    proof = _of(key, **given)
+    assert proof.verdict == "PROVED"
+    assert proof.factor is not None
+    assert proof.factor < largest
+    assert not [each["reason"] for each in certificates(proof) if each["reason"]]
+
+
+def test_what_is_proved_of_sampled_memory_bounds_a_run() -> None:
+    """The exact run of SAGA with as many clients stays below what is proved at its constants."""
+    statement = bounds.get("classics/saga-distances")
+    run = rc.verify(statement, T=4, n=3)
+    given = {n: v for n, v in run.verdict.values.items() if n in statement.parameters and n not in statement.settings}
+    factor = prove(statement, given).factor
+    assert factor is not None
+    assert all(each.left <= float(factor) * each.right for each in run.verdict.comparisons)
+
+
+def test_participants_are_like_the_others_before_they_are_drawn() -> None:
+    """The Gram matrix of vectors of four clients, two drawn, meets every equation that the draw implies."""
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(2, 4, 3))
+    draw = ClientDraw(4, 2)
+    a, b = (
+        VectorFamily(
+            "u", {i: Fraction(1)}, {i: Fraction(1)}, other=VectorFamily("u", {j: Fraction(1)}, {j: Fraction(1)})
+        )
+        for i, j in ((1, 2), (3, 4))
+    )
+    draws = [*itertools.combinations(range(4), 2)]
+
+    def value(key: Key) -> float:
+        """The mean over all draws of an entry."""
+        assert isinstance(key, Entry)
+        found = 0.0
+        for drawn in draws:
+            groups = {0: [*drawn], 1: [i for i in range(4) if i not in drawn]}
+            one, two = (vectors[(number - 1) // 2][groups[(number - 1) % 2]] for number in (key.first, key.second))
+            if key.deviations:
+                one, two = one - one.mean(0), two - two.mean(0)
+                found += float((one * two).sum()) / 2
+            else:
+                found += float(one.mean(0) @ two.mean(0))
+        return found / len(draws)
+
+    forms = [form for pair in ((a, a), (a, b), (b, b)) for form in draw.exchangeable(*pair)]
+    assert len(forms) >= 10
+    for form in forms:
+        assert sum(float(c) * value(key) for key, c in form.items()) == pytest.approx(0, abs=1e-12)
+    average = draw.average(a, b)
+    assert sum(float(c) * value(k) for k, c in average.items()) == pytest.approx((vectors[0] * vectors[1]).sum() / 4)
 
 
 @pytest.mark.parametrize(
