@@ -182,7 +182,8 @@ def _point(statement: Statement, given: Given, value: float) -> BracketPoint:
     except InputError as error:
         return BracketPoint(value, None, None, None, str(error))
     found = None
-    if right > 0:
+    # Of claims on every round the hardest instances are known at their own rounds only.
+    if right > 0 and len(Question(replace(written, claims=written.claims[:1]), values).compared) == 1:
         with contextlib.suppress(InputError):
             found = worst(statement, values).left / right
     return BracketPoint(value, found, None if proof.factor is None else float(proof.factor), right)

@@ -14,10 +14,15 @@ Each of them is required of all vectors that satisfy what is known of a round.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
+import sympy as sp
+
+from bounds.parsing import read
+from ratecheck.errors import InputError
 from ratecheck.proving.claim_data import LinearClaim, Tree, added, scaled
 from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
@@ -127,18 +132,80 @@ def _multiple(factor: Fraction, tree: Tree) -> list[Tree]:
     return [scaled(factor, tree)] if factor else []
 
 
+class PotentialTerm(NamedTuple):
+    """A product of two vectors that a potential may have: of means, of deviations from them, or on average."""
+
+    kind: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        shown = f"||{self.first}||^2" if self.first == self.second else f"<{self.first}, {self.second}>"
+        return f"{self.kind}{shown}"
+
+
+MEANS, DEVIATIONS, AVERAGE = "", "deviations of ", "mean of "
+
+
 class Potential:
     """Unknown coefficients of a potential."""
 
     def __init__(self, program: Program, q: Question, label: str, *, gradients: bool) -> None:
         self.q, self.program, self.label, self.gradients = q, program, label, gradients
         self.height = program.unknown(f"{label}: f - f*", signed=True) if q.has_values else None
-        self.weights: dict[str, int] = {}
+        self.weights: dict[PotentialTerm, int] = {}
 
     @property
     def terms(self) -> list[tuple[str, int]]:
         """Names of its terms, with the unknowns that are their coefficients."""
-        return [*([] if self.height is None else [("f - f*", self.height)]), *self.weights.items()]
+        found = [] if self.height is None else [("f - f*", self.height)]
+        return [*found, *((str(term), u) for term, u in self.weights.items())]
+
+    def give(self, text: str) -> None:
+        """Have it be one's own: a formula in gap, f - f*, and products of two vectors, as in ``gap + (x - before)**2``.
+
+        The names are those of the method's variables and ``grad``, and ``dev_NAME`` for a client's deviation from the
+        mean over the clients. To be called once every term is known. Raises `InputError` for other formulas.
+        """
+        names = {name: sp.Symbol(name, real=True) for term in self.weights for name in (term.first, term.second)}
+        symbols = {name.replace("grad f", "grad"): x for name, x in names.items()}
+        own = {f"dev_{name}": sp.Symbol(f"dev_{name}", real=True) for name in symbols}
+        origin = {slot: sp.Symbol(slot, real=True) for slot in self.q.origin_names if slot not in names}
+        gap = sp.Symbol("gap", real=True)
+        found = read(text, self.q.statement.vocabulary, {**symbols, **own, **origin, "gap": gap})
+        self._check_moved(text, found, {**symbols, **origin})
+        vectors = [*symbols.values(), *own.values()]
+        poly = sp.Poly(sp.expand(found.xreplace(dict.fromkeys(origin.values(), sp.Integer(0)))), gap, *vectors)
+        deviations = {x: symbols[name.removeprefix("dev_")] for name, x in own.items()}
+        shown = {x: name for name, x in names.items()}
+        pinned = dict.fromkeys(self.weights.values(), Fraction(0))
+        for powers, c in poly.terms():
+            used = [x for x, e in zip(poly.gens, powers, strict=True) for _ in range(e)]
+            value = self.q.number(c)
+            if used == [gap] and self.height is not None:
+                pinned[self.height] = value
+                continue
+            kinds = {x in deviations for x in used}
+            pair = [shown[deviations.get(x, x)] for x in used if x != gap]
+            terms = [t for t in self.weights if sorted((t.first, t.second)) == sorted(pair) and len(used) == len(pair)]
+            terms = [t for t in terms if t.kind == AVERAGE or {t.kind == DEVIATIONS} == kinds]
+            if len(terms) != 1:
+                known = ", ".join(map(str, self.weights))
+                raise InputError(f"{text!r}: {sp.Mul(*used)} is no term of a potential here: f - f* (gap), {known}")
+            pinned[self.weights[terms[0]]] = value
+        if self.height is not None:
+            pinned.setdefault(self.height, Fraction(0))
+        self.program.equal += [{u: Fraction(1), None: -value} for u, value in pinned.items()]
+
+    def _check_moved(self, text: str, found: sp.Expr, names: Mapping[str, sp.Symbol]) -> None:
+        """Raise `InputError` where another origin would give another potential, and no minimiser is the origin."""
+        if self.q.minimiser:
+            return
+        moved = sum(
+            (w * sp.diff(found, names[name]) for name, w in self.q.moves.items() if name in names), sp.Integer(0)
+        )
+        if sp.expand(moved) != 0:
+            raise InputError(f"{text!r} depends on where the origin is: {' - '.join(names)} are points or differences")
 
     def before(self, played: PlayedRound) -> Affine:
         """V before the round."""
@@ -162,28 +229,27 @@ class Potential:
         found: dict[int | None, Form] = (
             {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
         )
-        for name, form in _terms(self.q, vectors, state, gradient).items():
-            if name not in self.weights:
-                self.weights[name] = self.program.unknown(f"{self.label}: {name}", signed=False)
-            found[self.weights[name]] = form
+        for term, form in _terms(self.q, vectors, state, gradient).items():
+            if term not in self.weights:
+                self.weights[term] = self.program.unknown(f"{self.label}: {term}", signed=False)
+            found[self.weights[term]] = form
         return found
 
 
-def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | None) -> dict[str, Form]:
-    """The forms that a potential may have, by name."""
-    found: dict[str, Form] = {}
+def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | None) -> dict[PotentialTerm, Form]:
+    """The forms that a potential may have."""
+    found: dict[PotentialTerm, Form] = {}
     for b in q.blocks:
         own = [(name, family, group) for group in ("server", "client") for name, family in q.named(state, group, b)]
         if gradient is not None:
             own.append(("grad f", gradient[b], "client"))
         for (one, x, g), (two, y, h) in itertools.combinations_with_replacement(own, 2):
-            shown = f"||{one}||^2" if one == two else f"<{one}, {two}>"
             if b != q.shared:
-                found[f"mean of {shown}"] = vectors.draw.average(x, y)
+                found[PotentialTerm(AVERAGE, one, two)] = vectors.draw.average(x, y)
                 continue
-            found[shown] = vectors.draw.of_means(x, y)
+            found[PotentialTerm(MEANS, one, two)] = vectors.draw.of_means(x, y)
             if g == h == "client" and q.n > 1:
-                found[f"deviations of {shown}"] = vectors.draw.of_deviations(x, y)
+                found[PotentialTerm(DEVIATIONS, one, two)] = vectors.draw.of_deviations(x, y)
     return found
 
 
@@ -208,6 +274,8 @@ def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> 
     else:
         at_T: Affine = {first: {ONE: Fraction(1, q.T)}, constant: {ONE: Fraction(1)}}
         program.require("right side", at_T, _right(factor, compared.scaled, compared.kept))
+    if q.potential:
+        V.give(q.potential)
     return MeanPlan("mean", program, factor, every_T=every_T, potentials=(V,), constants=(constant,), first=first)
 
 
@@ -279,6 +347,8 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
             reached: Affine = {first: {ONE: power}, constant: {ONE: summed}}
             program.require(f"right side of round {t}", reached, _right(factor, at[t].scaled, at[t].kept))
         power, summed = power * rho, summed * rho + 1
+    if q.potential:
+        V.give(q.potential)
     return RatePlan(
         "rate", program, factor, every_T=False, potentials=(V,), constants=(constant,), first=first, rho=rho
     )

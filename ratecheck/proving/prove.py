@@ -24,7 +24,7 @@ from ratecheck.stepsizes.feasible_set import step_names
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
 DEFAULTS: Mapping[str, float] = {
     "n": 10, "m": 3, "K": 3, "T": 10, "L": 1.0, "mu": 0.1, "mu_PL": 0.1, "mu_c": 0.1, "F_0": 1.0, "dist2_0": 1.0,
-    "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "B_0": 1.0, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
+    "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
 }  # fmt: skip
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,
@@ -125,9 +125,10 @@ class PotentialProof:
         return all(part.plan.every_T for claim in self.claims for part in claim.parts)
 
 
-def prove(statement: Statement, given: Given) -> PotentialProof:
+def prove(statement: Statement, given: Given, *, potential: str = "") -> PotentialProof:
     """Look for a proof of every claim of a statement at numbers; those not given have defaults.
 
+    With a ``potential``, a formula as `Potential.give` reads it, no other one is tried.
     Raises `InputError` for what no proof is looked for, and for numbers that break a condition.
     """
     begun = time.perf_counter()
@@ -140,17 +141,19 @@ def prove(statement: Statement, given: Given) -> PotentialProof:
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
         values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        proof = replace(proved_at(statement, values), defaulted=defaulted if T is None else (*defaulted, "T"))
+        proof = replace(
+            proved_at(statement, values, potential=potential), defaulted=defaulted if T is None else (*defaulted, "T")
+        )
         if proof.verdict == "PROVED":
             break
     assert proof is not None
     return replace(proof, seconds=time.perf_counter() - begun)
 
 
-def proved_at(statement: Statement, values: Mapping[str, float]) -> PotentialProof:
+def proved_at(statement: Statement, values: Mapping[str, float], *, potential: str = "") -> PotentialProof:
     """What is proved of a statement at complete numbers, as `completed` makes them."""
     written = statement.written
-    claims = tuple(_proved_claim(replace(written, claims=(claim,)), values) for claim in written.claims)
+    claims = tuple(_proved_claim(replace(written, claims=(claim,)), values, potential) for claim in written.claims)
     return PotentialProof(statement, values, (), claims)
 
 
@@ -173,7 +176,9 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     defaults = dict(DEFAULTS)
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
-    n = float(given.get("n", defaults["n"]))  # type: ignore[arg-type]
+    n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
+    # Gradients at the start that say no more than what the gap allows where all clients are alike.
+    defaults["B_0"] = 2 * n * L * F_0
     everyone = method.full or Assumption.FULL_PARTICIPATION in statement.assumptions
     defaults["m"] = n if everyone else min(defaults["m"], n)
     taken = {*given, *statement.settings} | {*method.fixed} - {"n", "m", "T"}
@@ -217,11 +222,11 @@ def _shortened(x: float) -> float:
     return float(f"{math.floor(x / unit * (1 + 1e-12)) * unit:.12g}")
 
 
-def _proved_claim(statement: Statement, values: Mapping[str, float]) -> ProvedClaim:
+def _proved_claim(statement: Statement, values: Mapping[str, float], potential: str) -> ProvedClaim:
     """The best proof of the only claim of a statement, by few pairs of points if these do."""
     (claim,) = statement.claims
     found, reason = ProvedClaim(claim.name, ()), None
-    for question in questions(statement, values):
+    for question in questions(statement, values, potential):
         try:
             proved = _proved(question, claim)
         except InputError as error:
@@ -237,14 +242,14 @@ def _proved_claim(statement: Statement, values: Mapping[str, float]) -> ProvedCl
     return found
 
 
-def questions(statement: Statement, values: Mapping[str, float]) -> Iterator[Question]:
+def questions(statement: Statement, values: Mapping[str, float], potential: str = "") -> Iterator[Question]:
     """What is looked at for a proof, cheaper ones first: which pairs of points, and whether participants apart."""
     local, sampled = values.get("K", 1) > 1, values.get("m", values["n"]) < values["n"]
-    yield Question(statement, values, every_pair=not local)
+    yield Question(statement, values, every_pair=not local, potential=potential)
     if sampled:
-        yield Question(statement, values, every_pair=not local, apart=True)
+        yield Question(statement, values, every_pair=not local, apart=True, potential=potential)
     if local:
-        yield Question(statement, values, apart=sampled)
+        yield Question(statement, values, apart=sampled, potential=potential)
 
 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:
@@ -329,24 +334,36 @@ def _above(number: Fraction) -> Fraction:
 
 def _ways(q: Question) -> Iterator[Way]:
     """The plans of which each list proves the claim, cheaper ones first."""
-    first, over = q.compared[0], q.over
+    first = q.compared[0]
+    # Gradients after a round depend on who took part.
+    with_gradients = (False,) if q.sampled and not q.apart else (False, True)
+    if q.potential:
+        if first.changes or (len(q.compared) == 1 and first.round is not None):
+            raise q.out_of_reach("one's own potential is checked for means over rounds and for claims on every round")
+        yield from _one_potential(q, gradients=True)
+        return
     if first.changes and first.round is not None:
         different = {(each.right, *sorted(each.weights.items())): each for each in q.compared}
         yield [(partial(one_step, q, each), each.round) for each in different.values()]
-    # Gradients after a round depend on who took part.
-    for gradients in (False,) if q.sampled and not q.apart else (False, True):
-        if over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
-            for every_T in (True, False) if q.in_rounds is not None else (False,):
-                yield [(partial(mean, q, first, gradients=gradients, every_T=every_T), None)]
-        elif len(q.compared) > 1 and not first.changes:
-            yield from ([(partial(rate, q, q.compared, rho, gradients=gradients), None)] for rho in _rates(q))
-    for gradients in (False,) if q.sampled and not q.apart else (False, True):
-        if over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
+    for gradients in with_gradients:
+        yield from _one_potential(q, gradients=gradients)
+    for gradients in with_gradients:
+        if q.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             if q.T <= _LONGEST_CHAIN:
-                kind = "mean" if over is Over.MEAN_OF_ROUNDS else "best"
+                kind = "mean" if q.over is Over.MEAN_OF_ROUNDS else "best"
                 yield [(partial(chain, q, first, gradients=gradients, weights=kind), None)]
         elif (_LONGEST_CHAIN if len(q.compared) == 1 else _MOST_CHAINS) >= q.T:
             yield [(partial(chain, q, each, gradients=gradients), each.round) for each in q.compared]
+
+
+def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:
+    """The plans with one potential for all rounds."""
+    first = q.compared[0]
+    if q.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
+        for every_T in (True, False) if q.in_rounds is not None else (False,):
+            yield [(partial(mean, q, first, gradients=gradients, every_T=every_T), None)]
+    elif len(q.compared) > 1 and not first.changes:
+        yield from ([(partial(rate, q, q.compared, rho, gradients=gradients), None)] for rho in _rates(q))
 
 
 def _rates(q: Question) -> Iterator[Fraction]:

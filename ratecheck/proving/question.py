@@ -98,7 +98,8 @@ class Question:
 
     ``every_pair`` is whether a proof may use what holds at every pair of points, or at those of a client's own points
     and one of the server's only; ``apart`` whether the participants of a round are followed apart from the others, so
-    that gradients after it are known. ``scaled`` is what of the right side a factor multiplies, None for all of it.
+    that gradients after it are known; ``potential`` is one's own, "" for any. ``scaled`` is what of the right side a
+    factor multiplies, None for all of it.
     """
 
     def __init__(
@@ -109,8 +110,9 @@ class Question:
         every_pair: bool = True,
         apart: bool = False,
         scaled: sp.Expr | None = None,
+        potential: str = "",
     ) -> None:
-        self.every_pair, self.apart = every_pair, apart
+        self.every_pair, self.apart, self.potential = every_pair, apart, potential
         bound = statement.claims[0].bound
         self.scaled = bound if scaled is None else scaled
         self.kept = sp.Integer(0) if scaled is None else bound - scaled
@@ -406,6 +408,10 @@ class Question:
         vocabulary = self.statement.vocabulary
         return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND
 
+    def number(self, expr: sp.Expr) -> Fraction:
+        """A formula in the statement's parameters as a fraction."""
+        return self._exact(expr, None)
+
     def _exact(self, expr: sp.Expr, t: int | None) -> Fraction:
         """A number as a fraction: itself where it is rational, else a little less."""
         facts = self.statement.vocabulary.facts
@@ -525,6 +531,21 @@ class Question:
         """Group and slot of the variable at which quantities are recorded, by block."""
         found = dict(zip(self.algorithm.blocks, self.maps.point(), strict=True))
         return {b: found[b] for b in self.blocks}
+
+    @property
+    def origin_names(self) -> list[str]:
+        """Names of the variables at which quantities are recorded."""
+        return [self.variables(group, b)[slot] for b, (group, slot) in self.recorded_slots.items()]
+
+    @cached_property
+    def moves(self) -> dict[str, Fraction]:
+        """By how much the variables move where the start is moved by 1, by name."""
+        on_server, on_client = self.shift
+        found: dict[str, Fraction] = {}
+        for b in self.blocks:
+            for group, weights in (("server", on_server[b]), ("client", on_client[b])):
+                found |= dict(zip(self.variables(group, b), weights, strict=False))
+        return found
 
     def recorded(self, state: VectorState) -> dict[str, VectorFamily]:
         """The point at which quantities are recorded."""

@@ -75,6 +75,34 @@ def test_only_what_varies_is_drawn() -> None:
         _ = rc.prove("classics/nonconvex-sgd", evaluations=0).figure
 
 
+@pytest.mark.parametrize(
+    ("key", "potential", "verdict"),
+    [
+        ("classics/nonconvex-mean-gradient", "2/gamma_u*gap", "PROVED"),
+        ("classics/nonconvex-mean-gradient", "gap/gamma_u", "NOT PROVED"),
+        ("classics/strongly-convex-distances", "u**2", "PROVED"),
+        ("classics/heavy-ball-values", "gap + (x - before)**2/10", "NOT PROVED"),
+    ],
+)
+def test_potential_of_ones_own(key: str, potential: str, verdict: str) -> None:
+    """The textbook's potentials are checked as they are, and no other one is tried."""
+    assert prove(bounds.get(key), {"T": 20}, potential=potential).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("potential", "reason"),
+    [
+        ("gap**2", "no term of a potential"),
+        ("gap + nothing*grad**2", "no symbol 'nothing'"),
+        ("gap + u*grad", "where the origin is"),
+    ],
+)
+def test_potential_that_is_none_is_refused(potential: str, reason: str) -> None:
+    """One line says which term, which name, or that another origin would change it."""
+    with pytest.raises(InputError, match=reason):
+        prove(bounds.get("classics/nonconvex-mean-gradient"), {"T": 20}, potential=potential)
+
+
 def test_rounded_step_sizes_keep_their_products() -> None:
     """gamma_u eta_u = gamma holds of the numbers that a proof is about."""
     statement = bounds.get("pfl/theorem-3.7").written

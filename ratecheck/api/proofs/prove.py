@@ -127,6 +127,7 @@ def prove(
     sharpest: bool = False,
     best: str | None = None,
     over: str | None = None,
+    potential: str = "",
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> ProveResult:
@@ -141,7 +142,8 @@ def prove(
     makes up the proof, ``coq`` one of lemmas for Coq (``.v``). ``sharpest`` finds for each term of the right side the
     smallest factor that is proved, the other terms as they are; ``best``, a parameter such as a step size, its value
     with the smallest proved bound; ``over``, such as ``"K=1:16"``, what is proved along a range beside the worst
-    instances that are known there, of which the result draws a picture. Raises `InputError` for statements that are
+    instances that are known there, of which the result draws a picture. ``potential`` is one of your
+    own, to be checked, such as ``"gap + 3/8*(x - before)**2"``. Raises `InputError` for statements that are
     not in reach, such as those of methods that compress or mix on a graph, and where a condition is broken.
 
     >>> import ratecheck as rc
@@ -154,7 +156,7 @@ def prove(
     given = numbers(parameters, named, wanted.vocabulary)
     axes = read_axes([wanted], [over] if over else [], points=_POINTS)
     with progress("looking for a proof"):
-        proof = found_proof(wanted, given)
+        proof = found_proof(wanted, given, potential=potential)
     result = ProveResult(
         proof,
         _searched(wanted, evaluations, seed),

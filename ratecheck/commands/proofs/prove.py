@@ -33,6 +33,7 @@ from ratecheck.errors import InputError
 @click.option("--sharpest", is_flag=True, help="The smallest proved factor of each term, the others as they are.")
 @click.option("--best", metavar="NAME", help="The value of a parameter, such as a step size, with the smallest bound.")
 @click.option("--over", metavar="NAME=LOW:HIGH[:POINTS]", help="What is proved and found along a range.")
+@click.option("--potential", default="", metavar="FORMULA", help="Check this potential, as in 'gap + (x - before)**2'.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Draw --over: PNG, SVG or PDF.")
 @json_option
 def command(
@@ -45,6 +46,7 @@ def command(
     sharpest: bool,
     best: str | None,
     over: str | None,
+    potential: str,
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -67,6 +69,7 @@ def command(
         sharpest=sharpest,
         best=best,
         over=over,
+        potential=potential,
         parameters=parse_values(assignments),
     )
     print_and_save(replace(found, file=file), as_json=as_json)
