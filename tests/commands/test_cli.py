@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from each_key import each_key
 from terminal import processor_seconds, started, wait_for
 
 import bounds
@@ -102,8 +103,7 @@ def _whole(statement, name):
     return statement.vocabulary[name].domain is Domain.POSITIVE_INTEGER
 
 
-@pytest.mark.every(3)
-@pytest.mark.parametrize("key", bounds.keys())
+@each_key(bounds.keys(), every=3)
 def test_show_every_statement(key):
     """``show`` has text, LaTeX and JSON for every statement."""
     from click.testing import CliRunner

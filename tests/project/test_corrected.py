@@ -32,7 +32,7 @@ def _entry(request, tmp_path):
         del METHODS[name]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 def test_the_claim_is_violated(entry):
     """By an instance that is shrunk, can be read, and violates it again when it is asked by itself."""
     path, given = entry
@@ -44,7 +44,7 @@ def test_the_claim_is_violated(entry):
     assert rc.verify(f"{path}:claimed", instance=found.instance).outcome is rc.Outcome.VIOLATED
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 def test_the_corrected_form_is_not(entry):
     """Although instances meet its conditions; nor with other sizes than those of the page."""
     path, given = entry
