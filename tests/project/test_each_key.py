@@ -6,16 +6,21 @@ from each_key import each_key
 KEYS = ("a/1", "a/2", "a/3", "b/1")
 
 
-def parts(test):
+def parts(**options):
     """The keys of each test by its name, and which of them are left to the full length."""
-    (mark,) = test.pytestmark
+
+    @each_key(KEYS, **options)
+    def check(key):
+        pass
+
+    (mark,) = check.pytestmark
     return {part.id: part.values[0] for part in mark.args[1]}, {part.id for part in mark.args[1] if part.marks}
 
 
 def test_every_key_is_in_one_part():
     """By paper; with ``every`` the first of each paper is examined every time, the others at full length."""
-    assert parts(each_key(KEYS)(lambda key: key)) == ({"a": ["a/1", "a/2", "a/3"], "b": ["b/1"]}, set())
-    some, later = parts(each_key(KEYS, every=2)(lambda key: key))
+    assert parts() == ({"a": ["a/1", "a/2", "a/3"], "b": ["b/1"]}, set())
+    some, later = parts(every=2)
     assert some == {"a": ["a/1", "a/3"], "b": ["b/1"], "a-others": ["a/2"]}
     assert later == {"a-others"}
 

@@ -274,7 +274,7 @@ def falsify(
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
     unsearched = (
-        () if stop is None or not missing else (f"{ending.word(stop)}: nothing was asked about {', '.join(missing)}",)
+        () if stop is None or not missing else (f"{ending.word(stop)}: not searched: {', '.join(missing)}",)
     )
     remarks = (*unsearched, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
