@@ -36,7 +36,7 @@ def _entry(request, tmp_path):
 def test_the_claim_is_violated(entry):
     """By an instance that is shrunk, can be read, and violates it again when it is asked by itself."""
     path, given = entry
-    found = rc.falsify(f"{path}:claimed", evaluations=100, **given)
+    found = rc.falsify(f"{path}:claimed", evaluations=200, **given)
     assert found.outcome is rc.Outcome.VIOLATED
     assert found.search.shrunk is not None
     assert found.instance.problem.n <= 2
