@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Assumption(Enum):
-    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols it defines.
+    """An assumption of a statement, in the words a verdict uses; ``constants`` are the symbols it defines.
 
     How each is certified, or why it cannot be, says `ratecheck.certification.assumptions`.
     """

@@ -46,7 +46,7 @@ class Engine(ABC):
         """The expectation of what is wanted, with its error; raises `InputError` as `refuses` says."""
 
     def sample(self, setup: Setup, wanted: Wanted, replicates: range, progress: Progress | None = None) -> Run:
-        """These replicates of a random run, where it is simulated."""
+        """Replicates of a random run, where it is simulated."""
         raise InputError(f"the engine {self.name} draws no replicates")
 
 

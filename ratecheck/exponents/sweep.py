@@ -389,7 +389,7 @@ def _together(columns: Sequence[Array | None]) -> Array | None:
 
 
 def _measure(runner: _Runner, point: SweepPoint) -> _Measured | str:
-    """What `verify` says at a point, or why there is no number."""
+    """The verdict of `verify` at a point, or why there is no number."""
     try:
         verdict, seen = runner.run(point, curves=runner.options.engine == "step")
     except InputError as error:

@@ -66,7 +66,7 @@ def certifiable(statement: Statement) -> dict[str, str]:
 
 
 def foreign(statement: Statement) -> tuple[str, ...]:
-    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing.
+    """The parts of a statement that problems and runs do not know, or know as something else, in words.
 
     A default is no certificate. A free parameter of the analysis needs none: the statement holds whatever it is.
     """

@@ -98,7 +98,7 @@ def decide(
 
 
 def _rounding(left: Array, right: Array, tie: Tie | None) -> Array:
-    """What rounding does to left - right, per check."""
+    """A bound of the rounding error of left - right, per check."""
     with np.errstate(all="ignore"):
         least = np.asarray(_TIE * (np.abs(left) + np.abs(right)).mean(axis=0))
         return least if tie is None else np.maximum(least, sum(tie(len(left))))

@@ -273,9 +273,7 @@ def falsify(
         found, stop = _shared(tasks, told, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
-    unsearched = (
-        () if stop is None or not missing else (f"{ending.word(stop)}: nothing was asked about {', '.join(missing)}",)
-    )
+    unsearched = () if stop is None or not missing else (f"{ending.word(stop)}: not searched: {', '.join(missing)}",)
     remarks = (*unsearched, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
     result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, stop=stop, remarks=remarks)

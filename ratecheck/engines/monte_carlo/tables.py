@@ -88,7 +88,7 @@ def places(counts: Counts, starts: Integers) -> Integers:
 
 
 def compression(setup: Setup, sent: Array) -> Compression:
-    """What is sent of messages; ``sent`` are the coefficients of `Algorithm.sent`."""
+    """The part of messages that is sent; ``sent`` are the coefficients of `Algorithm.sent`."""
     algorithm = setup.algorithm
     rows = [np.arange(first, first + size) for first, size in _rows(setup, algorithm.message, algorithm.compressed)]
     q = float(setup.step_sizes["q"]) if rows else 1.0
