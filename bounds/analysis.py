@@ -81,6 +81,9 @@ for _name, _latex, _meaning, _degrees in _STEP_SIZES:
 ANALYSIS.define(
     "q", "q", "probability with which a coordinate of a message is sent", _POSITIVE, Role.SETTING, 0, 0, default=0.5
 )
+ANALYSIS.define(
+    "delta", r"\delta", "probability with which a run may exceed the bound", _POSITIVE, Role.FREE, 0, 0, default=0.05
+)
 ANALYSIS.define("p_W", "p", "probability with which a round mixes clients on a graph", _POSITIVE, Role.SETTING, 0, 0)
 ANALYSIS.facts["p_W"] = "mixing_share"
 ANALYSIS.define("dim", "d", "variables of a client", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)

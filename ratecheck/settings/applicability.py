@@ -65,6 +65,14 @@ def certifiable(statement: Statement) -> dict[str, str]:
     }
 
 
+def check_expectations(statement: Statement, what: str) -> None:
+    """Raise `InputError` for a claim about the probability of runs, which ``what`` is not about."""
+    if statement.in_probability:
+        raise InputError(
+            f"{statement.key} claims something with a probability, and {what} is about expectations: verify does"
+        )
+
+
 def foreign(statement: Statement) -> tuple[str, ...]:
     """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing.
 

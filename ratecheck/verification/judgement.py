@@ -20,7 +20,7 @@ from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.records import recorded
 from ratecheck.engines.wanted import Wanted
-from ratecheck.errors import BeyondFloatsError, NoValueError
+from ratecheck.errors import BeyondFloatsError, InputError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
@@ -186,7 +186,13 @@ def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     """The verdict of the first engine that follows the run to what the statement compares."""
     setting = request.setting
     want = wanted(setting, by_round=request.reporting.observe is not None or bool(request.along))
-    engine, unrecorded = choose(ready, want, setting.options.engine)
+    option = setting.options.engine
+    if setting.statement.in_probability and setup.is_random(ready):
+        if option == "exact":
+            raise InputError(f"{setting.statement.key} is about the runs that meet a bound: use engine=step")
+        # Of the best round too, which is then one of the run.
+        option, want = "step", replace(want, means=False, best_round=False)
+    engine, unrecorded = choose(ready, want, option)
     base = replace(base, engine=engine.option)
     if not ready.algorithm.linear:
         note = f"{ready.method.name} is not linear: its run is followed step by step"

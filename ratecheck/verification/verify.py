@@ -22,7 +22,7 @@ from ratecheck.inputs import floats
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
-from ratecheck.settings.applicability import foreign, steps_of_all, unlike
+from ratecheck.settings.applicability import check_expectations, foreign, steps_of_all, unlike
 from ratecheck.settings.convexity import not_quadratic
 from ratecheck.settings.on_trace import OnTrace, on_trace
 from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
@@ -97,6 +97,7 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     if reason:
         return no_verdict(setting, pattern, reporting, (reason,))
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        check_expectations(statement, "a step size for each participation")
         check_drawn(setting.problem)
         return _refuted(over_draws(setting, reporting))
     traces = setting.traces()
