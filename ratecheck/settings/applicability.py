@@ -68,9 +68,8 @@ def certifiable(statement: Statement) -> dict[str, str]:
 def check_expectations(statement: Statement, what: str) -> None:
     """Raise `InputError` for a claim about the probability of runs, which ``what`` is not about."""
     if statement.in_probability:
-        raise InputError(
-            f"{statement.key} claims something with a probability, and {what} is about expectations: verify does"
-        )
+        about = f"{what} is about expectations: 'ratecheck verify' counts runs"
+        raise InputError(f"{statement.key} claims something with a probability, and {about}")
 
 
 def foreign(statement: Statement) -> tuple[str, ...]:

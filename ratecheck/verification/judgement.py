@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -288,12 +289,22 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
     seen = measured(setting, ready, request.along, means, runs.drawn)
     _observe(request, base.values, None, records)
     base = replace(base, outcome=outcome, comparisons=tuple(comparisons))
+    supposing = any(decision.supposes for decision in decisions)
+    if outcome is Outcome.HOLDS and supposing and (missing := _no_moment(ready)):
+        return Judged(replace(base, outcome=Outcome.INCONCLUSIVE, reasons=(missing,)), seen)
     no_number = tuple(dict.fromkeys(c.missing for c in comparisons if c.missing))
     if no_number and outcome is not Outcome.VIOLATED:
         return Judged(replace(base, reasons=no_number), seen)
     caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
     supposed = dict.fromkeys(decision.supposes for decision in decisions if decision.outcome is outcome)
     return Judged(replace(base, notes=(*base.notes, *caveats), supposes=tuple(filter(None, supposed))), seen)
+
+
+def _no_moment(ready: setup.Setup) -> str:
+    """Why squares of the run have no second moment, as bounds of their means suppose; empty where that is not known."""
+    if not (ready.noise.any() and math.isinf(ready.law.fourth) and ready.algorithm.linear and ready.problem.affine):
+        return ""
+    return f"{ready.law} noise has no fourth moment, so that no confidence bound for squares from above is known"
 
 
 def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
