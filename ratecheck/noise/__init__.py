@@ -1,6 +1,6 @@
 """Laws of the noise of gradients: what engines may use of one, its moments, and how it is drawn."""
 
-from ratecheck.noise.bounded import Sphere, Uniform
+from ratecheck.noise.bounded import Sphere, UniformNoise
 from ratecheck.noise.gaussian import Gaussian
 from ratecheck.noise.heavy import Pareto, Student
 from ratecheck.noise.law import CompiledNoise, IndependentNoise, NoiseLaw
@@ -19,5 +19,5 @@ __all__ = [
     "Signs",
     "Sphere",
     "Student",
-    "Uniform",
+    "UniformNoise",
 ]

@@ -9,7 +9,7 @@ from ratecheck.kernels.constants import RADIAL, UNIFORM
 from ratecheck.noise.law import CompiledNoise
 
 
-class Uniform(CompiledNoise):
+class UniformNoise(CompiledNoise):
     """Independent xi_c, uniform between -3^(1/2) and 3^(1/2): E xi_c^2 = 1, E xi_c^4 = 9/5."""
 
     kind: ClassVar[str] = "uniform"

@@ -10,13 +10,13 @@ import ratecheck as rc
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.engines.setup import prepare, with_law
 from ratecheck.kernels.random import NOISE, counter_tag, philox, stream_keys
-from ratecheck.noise import Gaussian, NoNoise, Pareto, Relative, Signs, Sphere, Student, Uniform, build
+from ratecheck.noise import Gaussian, NoNoise, Pareto, Relative, Signs, Sphere, Student, UniformNoise, build
 from ratecheck.participation import Trace
 from ratecheck.problems import Logistic, Quadratic
 
 CLIENT, T, K, LANES = 2, 7, 3, 200_000
 LAWS = [
-    *(Gaussian(), Signs(), Uniform(), Sphere(), Student(5), Student(9, 3), Student(1.8, 1.2)),
+    *(Gaussian(), Signs(), UniformNoise(), Sphere(), Student(5), Student(9, 3), Student(1.8, 1.2)),
     *(Pareto(5), Pareto(9, 3), Pareto(1.8, 1.2)),
 ]
 S = np.array([0.3, 0.0, 1.2, 0.7, 0.1])
@@ -76,7 +76,7 @@ def relative(law, s, answer, keys):
     return answer + np.sqrt(s[:, None] ** 2 + share) * normals(len(s), keys)
 
 
-TWINS = {Uniform: uniform, Student: student, Pareto: radial, Sphere: radial, Relative: relative}
+TWINS = {UniformNoise: uniform, Student: student, Pareto: radial, Sphere: radial, Relative: relative}
 
 
 @pytest.mark.parametrize("law", [*LAWS[2:], Relative(0.7)], ids=str)
