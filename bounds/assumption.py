@@ -55,6 +55,21 @@ class Assumption(Enum):
         "sigma_u",
         "rho_noise",
     )
+    HEAVY_TAILS = (
+        "unbiased gradients with a bounded p-th moment, E||noise||^p <= sigma_p^p, independent of each other",
+        "p_noise",
+        "sigma_p",
+    )
+    SUB_GAUSSIAN = (
+        "unbiased gradients with sub-Gaussian noise, E exp(||noise||^2/sigma_sg^2) <= e, independent of each other",
+        "sigma_sg",
+    )
+    EXPECTED_SMOOTHNESS = (
+        "unbiased gradients with E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C, independent of each other",
+        "A_es",
+        "B_es",
+        "C_es",
+    )
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")
     UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"
     FULL_PARTICIPATION = "every client takes part in every round"

@@ -36,6 +36,7 @@ from ratecheck.falsification.search import Budget
 from ratecheck.falsification.shrink import left, shrunk
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
+from ratecheck.settings.applicability import check_expectations
 from ratecheck.verification.instance import Instance
 from ratecheck.views.checks.counterexample import WrittenCounterexample
 from ratecheck.views.checks.falsify import (
@@ -260,6 +261,8 @@ def falsify(
     chosen = select(statements)
     path = None if out is None else place_of("out", out)
     check_out(path, chosen)
+    for one in chosen:
+        check_expectations(one, "falsify")
     if pep:
         return _enclosed(chosen, parameters, named, seed)
     whole("workers", workers, 1)
