@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import bounded, nonnegative, whole
-from ratecheck.problems.constants import UNKNOWN, Certificate, Constant, Constants
+from ratecheck.problems.constants import NO_PROOF, UNKNOWN, Certificate, Constant, Constants
 from ratecheck.problems.datasets import DataTable, binary_labels, breast_cancer, digits
 from ratecheck.problems.linear.dealing import AVERAGES, clients_of, targets
 from ratecheck.problems.linear.floor import Floor, Point
@@ -579,8 +579,11 @@ class LinearModel(SingleLevel):
     def _of_minimum(self, start: Array) -> list[Constant]:
         """mu, where the regularisers give one, and where the minimiser is."""
         least, names = self.least_curvature, ("strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz")
-        if self.d_v or not least:
+        if self.d_v:
             return []
+        if not least:
+            why = f"{NO_PROOF}: the losses are convex, and no l2 term is larger than rho; give l2=..."
+            return [Constant.absent(name, why) for name in names]
         mu = [Constant(name, least, Certificate.LOWER_BOUND, "the l2 term; the losses are convex") for name in names]
         point = self._minimiser
         if point is None:
