@@ -15,7 +15,7 @@ from ratecheck.kernels.random import BATCH, counter_tag, philox
 from ratecheck.kernels.vectors import add_sparse, sparse_product, weigh
 
 
-class Rows(NamedTuple):
+class SparseRows(NamedTuple):
     """The rows of all clients, one after the other, as the kernels take them.
 
     Row ``l`` has the ``entries`` (1, nnz) at the ``columns`` (1, nnz), whole numbers as doubles, of the places from
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     l2: Any
 
 
-NO_ROWS = Rows(
+NO_ROWS = SparseRows(
     np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0), np.zeros(0),
     1, LOGISTIC_LOSS, 1.0, 0.0,
 )  # fmt: skip

@@ -293,7 +293,7 @@ def dealt_rows(
 
 def blurred(features: Array, size: float, seed: int, part: str) -> Array:
     """Features (n, N, d) of clients with the Gaussian noise of ``how="quality"``, ``size`` that of the last client."""
-    noise = np.random.default_rng([seed, 3, PARTS.index(part)]).standard_normal(features.shape)
+    noise = np.random.default_rng([whole("seed", seed, 0), 3, PARTS.index(part)]).standard_normal(features.shape)
     return features + size * np.linspace(0.0, 1.0, len(features))[:, None, None] * noise
 
 

@@ -12,7 +12,7 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import positive, whole
 from ratecheck.problems.datasets import PARTS, Indices, blurred, dealt_rows
 from ratecheck.problems.linear.losses import HuberLoss, LogisticLoss, Loss, SoftmaxLoss, SquaredLoss
-from ratecheck.problems.linear.tables import Table
+from ratecheck.problems.linear.tables import LabelledTable
 
 LOSSES = ("logistic", "squares", "huber", "softmax")
 AVERAGES = ("clients", "rows")
@@ -41,7 +41,7 @@ class Dealt:
     groups: Indices | None
 
 
-def targets(table: Table, loss: str, delta: float) -> Targets:
+def targets(table: LabelledTable, loss: str, delta: float) -> Targets:
     """The targets of a table's labels for a loss by name.
 
     Raises `InputError` for labels that are no numbers where these are needed, for one label alone, and for more than
@@ -76,7 +76,7 @@ def targets(table: Table, loss: str, delta: float) -> Targets:
 
 
 def clients_of(
-    table: Table, wanted: Targets, n: int | None, how: str, seed: int, part: str, alpha: float, classes: int
+    table: LabelledTable, wanted: Targets, n: int | None, how: str, seed: int, part: str, alpha: float, classes: int
 ) -> tuple[list[Indices], Any, str]:
     """The rows of every client, the features, which may have noise, and what was dropped, in words.
 
@@ -98,7 +98,7 @@ def clients_of(
     return list(dealt), features, f"{left} of {features.shape[0]} rows left out" if left else ""
 
 
-def _blurred(table: Table, rows: Indices, seed: int, part: str) -> Any:
+def _blurred(table: LabelledTable, rows: Indices, seed: int, part: str) -> Any:
     """The features with the noise of ``how="quality"``."""
     import scipy.sparse
 
@@ -109,7 +109,7 @@ def _blurred(table: Table, rows: Indices, seed: int, part: str) -> Any:
     return scipy.sparse.csr_matrix(dense)
 
 
-def _part(rows: list[Indices], table: Table, seed: int, part: str) -> list[Indices]:
+def _part(rows: list[Indices], table: LabelledTable, seed: int, part: str) -> list[Indices]:
     """All rows of the clients, or a fifth of each, or the others."""
     if part not in PARTS:
         raise InputError(f"part={part!r}: needed {', '.join(map(repr, PARTS[:-1]))} or {PARTS[-1]!r}")

@@ -112,7 +112,7 @@ class _Loss:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _OneLoss:
     """Rows B (N, columns) of one function, with their weights and targets (N,)."""
 
     B: Any
@@ -253,7 +253,9 @@ class Floor:
         x = _minimised(loss, 0.0, np.zeros(loss.B.shape[1] * loss.outputs), 3 * _ITERATIONS)
         for i, (rows, columns) in enumerate(pieces):
             at = x[columns.start * loss.outputs : columns.stop * loss.outputs]
-            part = _Part(loss.B[rows][:, columns], model.factors[rows] / (model.n if whole else 1), model.targets[rows])
+            part = _OneLoss(
+                loss.B[rows][:, columns], model.factors[rows] / (model.n if whole else 1), model.targets[rows]
+            )
             found[i] = part.infimum(model.loss, at)
         return found
 

@@ -21,7 +21,7 @@ from ratecheck.problems.linear.floor import Floor, Point
 from ratecheck.problems.linear.losses import Loss
 from ratecheck.problems.linear.spectra import largest_square
 from ratecheck.problems.linear.spreads import ball_spread, box_spread, sample_spread, steepest
-from ratecheck.problems.linear.tables import FORMS, Table, from_libsvm
+from ratecheck.problems.linear.tables import FORMS, LabelledTable, from_libsvm
 from ratecheck.problems.linear.tables import table as read_table
 from ratecheck.problems.logistic import LARGEST, Logistic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
@@ -43,7 +43,7 @@ _SMALL = 2**16
 _SPARSE = 0.25
 
 
-def _features(table: DataTable | Table, _: Mapping[str, Any]) -> int:
+def _features(table: DataTable | LabelledTable, _: Mapping[str, Any]) -> int:
     return int(table.features.shape[1])
 
 
@@ -51,7 +51,7 @@ def _columns(path: str, options: Mapping[str, Any]) -> int:
     return int(read_table(path, options).features.shape[1])
 
 
-def _as_dense(table: DataTable | Table) -> DataTable | None:
+def _as_dense(table: DataTable | LabelledTable) -> DataTable | None:
     """The table with dense features and two labels; None for one that is sparse."""
     if isinstance(table, DataTable):
         return table
@@ -61,14 +61,14 @@ def _as_dense(table: DataTable | Table) -> DataTable | None:
     return DataTable(table.name, table.features.toarray(), binary_labels(table.name, table.labels))
 
 
-def _as_rows(table: DataTable | Table, loss: str) -> Table:
+def _as_rows(table: DataTable | LabelledTable, loss: str) -> LabelledTable:
     """The table with sparse features; softmax takes the finer classes where there are any."""
-    if isinstance(table, Table):
+    if isinstance(table, LabelledTable):
         return table
     import scipy.sparse
 
     fine = loss == "softmax" and table.groups is not None
-    return Table(table.name, scipy.sparse.csr_matrix(table.features), table.groups if fine else table.labels)
+    return LabelledTable(table.name, scipy.sparse.csr_matrix(table.features), table.groups if fine else table.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class LinearModel(SingleLevel):
     @classmethod
     def from_table(
         cls,
-        table: DataTable | Table,
+        table: DataTable | LabelledTable,
         n: int = 10,
         *,
         loss: str = "logistic",
@@ -244,7 +244,7 @@ class LinearModel(SingleLevel):
     @classmethod
     def _dealt(
         cls,
-        table: Table,
+        table: LabelledTable,
         n: int | None,
         *,
         loss: str,
@@ -297,14 +297,14 @@ class LinearModel(SingleLevel):
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`; the proximal map is that of the dense problem."""
-        from ratecheck.kernels.linear import Rows
+        from ratecheck.kernels.linear import SparseRows
         from ratecheck.kernels.oracle import LINEAR, Oracle
 
         if name != "gradient":
             return self._dense(f"no {name} oracle").oracle(name, noise, lambda_)
         delta = float(getattr(self.loss, "delta", 1.0))
         A = self.features
-        rows = Rows(
+        rows = SparseRows(
             A.data[None], A.indices.astype(np.float64)[None], A.indptr.astype(np.int64), self.first.astype(np.int64),
             self.targets, self.factors, self.outputs, self.loss.code, delta, float(self.l2),
         )  # fmt: skip

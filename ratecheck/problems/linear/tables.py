@@ -37,7 +37,7 @@ _FILL = "drop the row or fill the value in"
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelledTable:
     """A table as it was read: ``features`` a CSR matrix (M, d), ``labels`` (M,) numbers or texts.
 
     ``clients`` (M,) are numbers of clients from 0 on, ``of_clients`` their names; None where a file has no such column.
@@ -52,13 +52,13 @@ class Table:
     weights: Array | None = None
 
 
-def from_libsvm(path: str) -> Table:
+def from_libsvm(path: str) -> LabelledTable:
     """The table in a LIBSVM file."""
     file, matrix, labels = libsvm_rows(path)
-    return Table(" ".join(file.name.split()), matrix, labels)
+    return LabelledTable(" ".join(file.name.split()), matrix, labels)
 
 
-def table(path: str, options: Mapping[str, Any]) -> Table:
+def table(path: str, options: Mapping[str, Any]) -> LabelledTable:
     """The table in a file, by its ending; ``options`` may name the columns ``label``, ``client``, ``weight``, ``drop``.
 
     A file is read once for several calls. Raises `InputError` in one line for a file that is missing or damaged, a
@@ -88,7 +88,7 @@ FORMS: Mapping[str, Callable[[str], bool] | None] = {
 
 
 @lru_cache(maxsize=2)
-def _table(path: str, _status: tuple[int, ...], options: tuple[tuple[str, str | None], ...]) -> Table:
+def _table(path: str, _status: tuple[int, ...], options: tuple[tuple[str, str | None], ...]) -> LabelledTable:
     chosen, file = dict(options), Path(path)
     suffix = file.with_suffix("").suffix if file.suffix in (".gz", ".bz2") else file.suffix
     if suffix == ".npz":
@@ -215,7 +215,7 @@ class _Columns:
         return found[0]
 
 
-def _from_frame(name: str, frame: Any, chosen: Mapping[str, str | None]) -> Table:
+def _from_frame(name: str, frame: Any, chosen: Mapping[str, str | None]) -> LabelledTable:
     import scipy.sparse
 
     numbered = not any(isinstance(column, str) for column in frame.columns)
@@ -238,10 +238,10 @@ def _from_frame(name: str, frame: Any, chosen: Mapping[str, str | None]) -> Tabl
     labels = _filled(name, used["label"], found["label"])
     clients = _filled(name, used["client"], found["client"]) if "client" in used else None
     weights = _numbers(name, used["weight"], found["weight"]) if "weight" in used else None
-    return _with(Table(name, scipy.sparse.csr_matrix(features), labels), clients, weights)
+    return _with(LabelledTable(name, scipy.sparse.csr_matrix(features), labels), clients, weights)
 
 
-def _with(table: Table, clients: Any, weights: Array | None) -> Table:
+def _with(table: LabelledTable, clients: Any, weights: Array | None) -> LabelledTable:
     """The table with the clients and the weights of its rows, where it has them."""
     if clients is not None:
         names, numbers = np.unique(clients, return_inverse=True)
@@ -308,7 +308,7 @@ def _finite(name: str, column: str, numbers: Array) -> Array:
 # --- NPZ ---
 
 
-def _from_npz(file: Path, chosen: Mapping[str, str | None]) -> Table:
+def _from_npz(file: Path, chosen: Mapping[str, str | None]) -> LabelledTable:
     """Arrays by name: features (M, d), or a CSR matrix as SciPy saves it; labels, clients and weights (M,)."""
     import scipy.sparse
 
@@ -338,5 +338,5 @@ def _from_npz(file: Path, chosen: Mapping[str, str | None]) -> Table:
             raise InputError(f"{name}: {what}: shape {array.shape}; needed {features.shape[:1]}, one per row")
         if array is not None and np.issubdtype(array.dtype, np.number):
             by_row[what] = _finite(name, what, array.astype(np.float64))
-    found = Table(name, scipy.sparse.csr_matrix(features.astype(np.float64)), by_row["labels"])
+    found = LabelledTable(name, scipy.sparse.csr_matrix(features.astype(np.float64)), by_row["labels"])
     return _with(found, by_row["clients"], by_row["weights"])
