@@ -7,6 +7,7 @@ Every constant that the theorems of that paper need is certified for the data at
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +19,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.datasets import DataTable, breast_cancer, dealt, digits, libsvm, synthetic
+from ratecheck.problems.datasets import DataTable, dealt, synthetic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
@@ -47,14 +48,7 @@ class Logistic(SingleLevel):
     """
 
     kind: ClassVar[str] = "logistic"
-    written: ClassVar[tuple[WrittenProblem, ...]] = (
-        WrittenProblem("logistic", "synthetic"),
-        WrittenProblem("digits", "from_table", lambda _: digits(), lambda table: int(table.features.shape[1])),
-        WrittenProblem(
-            "breast_cancer", "from_table", lambda _: breast_cancer(), lambda table: int(table.features.shape[1])
-        ),
-        WrittenProblem("libsvm:", "from_table", libsvm, lambda table: int(table.features.shape[1])),
-    )
+    written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("logistic", "synthetic"),)
 
     def __init__(
         self, features: ArrayLike, labels: ArrayLike, *, shared: int, rho: float = 0.01, batch: int | None = None
@@ -93,14 +87,16 @@ class Logistic(SingleLevel):
         batch: int | None = None,
         part: str = "all",
         alpha: float = 0.5,
+        classes: int = 2,
     ) -> Logistic:
         """The problem on ``table`` dealt to ``n`` clients by :func:`ratecheck.problems.datasets.dealt`.
 
         ``shared`` is the number of leading features that are shared: half of them (rounded down) by default. ``part``
         is "all", "train" or "test": a fifth of a client's rows may be held out. ``alpha`` is the concentration of
-        ``how="dirichlet"``. Raises :class:`InputError` as the constructor and ``dealt`` do.
+        ``how="dirichlet"``, ``classes`` the number of shards of a client. Raises :class:`InputError` as the constructor
+        and ``dealt`` do.
         """
-        features, labels = dealt(table, n, how, seed, part, alpha)
+        features, labels = dealt(table, n, how, seed, part, alpha, classes)
         d_u = table.features.shape[1] // 2 if shared is None else shared
         return cls(features, labels, shared=d_u, rho=rho, batch=batch)
 
@@ -227,6 +223,22 @@ class Logistic(SingleLevel):
         push = self.rho * 3 * math.sqrt(3) / 8 * (1 + 1e-12) * math.sqrt((self.d_u > 0) + (self.d_v > 0))
         largest = float(_steepest(self.A).max()) + push
         return Constant(name, largest, Certificate.UPPER_BOUND, "slopes in [0, 1], and the regulariser's largest")
+
+    def expected_smoothness(self, start: Mapping[str, Array]) -> tuple[float, float, float]:
+        """See `Problem.expected_smoothness`: by the smoothness L_l of the samples, none of which is negative.
+
+        E||g_i||^2 = (1 - 1/B) ||grad f_i||^2 + (1/B) mean_l ||grad f_il||^2 for batches of B, drawn with replacement,
+        and ||grad f_il||^2 <= 2 L_l (f_il - inf f_il) <= 2 L_l f_il. So A = max L_l/B, and C is 2 A times a bound of
+        inf f_i, for which f_i(start) will do.
+        """
+        if self.batch is None:
+            return 0.0, 1.0, 0.0
+        u, v = self._point(*self.start(start))
+        regulariser = _penalty(u[None, :])[0] + _penalty(v)
+        values = np.logaddexp(0.0, -self._margins(u, v)).mean(axis=1) + self.rho * regulariser
+        smooth = np.square(self.A).sum(axis=2).max(axis=1) / 4 + 2 * self.rho
+        share = 1 / self.batch
+        return float(smooth.max()) * share, 1 - share, float((2 * smooth * values).max()) * share
 
     def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)

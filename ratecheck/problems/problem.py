@@ -63,15 +63,18 @@ class WrittenProblem:
 
     ``maker`` is the class method that makes the problem, "" for the class itself; its parameters are those that the
     command line may set. ``load`` turns the path that is written, "" where there is none, into its first argument;
-    ``size`` counts the variables of a client from that argument, without building the problem. ``own_clients``: the
-    number of clients is in the file.
+    ``size`` counts the variables of a client, or the features that they belong to, from that argument and the other
+    parameters, without building the problem. ``own_clients``: the number of clients is in the file; ``counted`` is a
+    parameter with which it is. ``accepts`` says whether a file with that ending is of this form, else of another one.
     """
 
     name: str
     maker: str = ""
     load: Callable[[str], Any] | None = None
-    size: Callable[[Any], int] | None = None
+    size: Callable[[Any, Mapping[str, Any]], int] | None = None
     own_clients: bool = False
+    counted: str = ""
+    accepts: Callable[[str], bool] | None = None
 
     @property
     def form(self) -> str:
@@ -329,6 +332,15 @@ class Problem(ProblemData):
         (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2; interpolation, 0 where one point minimises every f_i.
         """
         return None
+
+    def expected_smoothness(self, start: Mapping[str, Array]) -> tuple[float, float, float] | None:
+        """(A, B, C) with E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C, for the samples that are drawn.
+
+        g_i is a client's gradient over its samples, without noise that is added; ``start`` is a point of which values
+        may be used. None where nothing is known.
+        """
+        del start
+        return (0.0, 1.0, 0.0) if self.batch is None and not self.law.outcomes else None
 
     def operator(self) -> tuple[Array, Array]:
         """(M, c) with M_i x - c_i client i's gradient, (n, d, d) and (n, d); raises `InputError` if not affine."""

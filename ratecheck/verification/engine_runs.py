@@ -36,7 +36,7 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
     assert method is not None
     recorded, derived = setting.recorded, setting.statement.vocabulary.derived
     records = None if recorded <= {*method.algorithm.recorded} or not recordable(recorded) else recorded
-    return setup.prepare(
+    ready = setup.prepare(
         method.name,
         setting.problem,
         trace,
@@ -52,6 +52,7 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
         },
         **setting.start,
     )
+    return setup.with_law(ready, setting.options.noise)
 
 
 def wanted(setting: Setting, *, by_round: bool = False) -> Wanted:

@@ -28,6 +28,7 @@ from ratecheck.proving.improve import best as best_value
 from ratecheck.proving.improve import sharpest as sharper_terms
 from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
+from ratecheck.settings.applicability import check_expectations
 from ratecheck.views.checks.falsify import falsified_text
 from ratecheck.views.drawing.brackets import bracket_figure
 from ratecheck.views.progress import progress
@@ -153,6 +154,7 @@ def prove(
     """
     targets = ProofFiles.of(certificate, coq)
     wanted = one(statement)
+    check_expectations(wanted, "prove")
     given = numbers(parameters, named, wanted.vocabulary)
     axes = read_axes([wanted], [over] if over else [], points=_POINTS)
     with progress("looking for a proof"):
