@@ -43,21 +43,32 @@ class Relation(Enum):
 class Over(Enum):
     """Which rounds a claim speaks about.
 
-    The last of T rounds is round T-1, which T-1 rounds came before. Of the best round the claim says that there is one:
-    in at least one of the rounds the left side is at most the right side, in expectation where the run is random.
+    The last of T rounds is round T-1, which T-1 rounds came before; after the rounds there is x^T, to which T of them
+    lead. Of the best round the claim says that there is one: in at least one of the rounds the left side is at most the
+    right side, in expectation where the run is random.
     """
 
     MEAN_OF_ROUNDS = "mean over rounds 0 ... T-1"
     EVERY_ROUND = "every round"
     EVERY_ROUND_BUT_FIRST = "every round from the second on"
     LAST_ROUND = "the last round, T-1"
+    AFTER_ROUNDS = "at x^T, after T rounds"
     BEST_ROUND = "the best of rounds 0 ... T-1"
     WHOLE_RUN = "the run as a whole"
     NO_RUN = "no run: a claim about numbers or vectors as such"
 
     def first(self, rounds: int) -> int:
-        """The first of the rounds 0 ... T-1 that the claim is about: all from there on count."""
-        return {Over.EVERY_ROUND_BUT_FIRST: 1, Over.LAST_ROUND: rounds - 1}.get(self, 0)
+        """The first of the rounds 0 ... T-1 that the claim is about: all from there on count.
+
+        ``rounds`` are those at whose start a run is recorded.
+        """
+        last = rounds - 1
+        return {Over.EVERY_ROUND_BUT_FIRST: 1, Over.LAST_ROUND: last, Over.AFTER_ROUNDS: last}.get(self, 0)
+
+    @property
+    def further(self) -> int:
+        """Rounds beside the T that have to be recorded: x^T is what a round after them starts from."""
+        return int(self is Over.AFTER_ROUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)

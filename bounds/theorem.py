@@ -1,4 +1,4 @@
-"""The short way to write a statement: formulas as text, and a default for what a statement seldom needs.
+"""The short ways to write a statement: in one sentence, or field by field with formulas as text.
 
 `theorem` returns a `bounds.statement.Statement`, the same as when every field is written out.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import sympy as sp
 
@@ -19,6 +19,7 @@ from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
 from bounds.numbers import as_float, assumed_beyond, exact
+from bounds import latex, sentence
 from bounds.parsing import UnknownSymbolError, expression, sides
 from bounds.statement import (
     OPERATORS,
@@ -140,7 +141,103 @@ def symbol(
     return OwnSymbol(quantity=quantity, fact=fact, equals=equals)
 
 
+@overload
 def theorem(
+    sentence: str,
+    *,
+    method: str,
+    given: str | Iterable[str] = ...,
+    when: str | Iterable[str] = ...,
+    title: str | None = ...,
+    settings: Mapping[str, Formula] | None = ...,
+    trivial: Formula | None = ...,
+    symbols: OwnSymbol | Iterable[OwnSymbol] = ...,
+    vocabulary: str | Vocabulary | None = ...,
+    key: str | None = ...,
+    source: str | Source = ...,
+    follows_from: Iterable[str] = ...,
+    remark: str = ...,
+    repairs: str = ...,
+) -> Statement: ...
+
+
+@overload
+def theorem(
+    title: str,
+    *,
+    algorithm: str | None,
+    assumptions: str | Iterable[str | Assumption],
+    left: Formula,
+    over: str | Over,
+    right: Formula | Mapping[str, Formula],
+    relation: str | Relation = ...,
+    conditions: ConditionLike | Iterable[ConditionLike] | Mapping[str, ConditionLike] = ...,
+    settings: Mapping[str, Formula] | None = ...,
+    trivial: Formula | None = ...,
+    step_rules: Mapping[str, Formula] | Iterable[StepRule] = ...,
+    step_products: str | StepProduct | Iterable[str | StepProduct] = ...,
+    symbols: OwnSymbol | Iterable[OwnSymbol] = ...,
+    vocabulary: str | Vocabulary = ...,
+    key: str | None = ...,
+    source: str | Source = ...,
+    follows_from: Iterable[str] = ...,
+    remark: str = ...,
+    repairs: str = ...,
+) -> Statement: ...
+
+
+def theorem(*args: Any, **fields: Any) -> Statement:
+    """The statement that a theorem in one sentence says, or one that is written field by field (`in_fields`).
+
+    In one sentence the text has the rounds, the left side and the right side, in the plain vocabulary of
+    `bounds.words`; ``method`` is the method's usual name, ``given`` what is assumed, and ``when`` are the conditions:
+
+    >>> descent = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 1/L")
+    >>> descent.evaluate(F_0=3, gamma=0.5, T=100).value
+    0.12
+
+    What the name of a method implies need not be said, such as one client and one step a round. Formulas may be LaTeX.
+
+    Raises `InputError` that names the field and what is admissible there, or why nothing meets the statement.
+    """
+    return in_sentence(*args, **fields) if {"method", "given", "when"} & {*fields} else in_fields(*args, **fields)
+
+
+def in_sentence(
+    text: str,
+    *,
+    method: str,
+    given: str | Iterable[str] = (),
+    when: str | Iterable[str] = (),
+    title: str | None = None,
+    settings: Mapping[str, Formula] | None = None,
+    trivial: Formula | None = None,
+    symbols: OwnSymbol | Iterable[OwnSymbol] = (),
+    vocabulary: str | Vocabulary | None = None,
+    key: str | None = None,
+    source: str | Source = "own",
+    follows_from: Iterable[str] = (),
+    remark: str = "",
+    repairs: str = "",
+) -> Statement:
+    """The statement that a sentence says; see `theorem`."""
+    own = tuple(_several(symbols, "symbols"))
+    named = None if vocabulary is None else _vocabulary(vocabulary, ())
+    if settings is not None and not isinstance(settings, Mapping):
+        raise FieldError("settings", "settings", f"{_brief(settings)} is no mapping such as {{'K': 1}}")
+    said = sentence.fields(
+        text, method=method, given=given, when=when, title=title, settings=settings, trivial=trivial, vocabulary=named,
+        own=[each for each in own if isinstance(each, OwnSymbol)],
+    )  # fmt: skip
+    read = Fields(_vocabulary(said["vocabulary"], own))
+    counted = [read.formula(said["left"], "left", "left"), *read.terms(said["right"]).values()]
+    said["over"] = sentence.later(said["over"], counted, read.vocabulary)
+    return in_fields(
+        **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs
+    )
+
+
+def in_fields(
     title: str,
     *,
     algorithm: str | None,
@@ -162,7 +259,7 @@ def theorem(
     remark: str = "",
     repairs: str = "",
 ) -> Statement:
-    """The statement ``left <relation> right`` about a method, under assumptions and conditions.
+    """The statement ``left <relation> right`` about a method, under assumptions and conditions, field by field.
 
     A formula is a number, a SymPy expression, or text in Python's notation (`bounds.parsing.expression`).
 
@@ -183,7 +280,7 @@ def theorem(
     Raises `InputError` that names the field and what is admissible there, or why nothing meets the statement
     (`bounds.consistency`).
 
-    >>> descent = theorem(
+    >>> descent = in_fields(
     ...     "Gradient descent", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"],
     ...     left="G_u", over="mean_of_rounds", right={"gap": "2*F_0/(gamma_u*T)"}, conditions=["gamma_u <= 1/L"],
     ...     settings={"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
@@ -251,6 +348,10 @@ def _check_at_mean(statement: Statement) -> None:
             if vocabulary[name].role is Role.MEASURED and (name.endswith("_prev") or fact not in _AT_POINT):
                 reason = f"{name} is no quantity of one point: with {AVERAGED_ITERATE} gap, dist2, G_u and B are"
                 raise FieldError(field, field, reason)
+
+
+# Python's messages on a wrong call are about the function that is called by its user.
+in_sentence.__qualname__ = in_fields.__qualname__ = theorem.__name__
 
 
 class Fields:
@@ -342,7 +443,7 @@ class Fields:
     def _comparison(self, given: Any, field: str, place: str) -> tuple[sp.Expr, str, sp.Expr]:
         if isinstance(given, str):
             try:
-                texts = sides(given)
+                texts = sides(latex.formula(given) if latex.is_latex(given) else given)
             except InputError as error:
                 raise FieldError(field, place, error) from None
             return self.formula(texts[0], field, place), texts[1], self.formula(texts[2], field, place)
@@ -434,7 +535,7 @@ class Fields:
     def _formula(self, given: object, field: str, place: str) -> sp.Expr:
         if isinstance(given, str):
             try:
-                return expression(given, self.vocabulary)
+                return expression(latex.formula(given) if latex.is_latex(given) else given, self.vocabulary)
             except InputError as error:
                 raise FieldError(field, place, self._or_elsewhere(error)) from None
         if isinstance(given, sp.Expr):

@@ -132,8 +132,9 @@ class Setting:
 
     @property
     def rounds(self) -> int:
-        """T, 0 where there is none."""
-        return self.size("rounds")
+        """The rounds at whose start the run is recorded: T, 0 where there is none, and one more for claims on x^T."""
+        T = self.size("rounds")
+        return T + max(claim.metric.over.further for claim in self.statement.claims) if T else T
 
     def traces(self) -> list[Participation]:
         """The pattern itself, or draws of it where the statement is about every participation by itself."""

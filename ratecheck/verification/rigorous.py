@@ -133,8 +133,8 @@ class _Exactly:
 
     @property
     def rounds(self) -> int:
-        """T, 1 where there is none."""
-        return int(self.setting.sizes.get("rounds", 1))
+        """The rounds at whose start the run is recorded, 1 where there is none."""
+        return self.setting.rounds or 1
 
     @property
     def _steps(self) -> int:

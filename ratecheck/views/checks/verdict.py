@@ -114,7 +114,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 
 # How a round was chosen, where it is not the one with the least slack.
-_WHICH = {Over.LAST_ROUND: "the last one", Over.BEST_ROUND: "the best one"}
+_WHICH = {Over.LAST_ROUND: "the last one", Over.AFTER_ROUNDS: "that of x^T", Over.BEST_ROUND: "the best one"}
 
 
 def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
