@@ -27,6 +27,8 @@ from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
 
+# What stands before the name of a method whose step sizes have plain names (`bounds.words`).
+PLAIN_METHOD = "plain-"
 Values = Mapping[str, float]
 # What a caller may say: a list of numbers where an alias takes many.
 Given = Mapping[str, float | Sequence[float]]
@@ -388,6 +390,11 @@ class Statement:
         return represented("html", self)
 
     @property
+    def method(self) -> str | None:
+        """The name of the method as whoever writes the statement says it."""
+        return None if self.algorithm is None else self.algorithm.replace(PLAIN_METHOD, "", 1)
+
+    @property
     def order_only(self) -> bool:
         """Whether the paper gives the right side only up to a constant."""
         return any(claim.relation is Relation.ORDER for claim in self.claims)
@@ -587,7 +594,8 @@ class Statement:
         values = {}
         for name, value in given.items():
             alias = self.vocabulary.aliases.get(name)
-            if alias is None:
+            # A symbol that equals a formula of its targets may stand beside them: whether it does is seen later.
+            if alias is None or (name in self.vocabulary.equal and {*alias.targets} & {*given}):
                 values[name] = as_float(name, value)
                 self.vocabulary[name].check(values[name])
                 continue

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import sympy as sp
 
 from bounds.papers.classics.symbols import VOCABULARY as CLASSICS
+from bounds.statement import PLAIN_METHOD
 from bounds.symbols import Domain, Role, Vocabulary
 
-# What stands before the name of a method whose step sizes have plain names.
-PREFIX = "plain-"
+PREFIX = PLAIN_METHOD
 
 # By the names of the basic setting and of the classics, in the order in which they are listed: what is said instead,
 # and what it means where that differs.
@@ -84,9 +84,9 @@ def _plain() -> Vocabulary:
     for known, name, meaning in _WORDS:
         of = CLASSICS[known]
         latex = _LATEX.get(name, of.latex)
-        found.define(
-            name, latex, meaning or of.meaning, of.domain, of.role, of.f_degree, of.x_degree, of.default
-        )  # fmt: skip
+        # The weight of a proximal term is whatever the user of the method takes.
+        role = Role.SETTING if name == "lambda_" else of.role
+        found.define(name, latex, meaning or of.meaning, of.domain, role, of.f_degree, of.x_degree, of.default)
         if known in CLASSICS.facts:
             found.facts[name] = CLASSICS.facts[known]
         if known != name:

@@ -51,7 +51,7 @@ class MarkupBlocks:
         yield Heading((Code(statement.key, key=True), ": " + statement.title))
         about: list[Part] = [f"{place(statement)}, {statement.source.paper}."]
         if statement.algorithm is not None:
-            about += [" Algorithm: ", Code(statement.algorithm), "."]
+            about += [" Algorithm: ", Code(statement.method), "."]
         yield Paragraph(tuple(about))
 
     @property

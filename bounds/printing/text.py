@@ -70,7 +70,7 @@ class _Text:
         """The parts below the formulas, each under its label."""
         page, statement, prose = self.page, self.page.statement, self._prose
         if statement.algorithm is not None:
-            yield "algorithm", [prose(statement.algorithm)]
+            yield "algorithm", [prose(statement.method)]
         yield "assumes", [prose(assumption.value) for assumption in statement.assumptions]
         several = len(page.conditions) > 1
         yield "if", [self._row(line, line.note if several else "") for line in page.conditions]

@@ -47,7 +47,7 @@ def _without_problem(statement: Statement) -> Iterator[str]:
     """Why its method runs on no problem that it is about."""
     if takes_partial_gradients(statement) and not of_operators(statement):
         yield (
-            f"{statement.algorithm} takes partial gradients, which only min-max problems have, and the statement "
+            f"{statement.method} takes partial gradients, which only min-max problems have, and the statement "
             f"assumes none of {_OPERATORS}, or something of functions besides"
         )
 

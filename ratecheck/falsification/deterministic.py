@@ -773,17 +773,17 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         return
     algorithm = METHODS[statement.algorithm].algorithm
     if _PROX in _oracles(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
-        yield f"{statement.algorithm} takes proximal steps without a parameter {_WEIGHT}"
+        yield f"{statement.method} takes proximal steps without a parameter {_WEIGHT}"
     if not algorithm.linear:
-        yield f"{statement.algorithm} is not linear"
+        yield f"{statement.method} is not linear"
     if algorithm.beyond:
-        yield f"{statement.algorithm} {algorithm.beyond}"
+        yield f"{statement.method} {algorithm.beyond}"
     if (
         algorithm.projects
         or U not in algorithm.blocks
         or not {_recorded(algorithm)} & {*algorithm.server, *algorithm.client}
     ):
-        yield f"the run of {statement.algorithm} is not modelled"
+        yield f"the run of {statement.method} is not modelled"
     if says_quadratic(statement):
         yield "its title says that it is about quadratics"
     known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())

@@ -91,7 +91,7 @@ def _search(statement: Statement, evaluations: int) -> Found:
     method = method_of(statement)
     if method is not None and not method.algorithm.linear:
         yield NotChecked(
-            check=SEARCH, reason=f"{statement.algorithm} is not linear, so that nothing is computed exactly"
+            check=SEARCH, reason=f"{statement.method} is not linear, so that nothing is computed exactly"
         )
         return
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))

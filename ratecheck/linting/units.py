@@ -54,7 +54,7 @@ def check(statement: Statement, drawn: DrawnSettings) -> Found:
         return
     if others := _of_other_units(statement):
         why = (
-            f"{statement.algorithm} is not linear, so that {others} may have another unit than that of a gradient step"
+            f"{statement.method} is not linear, so that {others} may have another unit than that of a gradient step"
         )
         yield NotChecked(check=CHECK, reason=why)
         return

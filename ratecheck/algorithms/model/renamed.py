@@ -15,9 +15,9 @@ from ratecheck.algorithms.model.wrapping import Wrapping
 class Renamed(Wrapping):
     """``inner`` with other names of step sizes; ``known`` maps the names of ``inner`` to those."""
 
-    def __init__(self, inner: Algorithm, known: dict[str, str], title: str) -> None:
+    def __init__(self, inner: Algorithm, known: dict[str, str], name: str, title: str) -> None:
         super().__init__(inner)
-        self.known, self.title = known, title  # type: ignore[misc]
+        self.known, self.name, self.title = known, name, title  # type: ignore[misc]
         self.step_sizes = tuple(known.get(name, name) for name in inner.step_sizes)  # type: ignore[misc]
         self.per_client = tuple(known.get(name, name) for name in inner.per_client)  # type: ignore[misc]
         optional = {known.get(name, name): default for name, default in inner.optional.items()}
@@ -38,6 +38,6 @@ def renamed(name: str, method: Method) -> Method:
         method,
         name=f"{words.PREFIX}{name}",
         title=title or method.title,
-        algorithm=Renamed(method.algorithm, known, title or method.title),
+        algorithm=Renamed(method.algorithm, known, name, title or method.title),
         fixed={known.get(each, each): value for each, value in method.fixed.items()},
     )
