@@ -554,6 +554,10 @@ class Statement:
         values, defaulted = self.complete(given)
         missing = [name for name in self.required if name not in values]
         if missing:
+            # What equals a formula of it may be given in its place.
+            asked = {target: name for name, alias in self.vocabulary.aliases.items() for target in alias.targets
+                     if name in self.vocabulary.equal and name in self.parameters}  # fmt: skip
+            missing = [asked.get(name, name) for name in missing]
             listed = ", ".join(f"{name} ({self.vocabulary[name].meaning})" for name in missing)
             steps = any(self.vocabulary[name].role is Role.STEP_SIZE for name in missing)
             hint = "; 'ratecheck stepsize' tells what is admissible" if steps else ""

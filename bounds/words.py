@@ -10,12 +10,12 @@ reads the method's step sizes under these names (`renamed`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
 from bounds.papers.classics.symbols import VOCABULARY as CLASSICS
-from bounds.statement import PLAIN_METHOD
+from bounds.statement import PLAIN_METHOD, Claim, Given, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 
 PREFIX = PLAIN_METHOD
@@ -208,6 +208,54 @@ METHODS: Mapping[str, PlainMethod] = {
 }  # fmt: skip
 # Step sizes of methods, and what they are called here.
 _STEP_SIZES = {"gamma_u": "gamma", "eta_l": "gamma", "eta_u": "eta", "eta_g": "eta", "momentum": "beta"}
+
+
+def basic(statement: Statement) -> Statement:
+    """The statement in the symbols of the basic setting and the classics, but for its step sizes; others stay.
+
+    For whoever reads constants by their names there. `basic_names` has the numbers that go with it.
+    """
+    if not statement.vocabulary.words:
+        return statement
+    named, spoken_here = statement.written, statement.vocabulary
+    known = {word: name for name, word in spoken_here.words.items() if CLASSICS[name].role is not Role.STEP_SIZE}
+    found = Vocabulary(CLASSICS)
+    for each in spoken_here:
+        if each.name not in known and (each.role is Role.STEP_SIZE or each.name not in CLASSICS.order):
+            found.define(each.name, each.latex, each.meaning, each.domain, each.role, each.f_degree, each.x_degree,
+                         each.default)  # fmt: skip
+            found.facts |= {name: fact for name, fact in spoken_here.facts.items() if name == each.name}
+    found.words = {name: word for name, word in spoken_here.words.items() if word not in known}
+    put = {spoken_here[word].symbol: CLASSICS[name].symbol for word, name in known.items() if word in spoken_here.order}
+
+    def written(expr: sp.Expr) -> sp.Expr:
+        return sp.sympify(expr).xreplace(put)
+
+    def claimed(claim: Claim) -> Claim:
+        metric, terms = claim.metric, {label: written(term) for label, term in claim.terms.items()}
+        weights = {written(symbol): written(weight) for symbol, weight in metric.weights.items()}
+        trivial = None if metric.trivial is None else written(metric.trivial)
+        return replace(claim, terms=terms, metric=replace(metric, weights=weights, trivial=trivial))
+
+    return replace(
+        named,
+        vocabulary=found,
+        claims=tuple(map(claimed, named.claims)),
+        conditions=tuple(replace(each, left=written(each.left), right=written(each.right)) for each in named.conditions),
+        step_rules=tuple(replace(each, value=written(each.value)) for each in named.step_rules),
+        settings={known.get(name, name): written(value) for name, value in named.settings.items()},
+    )
+
+
+def basic_names(statement: Statement, given: Given) -> Given:
+    """Numbers of a statement under the names that they have in the basic setting (`basic`)."""
+    vocabulary = statement.vocabulary
+    if not vocabulary.words:
+        return given
+    known = {word: name for name, word in vocabulary.words.items() if CLASSICS[name].role is not Role.STEP_SIZE}
+    aliases = {name for name in given if name in vocabulary.aliases}
+    values = {**given, **statement.resolve({name: given[name] for name in aliases})}
+    return {known.get(name, name): value for name, value in values.items() if name not in aliases}
 
 
 def method(name: str) -> PlainMethod:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from bounds import words
 from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
@@ -127,7 +128,7 @@ def prove(statement: Statement, given: Given) -> PotentialProof:
     begun = time.perf_counter()
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
-    written = statement.written
+    given, written = words.basic_names(statement, given), words.basic(statement).written
     if written.algorithm is None or written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
     proof = None
@@ -136,7 +137,10 @@ def prove(statement: Statement, given: Given) -> PotentialProof:
         values, defaulted = completed(written, given if T is None else {**given, "T": T})
         claims = tuple(_proved(Question(replace(written, claims=(claim,)), values), claim) for claim in written.claims)
         defaulted = defaulted if T is None else (*defaulted, "T")
-        proof = PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
+        # Numbers are shown under the names that they have in the statement.
+        called = statement.vocabulary.called
+        shown = {called(name): value for name, value in values.items()}
+        proof = PotentialProof(statement, shown, tuple(map(called, defaulted)), claims, time.perf_counter() - begun)
         if proof.verdict == "PROVED":
             break
     assert proof is not None

@@ -55,7 +55,7 @@ def certifiable(statement: Statement) -> dict[str, str]:
     Those of the statement's parameters, of its assumptions, and inside what is derived for it.
     """
     vocabulary = statement.vocabulary
-    assumed = [name for assumption in statement.assumptions for name in assumption.constants]
+    assumed = [vocabulary.called(name) for assumption in statement.assumptions for name in assumption.constants]
     derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
     inside = sorted({s.name for expr in derived for s in expr.free_symbols}, key=vocabulary.order.__getitem__)
     return {

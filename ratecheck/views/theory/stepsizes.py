@@ -45,6 +45,8 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
     known = answer.values | {rule.symbol: rule.value for rule in answer.problem.fixed}
     typed = steps_text(statement, known, answer.optimal)
     for name, interval in answer.admissible.items():
+        if name in statement.vocabulary.implied:
+            continue
         prescribed = ""
         if name in answer.prescribed:
             smallest = Interval(answer.prescribed[name]) if rules[name].at_least else point(answer.prescribed[name])
