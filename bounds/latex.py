@@ -210,7 +210,9 @@ class _Reader:
         self.take()
         exponent = self.argument()
         if self.token == "_":
-            raise self.refused(rf"an index comes before the power: write {self.tokens[before]}_{{...}}^{{{exponent}}}")
+            index = self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else ""
+            index = index if index.isalnum() else "{...}"
+            raise self.refused(rf"an index comes before the power: write {self.tokens[before]}_{index}^{{{exponent}}}")
         if self.token == "^":
             raise self.refused("two powers, one on the other: write brackets")
         if base == "e":

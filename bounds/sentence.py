@@ -83,8 +83,13 @@ class SentenceError(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """A sentence: ``over`` which rounds ("" where it does not say), both sides as formulas, and the relation."""
+    """A sentence in its parts.
 
+    ``text`` is the sentence as it was understood, ``over`` says which rounds it is about ("" where it does not say), and
+    the sides are formulas.
+    """
+
+    text: str
     over: str
     left: str
     relation: str
@@ -114,7 +119,7 @@ def claimed(text: str) -> Claimed:
         if over not in ("", "after_rounds"):
             raise InputError(f"{text!r}: at the mean iterate there is one value, not a {over.replace('_', ' ')}")
         over, left = "averaged_iterate", found["left"]
-    return Claimed(over=over, left=left, relation=relation, right=right)
+    return Claimed(text=text, over=over, left=left, relation=relation, right=right)
 
 
 def fields(
@@ -163,9 +168,9 @@ def fields(
         fixed, more = _implied(kind, spoken, assumed, settings or {})
         assumed += more
         vocabulary = words.vocabulary(convexity or "mu", fixed)
-        algorithm, title = f"{words.PREFIX}{method}", title or f"{kind.title}: {_short(text)}"
+        algorithm, title = f"{words.PREFIX}{method}", title or f"{kind.title}: {_short(said.text)}"
     else:
-        algorithm, title = method, title or f"{method}: {_short(text)}"
+        algorithm, title = method, title or f"{method}: {_short(said.text)}"
     over = said.over or _rounds(said, text)
     trivial = _trivial(said, assumed, over) if trivial is None else trivial
     return {

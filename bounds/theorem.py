@@ -49,7 +49,7 @@ class FieldError(InputError):
 
     def __init__(self, field: str, place: str, reason: object) -> None:
         super().__init__(f"{place}: {reason}")
-        self.field = field
+        self.field, self.place, self.reason = field, place, reason
         self.unknown = reason.name if isinstance(reason, UnknownSymbolError) else None
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
@@ -232,9 +232,13 @@ def in_sentence(
     read = Fields(_vocabulary(said["vocabulary"], own))
     counted = [read.formula(said["left"], "left", "left"), *read.terms(said["right"]).values()]
     said["over"] = sentence.later(said["over"], counted, read.vocabulary)
-    return in_fields(
-        **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs
-    )
+    try:
+        return in_fields(
+            **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs
+        )
+    except FieldError as error:
+        called = _IN_SENTENCE.get(error.field, error.field)
+        raise FieldError(called, error.place.replace(error.field, called, 1), error.reason) from None
 
 
 def in_fields(
@@ -350,6 +354,8 @@ def _check_at_mean(statement: Statement) -> None:
                 raise FieldError(field, field, reason)
 
 
+# What fields of the long form are called in a sentence.
+_IN_SENTENCE = {"conditions": "when", "step_rules": "when", "assumptions": "given", "algorithm": "method"}
 # Python's messages on a wrong call are about the function that is called by its user.
 in_sentence.__qualname__ = in_fields.__qualname__ = theorem.__name__
 

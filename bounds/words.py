@@ -21,7 +21,7 @@ from bounds.symbols import Domain, Role, Vocabulary
 PREFIX = PLAIN_METHOD
 
 # By the names of the basic setting and of the classics, in the order in which they are listed: what is said instead,
-# and what it means where that differs.
+# and what it means where that differs. What has no name there is computed from the others.
 _WORDS: tuple[tuple[str, str, str], ...] = (
     ("n", "n", ""),
     ("m", "m", ""),
@@ -31,6 +31,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("sigma_u", "sigma", "root of the bound on a stochastic gradient's variance"),
     ("b", "zeta", "dissimilarity of the clients: (1/n) sum_i ||grad f_i - grad f||^2 <= zeta^2"),
     ("F_0", "F_0", "f(x^0) - inf f"),
+    ("", "R_0", "||x^0 - x*||, the distance of the start to the minimiser, whose square is dist2_0"),
     ("dist2_0", "dist2_0", "||x^0 - x*||^2, the squared distance of the start to the minimiser"),
     ("mu", "mu", "strong convexity"),
     ("b_star", "zeta_star", "root of the mean of the clients' ||grad f_i(x*)||^2"),
@@ -82,6 +83,10 @@ _LATEX = {
 def _plain() -> Vocabulary:
     found = Vocabulary()
     for known, name, meaning in _WORDS:
+        if not known:
+            # The distance itself; its square is what problems certify, so that R_0**2 has no rounding.
+            found.define(name, name, meaning, Domain.POSITIVE, Role.CONSTANT, 0, 1)
+            continue
         of = CLASSICS[known]
         latex = _LATEX.get(name, of.latex)
         # The weight of a proximal term is whatever the user of the method takes.
@@ -92,9 +97,6 @@ def _plain() -> Vocabulary:
         if known != name:
             found.words[known] = name
     found.define("rho", r"\rho", "weight of the penalty", Domain.POSITIVE, Role.STEP_SIZE, 1, -2)
-    # The distance itself; its square is what problems certify, so that R_0**2 has no rounding.
-    found.define("R_0", "R_0", "||x^0 - x*||, the distance of the start to the minimiser", Domain.POSITIVE,
-                 Role.CONSTANT, 0, 1)  # fmt: skip
     found.derived["R_0"] = sp.sqrt(found["dist2_0"].symbol)
     found.equal.add("R_0")
     found.alias("R_0", "distance of the start to the minimiser", many=False, dist2_0=lambda given: given[0] ** 2)

@@ -58,6 +58,8 @@ from .api.theory.rounds import RoundsResult as RoundsResult
 from .api.theory.rounds import rounds as rounds
 from .api.theory.show import ShowResult as ShowResult
 from .api.theory.show import show as show
+from .api.theory.vocabulary import VocabularyResult as VocabularyResult
+from .api.theory.vocabulary import vocabulary as vocabulary
 from .api.theory.stepsize import StepsizeResult as StepsizeResult
 from .api.theory.stepsize import stepsize as stepsize
 from .api.theory.tables import TablesResult as TablesResult
