@@ -309,6 +309,14 @@ def in_fields(
     assumed = tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions"))
     read = Fields(_vocabulary(vocabulary, symbols, unequal=Assumption.UNEQUAL_STEPS in assumed))
     rules = read.step_rules(step_rules)
+    ruled = {rule.symbol.name for rule in rules} | {*(settings or {})}
+    # The default of a step size is what is taken where the caller names none, whatever else would be chosen.
+    rules += tuple(
+        StepRule(symbol=read.vocabulary[each.name].symbol, value=exact(each.default), at_least=False, free=True)
+        for each in read.vocabulary
+        if each.name in {own.quantity.name for own in _several(symbols, "symbols")}
+        and each.role is Role.STEP_SIZE and each.default is not None and each.name not in ruled
+    )  # fmt: skip
     if mean:
         rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
         share = read.vocabulary[_SHARE.quantity.name].symbol
