@@ -655,7 +655,18 @@ def _source(given: str | Source) -> Source:
     if not isinstance(given, str):
         raise FieldError("source", "source", f"{_brief(given)} is not text such as 'My paper, Theorem 1'")
     paper, _, number = (part.strip() for part in given.rpartition(","))
-    return Source(paper=paper or number, number=number if paper else "Theorem", location="")
+    # Names of authors and titles have commas, too.
+    if not (paper and _NUMBER.match(number)):
+        paper, number = given.strip(), "Theorem"
+    return Source(paper=paper, number=number, location="")
+
+
+_NUMBER = re.compile(
+    r"(?:theorems?|thm|lemma|corollary|cor|propositions?|prop|claim|fact|remark|result|statement|equation|eq|"
+    r"inequality|sections?|sec|chapter|appendix|page|p|table|algorithm|assumption|definition|example|exercise)\b"
+    r"|[§(]|\d+(?:\.\d+)+",
+    re.IGNORECASE,
+)
 
 
 def _relation(given: str | Relation) -> Relation:

@@ -201,6 +201,8 @@ def _assumed(verdict: Verdict) -> list[str]:
 
 def _existing(constant: Constant) -> str:
     """The certificate of what an assumption requires, where its size does not matter."""
+    if constant.certificate is Certificate.ABSENT:
+        return f"{constant.name} {constant.standing}"
     bounded = constant.certificate in (Certificate.UPPER_BOUND, Certificate.LOWER_BOUND)
     return "certified" if bounded else constant.standing
 
