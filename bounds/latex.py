@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 from bounds.errors import InputError
 
-_TOKEN = re.compile(r"\s*(?:(?P<command>\\(?:[A-Za-z]+|.))|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<letter>[A-Za-z])|(?P<sign>\S))")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<command>\\(?:[A-Za-z]+|.))|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<letter>[A-Za-z])|(?P<sign>\S))"
+)
 # What is about looks alone, and delimiters that grow.
 _LOOKS = re.compile(
     r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|limits|nolimits|quad|qquad|[,;:!> ])(?![A-Za-z])|~|&|\$"
@@ -166,7 +168,9 @@ class _Reader:
     def take(self, wanted: str = "") -> str:
         found = self.token
         if not found or (wanted and found != wanted):
-            raise self.refused(f"{wanted or 'something'} is missing" + (f" before {found!r}" if found else " at its end"))
+            raise self.refused(
+                f"{wanted or 'something'} is missing" + (f" before {found!r}" if found else " at its end")
+            )
         self.place += 1
         return found
 

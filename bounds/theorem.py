@@ -309,18 +309,19 @@ def in_fields(
     assumed = tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions"))
     read = Fields(_vocabulary(vocabulary, symbols, unequal=Assumption.UNEQUAL_STEPS in assumed))
     rules = read.step_rules(step_rules)
-    ruled = {rule.symbol.name for rule in rules} | {*(settings or {})}
-    # The default of a step size is what is taken where the caller names none, whatever else would be chosen.
-    rules += tuple(
-        StepRule(symbol=read.vocabulary[each.name].symbol, value=exact(each.default), at_least=False, free=True)
-        for each in read.vocabulary
-        if each.name in {own.quantity.name for own in _several(symbols, "symbols")}
-        and each.role is Role.STEP_SIZE and each.default is not None and each.name not in ruled
-    )  # fmt: skip
     if mean:
         rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
         share = read.vocabulary[_SHARE.quantity.name].symbol
         rules = (*rules, StepRule(symbol=share, value=1 / rounds, at_least=False))
+    fixed = read.settings({} if settings is None else settings)
+    # The default of a step size is what is taken where the caller names none, whatever else would be chosen.
+    ruled = {rule.symbol.name for rule in rules} | fixed.keys()
+    rules += tuple(
+        StepRule(symbol=each.quantity.symbol, value=exact(each.quantity.default), at_least=False, free=True)
+        for each in _several(symbols, "symbols")
+        if each.quantity.role is Role.STEP_SIZE and each.quantity.default is not None
+        and each.quantity.name not in ruled
+    )  # fmt: skip
     claim = Claim(
         name="main",
         metric=read.metric(left, _member(Over, over, "over"), trivial),
@@ -338,7 +339,7 @@ def in_fields(
         conditions=read.conditions(conditions),
         step_rules=rules,
         step_products=tuple(map(read.step_product, _several(step_products, "step_products"))),
-        settings=read.settings({} if settings is None else settings),
+        settings=fixed,
         follows_from=tuple(_several(follows_from, "follows_from")),
         remark=remark,
         repairs=repairs,

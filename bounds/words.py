@@ -243,7 +243,9 @@ def basic(statement: Statement) -> Statement:
         named,
         vocabulary=found,
         claims=tuple(map(claimed, named.claims)),
-        conditions=tuple(replace(each, left=written(each.left), right=written(each.right)) for each in named.conditions),
+        conditions=tuple(
+            replace(each, left=written(each.left), right=written(each.right)) for each in named.conditions
+        ),
         step_rules=tuple(replace(each, value=written(each.value)) for each in named.step_rules),
         settings={known.get(name, name): written(value) for name, value in named.settings.items()},
     )

@@ -66,7 +66,9 @@ class Method:
             if name not in self.algorithm.step_sizes:
                 raise InputError(f"{self.spoken} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
             if name in self.fixed and self.fixed[name] != value:
-                raise InputError(f"{name}={value!r} contradicts {self.spoken}, which sets {name} to {self.fixed[name]:g}")
+                raise InputError(
+                    f"{name}={value!r} contradicts {self.spoken}, which sets {name} to {self.fixed[name]:g}"
+                )
         values: dict[str, float | Array] = {**self.fixed}
         for name in self.step_sizes:
             if name in given:
@@ -106,7 +108,9 @@ class Method:
                 f"{self.spoken} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"
             )
         if not self.shared and d_u:
-            raise InputError(f"{self.spoken} has no shared variable, but the problem has one of size {d_u}: use shared=0")
+            raise InputError(
+                f"{self.spoken} has no shared variable, but the problem has one of size {d_u}: use shared=0"
+            )
 
     def check_steps(self, K: int) -> None:
         """Raise `InputError` where the method fixes another number of local steps."""

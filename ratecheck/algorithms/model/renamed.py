@@ -33,7 +33,10 @@ class Renamed(Wrapping):
 
 def renamed(name: str, method: Method) -> Method:
     """The method of the usual name ``name``, which is what ``method`` runs, with plain names of step sizes."""
-    known, title = words.renamed(method.algorithm.step_sizes), words.METHODS[name].title if name in words.METHODS else ""
+    known, title = (
+        words.renamed(method.algorithm.step_sizes),
+        words.METHODS[name].title if name in words.METHODS else "",
+    )
     return replace(
         method,
         name=f"{words.PREFIX}{name}",
