@@ -25,10 +25,11 @@ _OF_MANY = {r"\max": "max", r"\min": "min"}
 _UPRIGHT = frozenset({r"\mathrm", r"\mathit", r"\text", r"\textrm", r"\operatorname", r"\mathsf", r"\mathbf"})
 _GREEK = frozenset(
     rf"\{name}"
-    for name in (
-        "alpha beta gamma delta epsilon varepsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi varphi chi "
-        "psi omega Gamma Delta Theta Lambda Phi Psi Omega"
-    ).split()
+    for names in (
+        "alpha beta gamma delta epsilon varepsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi varphi",
+        "chi psi omega Gamma Delta Theta Lambda Phi Psi Omega",
+    )
+    for name in names.split()
 )
 _SAME = {"varepsilon": "epsilon", "varphi": "phi"}
 _OPEN, _CLOSED = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
@@ -138,6 +139,9 @@ def _quantities(text: str) -> str:
     return written
 
 
+_NAMED = "a norm has a name here: dist2, grad2, dist2_0, R_0 ('ratecheck list symbols')"
+
+
 class _Reader:
     """Turns the tokens of a formula into text; ``whole`` reads all of them."""
 
@@ -148,25 +152,25 @@ class _Reader:
         while at < len(text.rstrip()):
             found = _TOKEN.match(text, at)
             assert found is not None
-            token = found[0].strip()
-            self.tokens.append(_BRACES.get(token, token) if token in (r"\lbrace", r"\rbrace") else token)
+            sign = found[0].strip()
+            self.tokens.append(_BRACES.get(sign, sign) if sign in (r"\lbrace", r"\rbrace") else sign)
             at = found.end()
 
     def whole(self) -> str:
         found = self.sum()
         if self.place < len(self.tokens):
-            raise self.refused(f"{self.token!r} is not expected there")
+            raise self.refused(f"{self.here!r} is not expected there")
         return found
 
     def refused(self, why: str) -> InputError:
         return InputError(f"{self.given!r} cannot be read as LaTeX: {why}")
 
     @property
-    def token(self) -> str:
+    def here(self) -> str:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self, wanted: str = "") -> str:
-        found = self.token
+        found = self.here
         if not found or (wanted and found != wanted):
             raise self.refused(
                 f"{wanted or 'something'} is missing" + (f" before {found!r}" if found else " at its end")
@@ -175,9 +179,9 @@ class _Reader:
         return found
 
     def sum(self) -> str:
-        found = self.take() if self.token in ("+", "-") else ""
+        found = self.take() if self.here in ("+", "-") else ""
         found = ("-" if found == "-" else "") + self.term()
-        while self.token in ("+", "-"):
+        while self.here in ("+", "-"):
             found += f" {self.take()} {self.term()}"
         return found
 
@@ -185,59 +189,59 @@ class _Reader:
         """Factors, and at most one slash, after which there is one factor alone."""
         found, divided = self.factor(), False
         while True:
-            if self.token in _PRODUCTS:
+            if self.here in _PRODUCTS:
                 self.take()
                 found = f"{found}*{self.factor()}"
-            elif self.token == "/":
+            elif self.here == "/":
                 self.take()
                 found, divided = f"{found}/{_bracketed(self.factor())}", True
             elif self._begins_factor():
                 if divided:
-                    raise self.refused(rf"a / b {self.token} is (a/b) {self.token} or a/(b {self.token}): write \frac")
+                    raise self.refused(rf"a / b {self.here} is (a/b) {self.here} or a/(b {self.here}): write \frac")
                 found = f"{found}*{self.factor()}"
             else:
                 return found
 
     def _begins_factor(self) -> bool:
-        token = self.token
-        return bool(token) and token[0] not in "+-*/^_,)]}|=<>&" and token not in (r"\}", r"\|")
+        sign = self.here
+        return bool(sign) and sign[0] not in "+-*/^_,)]}|=<>&" and sign not in (r"\}", r"\|")
 
     def factor(self) -> str:
         """One thing with its power."""
         before = self.place
         name, base = self.atom()
-        if self.token != "^":
-            if name and self.token in ("(", "["):
+        if self.here != "^":
+            if name and self.here in ("(", "["):
                 shown = self.tokens[before]
                 raise self.refused(rf"{shown}(...) may be a product or a call: write {shown} \cdot (...)")
             return base
         self.take()
         exponent = self.argument()
-        if self.token == "_":
+        if self.here == "_":
             index = self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else ""
             index = index if index.isalnum() else "{...}"
             raise self.refused(rf"an index comes before the power: write {self.tokens[before]}_{index}^{{{exponent}}}")
-        if self.token == "^":
+        if self.here == "^":
             raise self.refused("two powers, one on the other: write brackets")
         if base == "e":
             return f"exp({exponent})"
         return f"{_bracketed(base)}**{_bracketed(exponent)}"
 
     def argument(self) -> str:
-        """What stands in braces, or the next token."""
-        if self.token == "{":
+        """What stands in braces, or the next sign."""
+        if self.here == "{":
             return self.group()
-        token = self.take()
-        if re.fullmatch(r"\d+", token) and len(token) > 1:
+        sign = self.take()
+        if re.fullmatch(r"\d+", sign) and len(sign) > 1:
             # \frac12 is a half.
             self.place -= 1
-            self.tokens[self.place : self.place + 1] = [*token]
-            token = self.take()
-        if token.isalnum():
-            return token
-        if token in _GREEK:
-            return _letter(token)
-        raise self.refused(f"{token!r} has to stand in braces there")
+            self.tokens[self.place : self.place + 1] = [*sign]
+            sign = self.take()
+        if sign.isalnum():
+            return sign
+        if sign in _GREEK:
+            return _letter(sign)
+        raise self.refused(f"{sign!r} has to stand in braces there")
 
     def group(self) -> str:
         opening = self.take()
@@ -247,70 +251,80 @@ class _Reader:
 
     def atom(self) -> tuple[str, str]:
         """The name of a symbol, empty for anything else, and the text."""
-        token = self.token
-        if token in _FRACTIONS:
-            self.take()
-            above, below = self.argument(), self.argument()
-            return "", f"{_bracketed(above, product=True)}/{_bracketed(below)}"
-        if token == r"\sqrt":
-            return "", self._root()
-        if token in _FUNCTIONS or token in _OF_MANY:
-            return "", self._function()
-        if token in ("(", "["):
-            return "", f"({self.group()})"
-        if token == "{":
-            inside = self.group()
-            return "", inside if re.fullmatch(r"\w+", inside) else f"({inside})"
-        if token and (token[0].isdigit() or token[0] == "."):
-            return "", self.take()
-        if token == r"\pi":
-            return "", self.take()[1:]
-        if token.isalpha() or token in _GREEK or token in _UPRIGHT:
+        sign = self.here
+        if sign.isalpha() or sign in _GREEK or sign in _UPRIGHT:
             name = self._symbol()
             return name, name
-        if token in (r"\|", "|", r"\Vert"):
-            raise self.refused("a norm has a name here: dist2, grad2, dist2_0, R_0 ('ratecheck list symbols')")
-        raise self.refused(f"{token!r} is not known" if token else "it ends where a formula is expected")
+        return "", self._operation() if sign.startswith("\\") else self._enclosed()
+
+    def _operation(self) -> str:
+        """What a command makes of what follows."""
+        sign = self.here
+        if sign in _FRACTIONS:
+            self.take()
+            above, below = self.argument(), self.argument()
+            return f"{_bracketed(above, product=True)}/{_bracketed(below)}"
+        if sign == r"\sqrt":
+            return self._root()
+        if sign in _FUNCTIONS or sign in _OF_MANY:
+            return self._function()
+        if sign == r"\pi":
+            return self.take()[1:]
+        norm = sign in (r"\|", r"\Vert")
+        raise self.refused(_NAMED if norm else f"{sign!r} is not known")
+
+    def _enclosed(self) -> str:
+        """A number, or what stands in brackets."""
+        sign = self.here
+        if sign in ("(", "["):
+            return f"({self.group()})"
+        if sign == "{":
+            inside = self.group()
+            return inside if re.fullmatch(r"\w+", inside) else f"({inside})"
+        if sign and (sign[0].isdigit() or sign[0] == "."):
+            return self.take()
+        why = f"{sign!r} is not known" if sign else "it ends where a formula is expected"
+        raise self.refused(_NAMED if sign == "|" else why)
 
     def _root(self) -> str:
         self.take()
-        if self.token != "[":
+        if self.here != "[":
             return f"sqrt({self.argument()})"
         order = self.group()
         return f"({self.argument()})**(1/{_bracketed(order)})"
 
     def _function(self) -> str:
-        token = self.take()
-        if self.token == "^":
-            raise self.refused(rf"write ({token} ...)^{{...}} for a power of a value")
-        if token in _OF_MANY:
-            return self._of_many(token)
-        if self.token in ("(", "[", "{"):
-            return f"{_FUNCTIONS[token]}({self.group()})"
+        sign = self.take()
+        if self.here == "^":
+            raise self.refused(rf"write ({sign} ...)^{{...}} for a power of a value")
+        if sign in _OF_MANY:
+            return self._of_many(sign)
+        if self.here in ("(", "[", "{"):
+            return f"{_FUNCTIONS[sign]}({self.group()})"
         inside = self.factor()
-        if self._begins_factor() or self.token in ("/", *_PRODUCTS):
-            raise self.refused(rf"where does the argument of {token} end? write {token}(...)")
-        return f"{_FUNCTIONS[token]}({inside})"
+        if self._begins_factor() or self.here in ("/", *_PRODUCTS):
+            raise self.refused(rf"where does the argument of {sign} end? write {sign}(...)")
+        return f"{_FUNCTIONS[sign]}({inside})"
 
-    def _of_many(self, token: str) -> str:
+    def _of_many(self, sign: str) -> str:
         closing = {r"\{": r"\}", "(": ")", "[": "]", "{": "}"}
-        opening = self.token
+        opening = self.here
         if opening not in closing:
-            raise self.refused(rf"write {token}\{{..., ...\}}")
+            raise self.refused(rf"write {sign}\{{..., ...\}}")
         self.take()
         parts = [self.sum()]
-        while self.token == ",":
+        while self.here == ",":
             self.take()
             parts.append(self.sum())
         self.take(closing[opening])
-        return f"{_OF_MANY[token]}({', '.join(parts)})"
+        return f"{_OF_MANY[sign]}({', '.join(parts)})"
 
     def _symbol(self) -> str:
-        token = self.take()
-        name = self._word() if token in _UPRIGHT else _letter(token)
-        if self.token == "_":
+        sign = self.take()
+        name = self._word() if sign in _UPRIGHT else _letter(sign)
+        if self.here == "_":
             self.take()
-            index = self._word() if self.token == "{" else _letter(self.take())
+            index = self._word() if self.here == "{" else _letter(self.take())
             name = f"{name}_{_STARS.get(index, index)}"
         return name
 
@@ -318,9 +332,9 @@ class _Reader:
         """Letters, digits and underscores in braces."""
         self.take("{")
         found = ""
-        while self.token != "}":
-            token = self.take()
-            found += "_" if token in ("_", r"\_") else _letter(token)
+        while self.here != "}":
+            sign = self.take()
+            found += "_" if sign in ("_", r"\_") else _letter(sign)
         self.take("}")
         if not re.fullmatch(r"\w+|\*|star", found):
             raise self.refused(f"{found!r} is no name of letters and digits")
@@ -330,8 +344,8 @@ class _Reader:
 _STARS = {"*": "star", "ast": "star"}
 
 
-def _letter(token: str) -> str:
-    return _SAME.get(token[1:], token[1:]) if token.startswith("\\") else token
+def _letter(sign: str) -> str:
+    return _SAME.get(sign[1:], sign[1:]) if sign.startswith("\\") else sign
 
 
 _SIMPLE: Callable[[str], object] = re.compile(r"[\w.]+|(?:sqrt|log|exp|max|min)\([^()]*\)").fullmatch

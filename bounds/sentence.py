@@ -85,7 +85,7 @@ class SentenceError(InputError):
 class Claimed:
     """A sentence in its parts.
 
-    ``text`` is the sentence as it was understood, ``over`` says which rounds it is about ("" where it does not say), and
+    ``text`` is the sentence as it was understood, ``over`` says which rounds it is about, "" where it does not say, and
     the sides are formulas.
     """
 

@@ -15,11 +15,11 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import sympy as sp
 
+from bounds import latex, sentence
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
 from bounds.numbers import as_float, assumed_beyond, exact
-from bounds import latex, sentence
 from bounds.parsing import UnknownSymbolError, expression, sides
 from bounds.statement import (
     OPERATORS,

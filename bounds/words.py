@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from bounds.papers.classics.symbols import VOCABULARY as CLASSICS
+from bounds.analysis import CLASSICS
 from bounds.statement import PLAIN_METHOD, Claim, Given, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 

@@ -58,12 +58,12 @@ from .api.theory.rounds import RoundsResult as RoundsResult
 from .api.theory.rounds import rounds as rounds
 from .api.theory.show import ShowResult as ShowResult
 from .api.theory.show import show as show
-from .api.theory.vocabulary import VocabularyResult as VocabularyResult
-from .api.theory.vocabulary import vocabulary as vocabulary
 from .api.theory.stepsize import StepsizeResult as StepsizeResult
 from .api.theory.stepsize import stepsize as stepsize
 from .api.theory.tables import TablesResult as TablesResult
 from .api.theory.tables import tables as tables
+from .api.theory.vocabulary import VocabularyResult as VocabularyResult
+from .api.theory.vocabulary import vocabulary as vocabulary
 from .engines import exact as exact
 from .engines import exact_average as exact_average
 from .engines import simulate as simulate

@@ -50,7 +50,7 @@ class MarkupBlocks:
         statement = self.page.statement
         yield Heading((Code(statement.key, key=True), ": " + statement.title))
         about: list[Part] = [f"{place(statement)}, {statement.source.paper}."]
-        if statement.algorithm is not None:
+        if statement.method is not None:
             about += [" Algorithm: ", Code(statement.method), "."]
         yield Paragraph(tuple(about))
 

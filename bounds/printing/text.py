@@ -69,7 +69,7 @@ class _Text:
     def _entries(self) -> Iterable[tuple[str, list[list[str]]]]:
         """The parts below the formulas, each under its label."""
         page, statement, prose = self.page, self.page.statement, self._prose
-        if statement.algorithm is not None:
+        if statement.method is not None:
             yield "algorithm", [prose(statement.method)]
         yield "assumes", [prose(assumption.value) for assumption in statement.assumptions]
         several = len(page.conditions) > 1

@@ -81,7 +81,7 @@ def kind_of(statement: Statement) -> str:
 
 
 def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:
-    """Parameters with which the default problem has what the statement assumes, such as one minimiser of all clients."""
+    """Parameters with which the default problem has what the statement assumes, such as one common minimiser."""
     alike = Assumption.INTERPOLATION in statement.assumptions and "heterogeneity" in parameters(problem_name)
     return {"heterogeneity": 0.0} if alike else {}
 

@@ -244,7 +244,7 @@ class _Open:
 
     @property
     def _before(self) -> str:
-        """Of claims on every round, the rounds before the first that is open, which are decided and hold; or nothing."""
+        """Of claims on every round, how many come before the first that is open; they are decided, and hold."""
         every = all(c.metric.over in (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST) for c in self.claims)
         first = min(t for _, t in self._open)
         decided = every and first > max(claim.metric.over.first(self.T) for claim in self.claims)

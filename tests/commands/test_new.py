@@ -226,7 +226,7 @@ def test_a_wrong_one_is_caught(mine, cli):
 
 @pytest.mark.parametrize("key", EDITED)
 def test_another_theorem_is_a_few_lines_away(fields, cli, key):
-    """At most 20 lines of a theorem field by field are edited; it is the textbook's theorem, number by number, and holds."""
+    """At most 20 lines of a theorem field by field are edited; it is the textbook's, number by number, and holds."""
     text = fields.read_text()
     fields.write_text(edited(text, EDITED[key]))
     lines = [line for line in difflib.ndiff(text.splitlines(), fields.read_text().splitlines()) if line[0] in "+-"]

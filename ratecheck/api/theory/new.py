@@ -92,7 +92,7 @@ def new(
     }
     said = SENTENCE if sentence is None else latex.sentence(sentence) if latex.is_latex(sentence) else sentence
     # What cannot be read is said before anything is written.
-    made = theorem(said, **fields)
+    made = theorem(said, method=method, given=fields["given"], when=fields["when"])
     hooks.check_method(made.algorithm)
     save(file, template(file.name, name, said, **fields))
     return NewResult(file, f"{file}:{name}", said)

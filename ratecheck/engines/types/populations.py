@@ -89,12 +89,13 @@ def _check_clients(setup: Setup, law: Clients) -> None:
         return
     if (p != p[0]).any():
         raise InputError(
-            f"{setup.method.spoken} divides by how many clients take part: give all types one probability, or use full()"
+            f"{setup.method.spoken} divides by how many clients take part: give all types one probability, or use "
+            "full()"
         )
     if setup.problem.n > MOST_COUNTS:
         raise InputError(
-            f"{setup.method.spoken} divides by how many of n={setup.problem.n} clients take part, at most {MOST_COUNTS} "
-            "of which are gone through: use uniform sampling"
+            f"{setup.method.spoken} divides by how many of n={setup.problem.n} clients take part, at most "
+            f"{MOST_COUNTS} of which are gone through: use uniform sampling"
         )
 
 
