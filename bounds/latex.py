@@ -76,11 +76,11 @@ def sentence(text: str) -> str:
         if found := re.match(r"([A-Za-z]{3,})(?=[\s\\({])", written):
             word, rest = found[1], written[found.end() :]
         elif _SUM.match(written):
-            raise InputError(rf"{text!r}: a sum is read as the mean \frac1T\sum_{{t=0}}^{{T-1}}, over x_0 ... x_(T-1)")
+            raise InputError(rf"{text}: a sum is read as the mean \frac1T\sum_{{t=0}}^{{T-1}}, over x_0 ... x_(T-1)")
     rest = _AVERAGED.sub(r"{\\mathrm{averaged_gap}}", rest)
     rest, last = _LAST.sub(lambda found: found[0].replace("T", "t", 1), rest), bool(_LAST.search(rest))
     if last and word:
-        raise InputError(f"{text!r} speaks of x_T, which is one round, and of a {word}")
+        raise InputError(f'"{text}" speaks of x_T, which is one round, and of a {word}')
     read = formula(rest)
     if "averaged_gap" in read:
         return read.replace("averaged_gap", "gap at the mean iterate", 1)
@@ -163,7 +163,7 @@ class _Reader:
         return found
 
     def refused(self, why: str) -> InputError:
-        return InputError(f"{self.given!r} cannot be read as LaTeX: {why}")
+        return InputError(f'"{self.given.strip()}" cannot be read as LaTeX: {why}')
 
     @property
     def here(self) -> str:
