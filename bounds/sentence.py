@@ -205,11 +205,12 @@ def _implied(
     more: list[Assumption] = []
     if kind.alone:
         fixed |= {"n": 1, "m": 1}
+        more.append(Assumption.FULL_PARTICIPATION)
     elif not {*assumed} & _WHO:
         # A bound that does not speak of how many take part is one on everybody.
         sampled = not kind.everybody and ("m" in spoken or "m" in settings)
         more.append(Assumption.UNIFORM_SAMPLING if sampled else Assumption.FULL_PARTICIPATION)
-    if Assumption.FULL_PARTICIPATION in (*assumed, *more):
+    if not kind.alone and Assumption.FULL_PARTICIPATION in (*assumed, *more):
         fixed["m"] = "n"
     if kind.one_step and "K" not in spoken:
         fixed["K"] = 1

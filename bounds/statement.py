@@ -395,6 +395,12 @@ class Statement:
         return None if self.algorithm is None else self.algorithm.replace(PLAIN_METHOD, "", 1)
 
     @property
+    def said(self) -> tuple[Assumption, ...]:
+        """The assumptions, but for who takes part where the name of the method implies a single client."""
+        alone = "n" in self.vocabulary.implied
+        return tuple(each for each in self.assumptions if not (alone and each is Assumption.FULL_PARTICIPATION))
+
+    @property
     def order_only(self) -> bool:
         """Whether the paper gives the right side only up to a constant."""
         return any(claim.relation is Relation.ORDER for claim in self.claims)

@@ -68,8 +68,8 @@ class MarkupBlocks:
                 for each in page.abbreviations
             )
             yield Display(aligned([row for group in rows for row in group]))
-        if statement.assumptions:
-            yield _labelled("Assumes", tuple((assumption.value,) for assumption in statement.assumptions))
+        if statement.said:
+            yield _labelled("Assumes", tuple((assumption.value,) for assumption in statement.said))
         for label, lines in (
             ("If", [(line, line.note) for line in page.conditions]),
             ("Step sizes", [(line, kind) for kind, line in page.rules]),

@@ -71,7 +71,7 @@ class _Text:
         page, statement, prose = self.page, self.page.statement, self._prose
         if statement.method is not None:
             yield "algorithm", [prose(statement.method)]
-        yield "assumes", [prose(assumption.value) for assumption in statement.assumptions]
+        yield "assumes", [prose(assumption.value) for assumption in statement.said]
         several = len(page.conditions) > 1
         yield "if", [self._row(line, line.note if several else "") for line in page.conditions]
         yield "step sizes", [self._row(line, kind) for kind, line in page.rules]

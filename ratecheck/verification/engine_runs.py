@@ -10,6 +10,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines import setup
+from ratecheck.errors import InputError
 from ratecheck.engines.wanted import Wanted, recordable
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
@@ -36,7 +37,7 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
     assert method is not None
     recorded, derived = setting.recorded, setting.statement.vocabulary.derived
     records = None if recorded <= {*method.algorithm.recorded} or not recordable(recorded) else recorded
-    return setup.prepare(
+    ready = setup.prepare(
         method.name,
         setting.problem,
         trace,
@@ -52,6 +53,21 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
         },
         **setting.start,
     )
+    _check_further(setting, ready)
+    return ready
+
+
+def _check_further(setting: Setting, ready: setup.Setup) -> None:
+    """Raise `InputError` where the round after the last, at whose start x^T is recorded, changes the rounds before."""
+    algorithm, T = ready.algorithm, setting.rounds
+    if not algorithm.varying or not any(claim.metric.over.further for claim in setting.statement.claims):
+        return
+    p = ready.parameters(0)
+    if any(algorithm.coefficients(t, T, p) != algorithm.coefficients(t, T - 1, p) for t in range(T - 1)):
+        raise InputError(
+            f"{ready.method.spoken} takes other steps in a run of one more round, so that x^T is not recorded: state the "
+            'claim field by field with over="last_round", round T-1'
+        )
 
 
 def wanted(setting: Setting, *, by_round: bool = False) -> Wanted:

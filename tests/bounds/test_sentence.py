@@ -119,7 +119,7 @@ def test_what_a_name_implies_is_not_said():
     gd = theorem("mean grad2 <= 2*F_0/(gamma*T)", **GD)
     assert {name: int(value) for name, value in gd.settings.items()} == {"n": 1, "m": 1, "K": 1, "eta": 1, "sigma": 0}
     assert gd.vocabulary.implied == {*gd.settings}
-    assert gd.assumptions == (Assumption.SMOOTHNESS,)
+    assert gd.said == (Assumption.SMOOTHNESS,)
     sampled, everybody = (
         theorem(f"mean grad2 <= 2*F_0/(gamma*T) + L*gamma*zeta**2{over}", method="fedavg") for over in ("/m", "")
     )
@@ -209,6 +209,14 @@ def test_an_unknown_method_is_said_in_plain_words():
     """When it is first needed: a file may define it further down."""
     with pytest.raises(InputError, match=r"no method 'gdd'; did you mean 'gd' or 'sgd'\?.*ratecheck list methods"):
         rc.verify(theorem("mean grad2 <= 1", method="gdd"))
+
+
+def test_one_round_more_may_change_the_rounds_before():
+    """Steps that depend on T: x^T of another run is nobody's."""
+    rest = {"given": "smooth, convex", "when": "gamma == 1/L"}
+    assert rc.verify(theorem("last gap <= 2*L*R_0**2/(T + 1)**2", method="fast-gradient", **rest), T=5).verdict.slack
+    with pytest.raises(InputError, match="takes other steps in a run of one more round"):
+        rc.verify(theorem("last gap <= L*R_0**2/T", method="linearly-decreasing-steps", **rest), T=5)
 
 
 @pytest.mark.parametrize("name", words.METHODS)

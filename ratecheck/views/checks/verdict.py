@@ -189,7 +189,7 @@ def _assumed(verdict: Verdict) -> list[str]:
         # Nothing was run, and nothing certified.
         return []
     lines = []
-    for assumption in verdict.statement.assumptions:
+    for assumption in verdict.statement.said:
         names = map(verdict.statement.vocabulary.called, assumption.constants)
         certified = [verdict.constants[name] for name in names if name in verdict.constants]
         facts = [_certified(c) for c in certified]
