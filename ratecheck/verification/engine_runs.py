@@ -10,8 +10,8 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines import setup
-from ratecheck.errors import InputError
 from ratecheck.engines.wanted import Wanted, recordable
+from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
 from ratecheck.settings.measured import counts_rounds
@@ -62,11 +62,11 @@ def _check_further(setting: Setting, ready: setup.Setup) -> None:
     algorithm, T = ready.algorithm, setting.rounds
     if not algorithm.varying or not any(claim.metric.over.further for claim in setting.statement.claims):
         return
-    p = ready.parameters(0)
-    if any(algorithm.coefficients(t, T, p) != algorithm.coefficients(t, T - 1, p) for t in range(T - 1)):
+    p = ready.numbers(0)
+    if any(algorithm.coefficients(t, T, p) != algorithm.coefficients(t, T - 1, p) for t in {0, (T - 1) // 2, T - 2}):
         raise InputError(
-            f"{ready.method.spoken} takes other steps in a run of one more round, so that x^T is not recorded: state the "
-            'claim field by field with over="last_round", round T-1'
+            f"{ready.method.spoken} takes other steps in a run of one more round, so that x^T is not recorded: state "
+            'the claim field by field with over="last_round", round T-1'
         )
 
 
