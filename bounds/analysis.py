@@ -55,6 +55,15 @@ _CONSTANTS = (
     ("G_d", "G", "G of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", _SIZE, (1, -1), "dissimilarity_G"),
     ("B_d", "B", "B of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", _SIZE, (0, 0), "dissimilarity_B"),
     ("rho_noise", r"\rho", "share of ||grad f_i||^2 in the variance of a gradient", _SIZE, (0, 0), "relative_noise"),
+    ("p_noise", "p", "order of the moment by which heavy tails are measured", _POSITIVE, (0, 0), "noise_order"),
+    ("sigma_p", r"\sigma_p", "root of order p of E||noise||^p", _SIZE, (1, -1), "noise_moment"),
+    ("sigma_sg", r"\sigma_{\mathrm{sg}}", "s with E exp(||noise||^2/s^2) <= e", _SIZE, (1, -1), "sub_gaussian"),
+    ("sigma_max", r"\sigma_{\max}", "largest ||noise||", _SIZE, (1, -1), "noise_bound"),
+    (
+        "A_es", "A", "A of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (1, -2), "growth_A",
+    ),
+    ("B_es", "B", "B of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (0, 0), "growth_B"),
+    ("C_es", "C", "C of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (2, -2), "growth_C"),
 )  # fmt: skip
 # What the caller chooses.
 _STEP_SIZES = (
@@ -72,6 +81,9 @@ for _name, _latex, _meaning, _degrees in _STEP_SIZES:
     ANALYSIS.define(_name, _latex, _meaning, _POSITIVE, Role.STEP_SIZE, *_degrees)
 ANALYSIS.define(
     "q", "q", "probability with which a coordinate of a message is sent", _POSITIVE, Role.SETTING, 0, 0, default=0.5
+)
+ANALYSIS.define(
+    "delta", r"\delta", "probability with which a run may exceed the bound", _POSITIVE, Role.FREE, 0, 0, default=0.05
 )
 ANALYSIS.define("p_W", "p", "probability with which a round mixes clients on a graph", _POSITIVE, Role.SETTING, 0, 0)
 ANALYSIS.facts["p_W"] = "mixing_share"

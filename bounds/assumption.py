@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Assumption(Enum):
-    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols it defines.
+    """An assumption of a statement, in the words a verdict uses; ``constants`` are the symbols it defines.
 
     How each is certified, or why it cannot be, says `ratecheck.certification.assumptions`.
     """
@@ -54,6 +54,21 @@ class Assumption(Enum):
         "unbiased gradients of variance at most sigma_u^2 + rho_noise ||grad f_i||^2, independent of each other",
         "sigma_u",
         "rho_noise",
+    )
+    HEAVY_TAILS = (
+        "unbiased gradients with a bounded p-th moment, E||noise||^p <= sigma_p^p, independent of each other",
+        "p_noise",
+        "sigma_p",
+    )
+    SUB_GAUSSIAN = (
+        "unbiased gradients with sub-Gaussian noise, E exp(||noise||^2/sigma_sg^2) <= e, independent of each other",
+        "sigma_sg",
+    )
+    EXPECTED_SMOOTHNESS = (
+        "unbiased gradients with E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C, independent of each other",
+        "A_es",
+        "B_es",
+        "C_es",
     )
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")
     UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"

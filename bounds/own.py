@@ -222,6 +222,8 @@ def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
     """Every expression of a statement, and where it stands."""
     for claim in statement.claims:
         yield from ((f"term {label!r} of claim {claim.name!r}", term) for label, term in claim.terms.items())
+        if claim.probability is not None:
+            yield f"probability of claim {claim.name!r}", claim.probability
         yield from ((f"weight of {symbol}", weight) for symbol, weight in claim.metric.weights.items())
         if claim.metric.trivial is not None:
             yield f"trivial value of claim {claim.name!r}", claim.metric.trivial

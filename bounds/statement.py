@@ -103,12 +103,17 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One inequality ``metric <relation> sum of terms``; ``terms`` names the parts of the right side, such as noise."""
+    """One inequality ``metric <relation> sum of terms``; ``terms`` names the parts of the right side, such as noise.
+
+    With ``probability`` it is one about a run, which meets it with that probability at least, and not about
+    expectations: for a claim about every round the run does in all of them.
+    """
 
     name: str
     metric: Metric
     relation: Relation
     terms: Mapping[str, sp.Expr]
+    probability: sp.Expr | None = None
 
     @cached_property
     def bound(self) -> sp.Expr:
@@ -433,7 +438,8 @@ class Statement:
             trivial = None if claim.metric.trivial is None else put(claim.metric.trivial)
             metric = dataclasses.replace(claim.metric, weights=weights, trivial=trivial)
             terms = {label: put(sp.sympify(term)) for label, term in claim.terms.items()}
-            return dataclasses.replace(claim, metric=metric, terms=terms)
+            chance = None if claim.probability is None else put(claim.probability)
+            return dataclasses.replace(claim, metric=metric, terms=terms, probability=chance)
 
         return dataclasses.replace(
             self,
@@ -453,6 +459,7 @@ class Statement:
         """
         exprs = [claim.bound for claim in self.claims]
         exprs += [weight for claim in self.claims for weight in claim.metric.weights.values()]
+        exprs += [claim.probability for claim in self.claims if claim.probability is not None]
         exprs += [side for condition in self.hypotheses for side in (condition.left, condition.right)]
         exprs += [side for rule in self.step_rules for side in (rule.symbol, rule.value)]
         names = {s.name for expr in exprs for s in sp.sympify(expr).free_symbols} | set(self.settings)
@@ -464,6 +471,11 @@ class Statement:
             names |= inside
         return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
 
+    @property
+    def in_probability(self) -> bool:
+        """Whether a claim is about the probability with which a run meets a bound, and not about expectations."""
+        return any(claim.probability is not None for claim in self.claims)
+
     def formula(self, name: str) -> sp.Expr:
         """The formula that a symbol equals, or is computed from."""
         return sp.sympify(self.vocabulary.derived[name])
@@ -473,7 +485,8 @@ class Statement:
         """Parameters without which the right side has no value and for which the statement gives no default."""
         if self.written is not self:
             return self.written.required
-        needed = {name for claim in self.claims for name in names_in(claim.bound)}
+        stated = [claim.probability for claim in self.claims if claim.probability is not None]
+        needed = {name for expr in (*(claim.bound for claim in self.claims), *stated) for name in names_in(expr)}
         for rule in reversed(self.step_rules):
             if rule.symbol.name in needed:
                 needed = (needed - {rule.symbol.name}) | names_in(rule.value)

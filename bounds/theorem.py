@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar, overload
@@ -250,6 +250,7 @@ def in_fields(
     over: str | Over,
     right: Formula | Mapping[str, Formula],
     relation: str | Relation = Relation.AT_MOST,
+    with_probability: Formula | None = None,
     conditions: ConditionLike | Iterable[ConditionLike] | Mapping[str, ConditionLike] = (),
     settings: Mapping[str, Formula] | None = None,
     trivial: Formula | None = None,
@@ -272,6 +273,8 @@ def in_fields(
       "every_round_but_first", "last_round", "best_round", "whole_run" or "no_run". With "averaged_iterate" the
       quantities are those at the mean of the T iterates of the server.
     - ``right`` is a formula, or several by name, whose sum it is: answers name them.
+    - ``with_probability`` is that with which a run meets the bound, at least, such as ``"1 - delta"``; without it both
+      sides are expectations.
     - ``conditions`` are comparisons such as ``"gamma_u <= 1/L"``; in a mapping, by name.
     - ``settings`` are parameters that the theorem fixes: ``{"K": 1, "m": "n"}``.
     - ``trivial`` is what smoothness alone gives for the left side. Without it no answer says whether the bound is
@@ -328,6 +331,7 @@ def in_fields(
         relation=_relation(relation),
         terms=read.terms(right),
     )
+    claim = read.with_probability(claim, with_probability)
     made = Statement(
         key=key or UNNAMED + (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "theorem"),
         title=title,
@@ -384,6 +388,18 @@ class Fields:
             over=over,
             trivial=None if trivial is None else self.formula(trivial, "trivial", "trivial"),
         )
+
+    def with_probability(self, claim: Claim, given: Formula | None) -> Claim:
+        """The claim with the probability with which a run meets it at least, where one is given."""
+        if given is None:
+            return claim
+        field = "with_probability"
+        found = self.formula(given, field, field)
+        if found.is_number and not 0 < found <= 1:
+            raise FieldError(field, field, f"{found} is no probability above 0")
+        if claim.relation is not Relation.AT_MOST or claim.metric.over is Over.NO_RUN:
+            raise FieldError(field, field, "it is that of runs that meet an upper bound: the relation is <=")
+        return replace(claim, probability=found)
 
     def _weights(self, left: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
         facts = self.vocabulary.facts

@@ -21,7 +21,7 @@ def require_own_bounds() -> None:
 
 @functools.cache
 def _public() -> tuple:
-    """What loads a name of the stub, and the sorted list of all names."""
+    """The function that loads a name of the stub, and the sorted list of all names."""
     import lazy_loader
 
     load, _, names = lazy_loader.attach_stub(__name__, __file__)

@@ -155,7 +155,7 @@ def bytes_of(path: Path) -> bytes:
 
 
 def read(path: Path) -> bytes | None:
-    """What `write` put there; None for anything else."""
+    """The content that `write` put there; None for anything else."""
     try:
         head, _, entry = bytes_of(path).partition(b"\n")
     except OSError:

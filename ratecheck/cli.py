@@ -80,7 +80,7 @@ def _summary(entry: Any) -> str:
 
 
 class _Raised(Exception):  # noqa: N818  # carries an error past Click
-    """What Click would take for something else: the end of a file for Ctrl-C, a lost pipe for success."""
+    """An exception that Click would take for something else: the end of a file for Ctrl-C, a lost pipe for success."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
@@ -247,7 +247,7 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
 
 
 def _explained(error: BaseException) -> int:
-    """What an error means for the user; 4 where it means a mistake of this program."""
+    """The exit code of an error, once its line is printed; 4 where it means a mistake of this program."""
     if (stop := interrupt(error)) is not None:
         return _stopped(stop)
     if os.environ.get("RATECHECK_TRACEBACK"):

@@ -34,7 +34,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def word(stop: KeyboardInterrupt) -> str:
-    """What an interrupt or a termination is called."""
+    """The word for an interrupt or a termination."""
     return _MEANT[signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT]
 
 

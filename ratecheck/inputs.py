@@ -26,7 +26,7 @@ def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "
 
 
 def described(text: str) -> str:
-    """What a message says of an entry in a file of numbers.
+    """The words of a message for an entry in a file of numbers.
 
     A text that is no number is not repeated: a file that others name may be one that they cannot read themselves.
     """

@@ -70,5 +70,5 @@ def picked(value: Any, /, *names: str, **renamed: str) -> dict[str, Any]:
 
 
 def picked_or_none(value: Any, /, *names: str, **renamed: str) -> dict[str, Any] | None:
-    """What `picked` returns; None without an object."""
+    """The result of `picked`; None without an object."""
     return None if value is None else picked(value, *names, **renamed)

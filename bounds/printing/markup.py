@@ -25,6 +25,7 @@ from bounds.printing.nodes import (
 )
 from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.tex import Tex, length
+from bounds.roots import shown
 from bounds.statement import Relation
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">", "= O": "= O"}
@@ -105,13 +106,16 @@ class MarkupBlocks:
             yield f"Definition{name}:"
             return
         over = OVER[claim.metric.over]
+        if claim.probability is not None:
+            chance = f"with probability at least {shown(claim.probability)}"
+            over = f"{over}, {chance}" if over else chance
         metric = None if inequality.metric is None else self.tex.product(inequality.metric)
         if metric is None or metric.replace(" ", "") == claim.metric.latex.replace(" ", ""):
             yield f"Claim{name}{', ' if over else ''}{over}:"
         else:
             yield f"Claim{name}, {OVER_OF[claim.metric.over]}"
             yield Math(metric)
-            yield ":"
+            yield ":" if claim.probability is None else f", with probability at least {shown(claim.probability)}:"
 
     def line(self, line: Line) -> str:
         """A hypothesis or step rule."""

@@ -32,7 +32,7 @@ class Hyperlink:
 
 @dataclass(frozen=True)
 class Strong:
-    """What is to be seen first."""
+    """Emphasised text, seen first."""
 
     text: str
 
@@ -119,7 +119,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Fold:
-    """What is shown when it is asked for."""
+    """A part that is folded until a reader opens it."""
 
     title: str
     node: Node

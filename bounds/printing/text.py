@@ -11,6 +11,7 @@ from bounds.printing.box import Box, Drawing, beside, in_rows, stacked, width
 from bounds.printing.formula import PrintedProduct
 from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.plain import plain
+from bounds.roots import shown
 from bounds.statement import Over, Relation
 
 COLUMNS = 100
@@ -104,6 +105,8 @@ class _Text:
         words = [over] if over else []
         if inequality.metric is not None and self._line(inequality.metric) != left:
             words = [f"{OVER_OF[claim.metric.over]}{self._line(inequality.metric)}"]
+        if claim.probability is not None:
+            words.append(f"with probability at least {shown(claim.probability)}")
         lines = ["    " + named + left + "".join(f"      {each}" for each in words)]
         if width(lines[0]) > self.columns:
             lines = [f"    {named}{left}", *(f"        {each}" for each in words)]

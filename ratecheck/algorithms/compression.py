@@ -123,7 +123,7 @@ class EfSgd(CompressedSgd):
         return {"e": v}, {"v": v}
 
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
-        """What was not sent."""
+        """The client's remainder, without what is sent now."""
         return {"e": client["e"] - p["q"] * message["v"]}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:

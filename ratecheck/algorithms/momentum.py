@@ -18,7 +18,7 @@ from ratecheck.algorithms.model.method import Method
 
 
 class OneStep(Algorithm):
-    """What the methods share: clients take one step from the server's point and send where it ends.
+    """The common part of the methods: clients take one step from the server's point and send where it ends.
 
     Personal variables, which no problem of theirs has, would stay as they are.
     """

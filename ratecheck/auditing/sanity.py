@@ -44,7 +44,7 @@ class Loose:
 
     @property
     def text(self) -> str:
-        """Such as ``129 on the right: holds with 96, fails with 95``."""
+        """The finding in words, such as ``129 on the right: holds with 96, fails with 95``."""
         fails = f", fails with {self.refuted}" if self.refuted else ""
         return f"{self.constant}: holds with {self.proved}{fails}"
 

@@ -107,7 +107,8 @@ _PROBLEM = "the problem's certified constants"
 _PATTERN = "the law of the participation pattern"
 _METHOD = "the method's own rules"
 _NOTHING = "nothing certifies it"
-_ORACLE = "independent Gaussian noise of the given size, or samples of the data"
+_ORACLE = "independent noise of the given size, or samples of the data"
+_LAW = "the law of the noise"
 
 CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.SMOOTHNESS: Certification(_PROBLEM),
@@ -184,6 +185,12 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     ),
     Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v"), operators=True),
     Assumption.RELATIVE_NOISE: Certification(_ORACLE, facts={"rho_noise": "relative_noise"}, met=("sigma_u",)),
+    Assumption.HEAVY_TAILS: Certification(_LAW, facts={"p_noise": "noise_order", "sigma_p": "noise_moment"}),
+    Assumption.SUB_GAUSSIAN: Certification(_LAW, facts={"sigma_sg": "sub_gaussian"}),
+    Assumption.EXPECTED_SMOOTHNESS: Certification(
+        "the law of the noise, and the smoothness of samples",
+        facts={"A_es": "growth_A", "B_es": "growth_B", "C_es": "growth_C"},
+    ),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
     Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True, operators=True),
     Assumption.FULL_PARTICIPATION: Certification(_PATTERN, operators=True),

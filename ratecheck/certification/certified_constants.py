@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,9 @@ from ratecheck.certification.declared import check_declared
 from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.certification.local_work import Work
 from ratecheck.certification.minimum_facts import OF_MINIMUM, MinimumFacts
+from ratecheck.certification.noise_facts import NOISE_FACTS, NoiseFacts
 from ratecheck.inputs import floats
+from ratecheck.noise import NoiseLaw
 from ratecheck.participation import Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Problem
 from ratecheck.problems.constants import CANNOT_TELL
@@ -31,7 +33,7 @@ NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
 DELAYS = ("tau_max", "tau_avg")
 MEAN_DELAYS = ("mean_tau_max", "mean_tau_avg")
 # Facts that only one number states.
-ALONE = work.ALONE | {"mixing_share"}
+ALONE = work.ALONE | {"mixing_share", "noise_order"}
 # A smaller value of these is as true as the certified one; of all others a larger value is.
 LOWER = work.LOWER | {
     "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "delta",
@@ -39,7 +41,7 @@ LOWER = work.LOWER | {
 }  # fmt: skip
 # Whole numbers that are known of every problem, and why.
 STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
-    "relative_noise": (lambda _: 0, "only additive noise is run, which has none"),
+    "relative_noise": (lambda _: 0, "the noise of this run is additive, which has none"),
     "dimension": (lambda problem: problem.d, "variables of a client"),
     "inner_error": (lambda _: 0, "inner problems are solved exactly"),
 }
@@ -53,7 +55,8 @@ class CertifiedCase:
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
     about no run. ``T`` is the number of rounds, None where nothing needs it. ``work`` is what each client does in a
     round, None where nothing needs it. ``samples``: bounds have to hold for what the oracles answer, noise included.
-    ``cocoercive``: L is that of <A z - A w, z - w> >= ||A z - A w||^2/L, and no Lipschitz constant.
+    ``cocoercive``: L is that of <A z - A w, z - w> >= ||A z - A w||^2/L, and no Lipschitz constant. ``law`` is the law
+    of the noise, None for that of the problem.
     """
 
     problem: Problem
@@ -65,19 +68,44 @@ class CertifiedCase:
     work: Work | None = None
     samples: bool = False
     cocoercive: bool = False
+    law: NoiseLaw | None = None
 
     def fact(self, name: str) -> Constant | None:
         """The constant of that name; None where problems of this kind know no such thing."""
         if name in _FACTS:
             return _FACTS[name](self)
         if name in self.known:
-            return self.known[name]
+            return self._of_law(self.known[name]) if name in NOISE else self.known[name]
         return None if self.work is None else self.work.fact(name)
 
     def draws(self, name: str) -> bool:
         """Whether every run has a value of its own of the fact, and what is certified is its expectation."""
         pattern = self.participation
         return name in DELAYS and pattern is not None and pattern.rate < 1.0 and not pattern.deterministic
+
+    @property
+    def noisy(self) -> bool:
+        """Whether something is added to gradients."""
+        return any(self.noise.values()) or self._law.relative > 0
+
+    @property
+    def _law(self) -> NoiseLaw:
+        return self.problem.law if self.law is None else self.law
+
+    @cached_property
+    def noises(self) -> NoiseFacts:
+        """The facts of the noise."""
+        start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
+        return NoiseFacts(self.problem, self._law, self.noise, start, lambda: _total_noise(self))
+
+    def _of_law(self, level: Constant) -> Constant:
+        """A certified level of noise under the law; relative noise grows with the squares of sampled gradients, too."""
+        law = self._law
+        if self.law is not None:
+            level = replace(level, reason=level.reason.replace("Gaussian", law.kind))
+        if not law.relative or self.problem.batch is None:
+            return level
+        return replace(level, value=level.value * math.sqrt(1 + law.relative), certificate=Certificate.UPPER_BOUND)
 
     @property
     def weights(self) -> Array | None:
@@ -113,7 +141,8 @@ def _total_noise(case: CertifiedCase) -> Constant | None:
     problem = case.problem.single
     if problem.d_u and problem.d_v:
         return None
-    found = case.known["sigma_u" if problem.d_u else "sigma_v"]
+    found = case.fact("sigma_u" if problem.d_u else "sigma_v")
+    assert found is not None
     return _renamed("sigma", found, found.value)
 
 
@@ -359,6 +388,10 @@ def _stated(name: str) -> Fact:
     return lambda case: Constant.exact(name, float(value(case.problem)), why)
 
 
+def _of_noise(name: str) -> Fact:
+    return lambda case: case.noises.fact(name)
+
+
 def _visited(name: str) -> Fact:
     """Constants that only a run shows."""
 
@@ -393,6 +426,7 @@ _FACTS: dict[str, Fact] = {
     "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),
     "dissimilarity_B": _dissimilarity_pair("dissimilarity_B"),
     **{name: _stated(name) for name in STATED},
+    **{name: _of_noise(name) for name in NOISE_FACTS},
     "visited_gradient": _visited("visited_gradient"),
     "visited_distance": _visited("visited_distance"),
 }

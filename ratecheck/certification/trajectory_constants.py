@@ -102,7 +102,7 @@ def _gap(trail: Trajectory) -> Constant:
 def _has_gap(case: CertifiedCase) -> bool:
     """Whether the run is that of one coordinate after the other, and nothing in it is random."""
     problem, pattern = case.problem.quadratic, case.participation
-    if problem is None or pattern is None or not pattern.deterministic or any(case.noise.values()) or pattern.mixes < 1:
+    if problem is None or pattern is None or not pattern.deterministic or case.noisy or pattern.mixes < 1:
         return False
     return not (problem.H * (1 - np.eye(problem.d))).any() and bool(problem.H.any())
 
@@ -160,7 +160,7 @@ def _steepest_at_start(case: CertifiedCase) -> float:
 def _quiet(case: CertifiedCase) -> bool:
     """Whether a run on quadratics has nothing random, and few enough local steps to be looked at one by one."""
     problem, pattern = case.problem.quadratic, case.participation
-    if problem is None or pattern is None or not pattern.deterministic or any(case.noise.values()) or pattern.mixes < 1:
+    if problem is None or pattern is None or not pattern.deterministic or case.noisy or pattern.mixes < 1:
         return False
     steps = 1.0 if case.work is None else float(np.max(case.work.steps))
     return (case.T or 0) * steps * problem.n <= _MOST_VISITS

@@ -50,6 +50,11 @@ threads_option = click.option(
     "--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default."
 )
 engine_option = click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
+noise_option = click.option(
+    "--noise",
+    metavar="LAW",
+    help="Law of the noise: gaussian, signs, uniform, sphere, student:NU, pareto:ALPHA,P, relative:RHO.",
+)
 workers_option = click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 certificates_option = click.option(
     "--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks."

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ratecheck.aliases import Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.monte_carlo.step import Run
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.setup import Setup, check_law
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 from ratecheck.extensions import Registry, classes
@@ -46,7 +46,7 @@ class Engine(ABC):
         """The expectation of what is wanted, with its error; raises `InputError` as `refuses` says."""
 
     def sample(self, setup: Setup, wanted: Wanted, replicates: range, progress: Progress | None = None) -> Run:
-        """These replicates of a random run, where it is simulated."""
+        """Replicates of a random run, where it is simulated."""
         raise InputError(f"the engine {self.name} draws no replicates")
 
 
@@ -64,6 +64,10 @@ def choose(setup: Setup, wanted: Wanted, option: str) -> tuple[Engine, str]:
     It is the first that does not refuse: exact ones before those that simulate, then the cheaper one. Raises
     `InputError`, with the reason of the engine that needs most of what the problem knows, where all refuse the run.
     """
+    if option != "step" and (unknown := objection(check_law, setup, "the exact engine")):
+        if option == "exact":
+            raise InputError(unknown)
+        option = "step"
     able = [each for each in ENGINES.values() if option in ("auto", each.option) and each.needs <= setup.problem.knows]
     refused: dict[Engine, str] = {}
     costs = {each: each.cost(setup, wanted) for each in able}

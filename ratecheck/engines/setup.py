@@ -66,6 +66,11 @@ class Setup:
         return self.algorithm.metric(self.trace.rate, self.problem.n)
 
     @property
+    def noisy(self) -> bool:
+        """Whether something is added to gradients."""
+        return bool(self.noise.any()) or self.law.relative > 0
+
+    @property
     def algorithm(self) -> Algorithm:
         """The algorithm that runs."""
         return self.method.algorithm
@@ -439,10 +444,17 @@ def check_linear(ready: Setup, engine: str) -> None:
     """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was requested."""
     if not ready.algorithm.linear:
         raise InputError(f"{ready.method.spoken} is not linear: {engine} needs coefficients; use engine=step")
+    check_law(ready, engine)
+
+
+def check_law(ready: Setup, engine: str) -> None:
+    """Raise `InputError` where second moments do not follow from the level of the noise."""
     if not ready.law.additive:
         raise InputError(
             f"{ready.law.kind} noise depends on the point, which {engine} does not follow: use engine=step"
         )
+    if ready.noisy and not ready.law.followed:
+        raise InputError(f"{ready.law.kind} noise of this index has no variance, which {engine} needs: use engine=step")
 
 
 def check_tabled(ready: Setup, engine: str) -> None:
@@ -456,7 +468,7 @@ def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, samples that are drawn, who takes part, or what is sent."""
     batches = ready.problem.batch is not None
     coins = ready.compression > 0 or ready.mixes < 1
-    return bool(ready.noise.any()) or batches or coins or not ready.trace.deterministic
+    return ready.noisy or batches or coins or not ready.trace.deterministic
 
 
 def is_normal(ready: Setup) -> bool:
@@ -540,6 +552,8 @@ def with_law(ready: Setup, law: str | NoiseLaw | None) -> Setup:
     found = build(law) if isinstance(law, str) else law
     if ready.noise.any() and not found.variance:
         raise InputError(f"the noise is said to be {found.kind}, and a sigma is above 0")
+    if found.relative and ready.algorithm.oracle == "prox":
+        raise InputError(f"{ready.method.name} solves its inner problems exactly, so that its oracle has no noise")
     return replace(ready, law=found)
 
 

@@ -130,7 +130,7 @@ def _write(file: IO[bytes], content: bytes) -> None:
 
 
 def _read(file: IO[bytes]) -> bytes:
-    """What `_write` wrote; raises `EOFError` where the other side has ended."""
+    """The message that `_write` wrote; raises `EOFError` where the other side has ended."""
     head = file.read(_HEAD.size)
     content = file.read(*_HEAD.unpack(head)) if len(head) == _HEAD.size else b""
     if len(head) < _HEAD.size or len(content) < _HEAD.unpack(head)[0]:

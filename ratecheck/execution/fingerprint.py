@@ -32,7 +32,7 @@ def fingerprint() -> dict[str, str]:
 
 
 def differences(mine: dict[str, str], other: dict[str, str]) -> str:
-    """What differs, in words; empty where nothing does."""
+    """The differences, in words; empty where there are none."""
     return ", ".join(
         f"{name}: {other.get(name)} there, {mine[name]} here" for name in mine if mine[name] != other.get(name)
     )

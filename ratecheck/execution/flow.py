@@ -33,7 +33,7 @@ class Future(Protocol):
 
 
 class Pool(Protocol):
-    """What does tasks. ``lost`` are the errors that say that workers were lost, and all that they had with them."""
+    """A pool of workers. ``lost`` are the errors that say that workers were lost, and all that they had with them."""
 
     lost: tuple[type[BaseException], ...]
 

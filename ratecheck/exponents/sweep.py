@@ -278,6 +278,8 @@ def unmeasurable(statement: Statement) -> str:
     if _measurable(statement):
         return ""
     claim, vocabulary = statement.claims[0], statement.vocabulary
+    if statement.in_probability:
+        return f"{statement.key} claims something with a probability; needed is a bound on expectations"
     if not statement.order_only and claim.metric.over is Over.MEAN_OF_ROUNDS:
         names = [name for name in names_in(claim.bound) if vocabulary[name].role is Role.MEASURED]
         return (
@@ -293,7 +295,9 @@ def unmeasurable(statement: Statement) -> str:
 def _measurable(statement: Statement) -> bool:
     claim, vocabulary = statement.claims[0], statement.vocabulary
     constant = all(vocabulary[name].role is not Role.MEASURED for name in names_in(claim.bound))
-    return not statement.order_only and constant and claim.metric.over is Over.MEAN_OF_ROUNDS
+    return (
+        not (statement.order_only or statement.in_probability) and constant and claim.metric.over is Over.MEAN_OF_ROUNDS
+    )
 
 
 @dataclass
@@ -389,7 +393,7 @@ def _together(columns: Sequence[Array | None]) -> Array | None:
 
 
 def _measure(runner: _Runner, point: SweepPoint) -> _Measured | str:
-    """What `verify` says at a point, or why there is no number."""
+    """The verdict of `verify` at a point, or why there is no number."""
     try:
         verdict, seen = runner.run(point, curves=runner.options.engine == "step")
     except InputError as error:

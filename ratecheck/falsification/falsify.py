@@ -30,7 +30,7 @@ from ratecheck.families.cube import Cube
 from ratecheck.families.registry import later_shapes, shapes
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
-from ratecheck.settings.applicability import foreign
+from ratecheck.settings.applicability import check_expectations, foreign
 from ratecheck.settings.convexity import any_sign
 
 # Slack, tightness 1/2, up to which noise on piecewise quadratics is tried further.
@@ -57,6 +57,7 @@ def falsify(
     if reasons := foreign(statement):
         return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
     whole("seed", seed, 0)
+    check_expectations(statement, "the search")
     numbers = checked(statement, fixed or {})
     cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
     told = report or (lambda *_: None)

@@ -34,7 +34,7 @@ _MOST_STEPS = 4
 
 
 class Choices(Sizes):
-    """What the coordinates of a cube say of step sizes and of claimed constants."""
+    """Step sizes and claimed constants by the coordinates of a cube."""
 
     @cached_property
     def restricted(self) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ class Choices(Sizes):
     def _interval(
         self, name: str, known: Mapping[str, float], free: tuple[str, ...], later: Sequence[str]
     ) -> Interval | None:
-        """What the conditions admit of a step size or a parameter; None where that is not known."""
+        """The interval that the conditions admit of a step size or a parameter; None where that is not known."""
         statement = self.statement
         try:
             return Region.of(statement, known, free).admissible()[name]

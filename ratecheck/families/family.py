@@ -89,9 +89,9 @@ class Family(ABC):
         return given
 
     def text(self, statement: Statement) -> str:
-        """What its problems are for a statement, in words."""
+        """The family's problems for a statement, in words."""
         return self.name
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
-        """What a search in these families has not tried."""
+        """The problems that a search in these families has not tried."""
         return ("functions that are not quadratic",) if all(each.quadratic for each in others) else ()

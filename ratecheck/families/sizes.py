@@ -32,7 +32,7 @@ _ONE_STEP = 0.25
 
 
 class Sizes:
-    """What the coordinates of a cube say of the run's sizes; numbers that are ``fixed`` are those of all instances."""
+    """The run's sizes by the coordinates of a cube; numbers that are ``fixed`` are those of all instances."""
 
     def __init__(self, statement: Statement, shape: InstanceShape, fixed: Mapping[str, float] | None = None) -> None:
         self.statement, self.shape, self.fixed = statement, shape, fixed or {}

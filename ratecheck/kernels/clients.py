@@ -7,7 +7,8 @@ streams are the columns of ``keys`` (2, rows).
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.oracle import add_gaussian, oracle
+from ratecheck.kernels.noise import add_law
+from ratecheck.kernels.oracle import oracle
 from ratecheck.kernels.random import COMPRESSION, NOISE, counter_tag, philox
 
 
@@ -52,16 +53,17 @@ def answer_rows(source, clients, firsts, keys, t, k, x, out):
 
 
 @kernel
-def add_gaussian_rows(noise, clients, firsts, keys, t, k, out):
-    """Add the Gaussian noise of the clients' local step k of round t, of standard deviation noise (d,), to out."""
+def add_law_rows(law, shape, noise, clients, firsts, keys, t, k, out):
+    """Add the noise of the clients' local step k of round t to their answers out (R, d), as `noise.add_law` does."""
     B = widest(firsts)
     answer, streams = np.empty((out.shape[1], B)), np.empty((2, B), dtype=np.uint64)
+    words = np.empty((4, B), dtype=np.uint64)
     for c in range(len(clients)):
         first, lanes = firsts[c], firsts[c + 1] - firsts[c]
         load(out, first, lanes, answer)
         for lane in range(lanes):
             streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
-        add_gaussian(noise, clients[c], t, k, answer, streams, lanes)
+        add_law(law, shape, noise, clients[c], t, k, answer, words, streams, lanes)
         store(answer, first, lanes, out)
 
 

@@ -5,6 +5,9 @@ SLOTS = 4
 # What becomes of the rows to which something is added: first set them to zero, or keep them.
 SET, ADD = 0, 1
 
+# Laws of noise that the kernels draw.
+GAUSSIAN, SIGNS, UNIFORM, STUDENT, RADIAL, RELATIVE = 0, 1, 2, 3, 4, 5
+
 # Lanes per vector; LLVM splits a vector where the machine's registers are narrower.
 WIDTH = 8
 

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.constants import GAUSSIAN
+from ratecheck.kernels.noise import add_law
 from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.kernels.random import BATCH, NOISE, counter_tag, philox
-from ratecheck.kernels.vectors import add_normals, add_part, add_product, affine, batch_gradient, weigh
+from ratecheck.kernels.vectors import add_part, add_product, affine, batch_gradient, weigh
 
 AFFINE = 0
 LOGISTIC = 1
@@ -32,7 +34,7 @@ class Oracle(NamedTuple):
     every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J breakpoints and then the J + 1 curvatures
     between them. SAMPLED: M and c have twice n entries, and the answer M_i x - c_i is off by M_(n+i) x - c_(n+i) to
     either side, with signs of their own for the first ``d_u`` coordinates and each half of the others. ``noise`` (d,)
-    is the standard deviation of additive noise, Gaussian or, with ``signs``, of that size to either side.
+    is the size of the noise and ``law`` with two numbers ``shape`` its law, see `ratecheck.kernels.noise.add_law`.
     """
 
     kind: Any
@@ -44,7 +46,8 @@ class Oracle(NamedTuple):
     batch: Any
     lambda_: Any
     noise: Any
-    signs: Any = False
+    law: Any = GAUSSIAN
+    shape: Any = (0.0, 0.0)
 
 
 @kernel
@@ -134,12 +137,6 @@ def exact_gradient(source, i, x, out, lanes):
 
 
 @kernel
-def entry(numbers, place):
-    """An entry, or 0 beyond the last one."""
-    return numbers[place] if place < len(numbers) else 0.0
-
-
-@kernel
 def oracle(source, i, t, k, x, out, words, keys, lanes):
     """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus noise per coordinate.
 
@@ -172,34 +169,8 @@ def add_samples(source, i, t, k, x, out, words, keys, lanes):
 
 @kernel
 def add_noise(source, i, t, k, out, words, keys, lanes):
-    """Add the noise of client i's local step k to out (d, B); ``words`` (4, B) is scratch."""
-    if source.signs:
-        add_signs(source.noise, i, t, k, out, words, keys, lanes)
-    else:
-        add_gaussian(source.noise, i, t, k, out, keys, lanes)
-
-
-@kernel
-def add_signs(noise, i, t, k, out, words, keys, lanes):
-    """Add noise[row] or -noise[row], with probability 1/2 each, to out (d, B); ``words`` (4, B) is scratch."""
-    half, tag = np.uint64(1) << np.uint64(31), counter_tag(NOISE, i)
-    if not noise.any():
-        return
-    for row in range(len(noise)):
-        if row % 4 == 0:
-            philox(row // 4, k, t, tag, keys, words, lanes)
-        word, size = row % 4, noise[row]
-        for lane in range(lanes):
-            out[row, lane] += size if words[word, lane] >= half else -size
-
-
-@kernel
-def add_gaussian(noise, i, t, k, out, keys, lanes):
-    """Add the Gaussian noise of client i's local step k, of standard deviation noise[row], to out (d, B)."""
-    for row in range(0, len(noise), 4):
-        s0, s1, s2, s3 = entry(noise, row), entry(noise, row + 1), entry(noise, row + 2), entry(noise, row + 3)
-        if s0 != 0.0 or s1 != 0.0 or s2 != 0.0 or s3 != 0.0:
-            add_normals(row // 4, k, t, counter_tag(NOISE, i), keys, s0, s1, s2, s3, row, out, lanes)
+    """Add the noise of client i's local step k to out (d, B), its answer without; ``words`` (4, B) is scratch."""
+    add_law(source.law, source.shape, source.noise, i, t, k, out, words, keys, lanes)
 
 
 @kernel

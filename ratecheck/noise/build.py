@@ -1,4 +1,4 @@
-"""Noise laws by name: ``gaussian``, ``signs``, ``none``, and those of other distributions."""
+"""Noise laws by name: ``gaussian``, ``student:NU``, ``pareto:ALPHA,P`` and so on, and those of other distributions."""
 
 from __future__ import annotations
 
@@ -23,5 +23,7 @@ def build(text: str) -> NoiseLaw:
         raise InputError(f"no noise {text!r}; {did_you_mean(name, [*KINDS])}")
     try:
         return KINDS[name](*(decimal(part) for part in rest.split(",") if rest))
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise InputError(f"noise {text!r}: {name} does not take these numbers") from None

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
-from ratecheck.aliases import Array
-from ratecheck.noise.law import Clients, Keys, NoiseLaw
+from ratecheck.noise.law import CompiledNoise
 
 
-class Gaussian(NoiseLaw):
-    """Independent standard normal xi_c: E xi_c^2 = 1, E xi_c^4 = 3. Compiled rounds draw it by the same function."""
+class Gaussian(CompiledNoise):
+    """Independent standard normal xi_c, drawn by the method of Box and Muller: E xi_c^2 = 1, E xi_c^4 = 3."""
 
     kind: ClassVar[str] = "gaussian"
     fourth = 3.0
     normal: ClassVar[bool] = True
-    compiled: ClassVar[bool] = True
 
-    def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
-        """See `NoiseLaw.add`: by the method of Box and Muller."""
-        from ratecheck.kernels.oracle import add_gaussian
+    def moment(self, order: float, d: int) -> float:
+        """See `NoiseLaw.moment`: (2/d)^(p/2) Gamma((d+p)/2)/Gamma(d/2), that of a chi variable."""
+        if order <= 0:
+            return math.inf
+        return math.exp(order / 2 * math.log(2 / d) + math.lgamma((d + order) / 2) - math.lgamma(d / 2))
 
-        add_gaussian(scale, i, t, k, out, keys, out.shape[1])
-
-    def add_rows(self, scale: Array, clients: Clients, firsts: Clients, keys: Keys, t: int, k: int, out: Array) -> None:
-        """See `NoiseLaw.add_rows`: by one kernel."""
-        from ratecheck.kernels.clients import add_gaussian_rows
-
-        if scale.any():
-            add_gaussian_rows(scale, clients, firsts, keys, t, k, out)
+    def sub_gaussian(self, d: int) -> float:
+        """See `NoiseLaw.sub_gaussian`: (1 - 2/(d s^2))^(-d/2) = e."""
+        return math.sqrt(2 / d / -math.expm1(-2 / d))

@@ -6,6 +6,7 @@ the group ``ratecheck.noise``, as in ``mine = "my_package:Mine"``.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import ClassVar
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
+from ratecheck.kernels.constants import GAUSSIAN
 
 Keys = NDArray[np.uint64]
 Clients = NDArray[np.int64]
@@ -23,24 +25,61 @@ class NoiseLaw(ABC):
     """Noise s_c xi_c in coordinate c, independent for clients and local steps; s (d,) is `Problem.noise`.
 
     xi_c has mean 0, ``variance`` E xi_c^2 and ``fourth`` E xi_c^4. With the variance 1 the noise of a block is
-    unbiased and E||noise||^2 = sigma^2 for the total sigma that is given.
+    unbiased and E||noise||^2 = sigma^2 for the total sigma that is given. Of a law without variance sigma is the root
+    of a moment, see ``order``; what is certified of it beyond moments of second order says `moment`, `sub_gaussian` and
+    `largest`.
     """
 
     # The law's name in messages and arguments.
     kind: ClassVar[str]
+    # Infinite where there is no variance.
     variance: float = 1.0
-    # Infinite where there is no fourth moment.
+    # Infinite where there is no fourth moment; at most this where it depends on the number of coordinates.
     fourth: float
+    # The moment by which statements on heavy tails measure it, E||noise||^order.
+    order: float = 2.0
     # Whether mean and covariance are 0 and diag(s^2) at every point, so that second moments of a run are followed.
     additive: ClassVar[bool] = True
+    # What the variance has beside sigma^2, in squares of the norm of the gradient; for laws that are not additive.
+    relative: float = 0.0
     # Whether sums of it are normal, so that the noise of many local steps is drawn at once.
     normal: ClassVar[bool] = False
-    # Whether compiled rounds draw it; else its `add` is called in every local step.
+    # Whether compiled rounds draw it, by the law of the kernels of this number and shape; else its `add` is called in
+    # every local step.
     compiled: ClassVar[bool] = False
-    # Whether they draw it as the same size to either side, and not as Gaussian noise.
-    signs: ClassVar[bool] = False
+    code: ClassVar[int] = GAUSSIAN
+    shape: tuple[float, float] = (0.0, 0.0)
     # Probabilities and values of an xi_c that has few, so that all outcomes may be followed; else empty.
     outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = ()
+
+    def __str__(self) -> str:
+        """Name and numbers, as `ratecheck.noise.build` takes them."""
+        return self.kind
+
+    @property
+    def followed(self) -> bool:
+        """Whether second moments of a run follow from sigma alone."""
+        return self.additive and math.isfinite(self.variance)
+
+    def moment(self, order: float, d: int) -> float:
+        """A bound of E||noise||^order/sigma^order for equal s in d coordinates; infinite where none is known.
+
+        By default that of the variance, for orders up to 2 (Jensen).
+        """
+        known = self.followed and 0 < order <= 2
+        return self.variance ** (order / 2) if known else math.inf
+
+    def largest(self, d: int) -> float:
+        """The largest ||noise||/sigma for equal s in d coordinates; infinite where it has no bound, the default."""
+        del d
+        return math.inf
+
+    def sub_gaussian(self, d: int) -> float:
+        """The s/sigma for which E exp(||noise||^2/s^2) <= e, for equal s in d coordinates, or a bound of it.
+
+        By default that of bounded noise.
+        """
+        return self.largest(d)
 
     @abstractmethod
     def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
@@ -60,6 +99,26 @@ class NoiseLaw(ABC):
             answers = np.ascontiguousarray(out[first:last].T)
             self.add(scale, i, t, k, answers, np.ascontiguousarray(keys[:, first:last]))
             out[first:last] = answers.T
+
+
+class CompiledNoise(NoiseLaw):
+    """A law that the kernels draw, ``code`` and ``shape`` saying which; see `ratecheck.kernels.noise.add_law`."""
+
+    compiled: ClassVar[bool] = True
+
+    def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
+        """See `NoiseLaw.add`."""
+        from ratecheck.kernels.noise import add_law
+
+        words = np.empty((4, out.shape[1]), dtype=np.uint64)
+        add_law(self.code, self.shape, scale, i, t, k, out, words, keys, out.shape[1])
+
+    def add_rows(self, scale: Array, clients: Clients, firsts: Clients, keys: Keys, t: int, k: int, out: Array) -> None:
+        """See `NoiseLaw.add_rows`: by one kernel."""
+        from ratecheck.kernels.clients import add_law_rows
+
+        if scale.any() or not self.additive:
+            add_law_rows(self.code, self.shape, scale, clients, firsts, keys, t, k, out)
 
 
 class IndependentNoise(NoiseLaw):

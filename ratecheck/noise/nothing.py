@@ -16,6 +16,16 @@ class NoNoise(NoiseLaw):
     normal: ClassVar[bool] = True
     compiled: ClassVar[bool] = True
 
+    def moment(self, order: float, d: int) -> float:
+        """See `NoiseLaw.moment`."""
+        del order, d
+        return 0.0
+
+    def largest(self, d: int) -> float:
+        """See `NoiseLaw.largest`."""
+        del d
+        return 0.0
+
     def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
         """See `NoiseLaw.add`: nothing."""
 

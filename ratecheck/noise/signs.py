@@ -5,27 +5,30 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-
-from ratecheck.aliases import Array
-from ratecheck.noise.law import IndependentNoise
+from ratecheck.kernels.constants import SIGNS
+from ratecheck.noise.law import CompiledNoise
 
 
-class Signs(IndependentNoise):
-    """xi_c is 1 or -1 with probability 1/2 each: E xi_c^2 = E xi_c^4 = 1.
+class Signs(CompiledNoise):
+    """xi_c is 1 or -1 with probability 1/2 each: E xi_c^2 = E xi_c^4 = 1, and ||noise|| = sigma.
 
     Of a problem whose samples have this law verdicts follow all outcomes, and draw none.
     """
 
     kind: ClassVar[str] = "signs"
     fourth = 1.0
-    compiled: ClassVar[bool] = True
-    signs: ClassVar[bool] = True
+    code: ClassVar[int] = SIGNS
     outcomes: ClassVar[tuple[tuple[Fraction, Fraction], ...]] = (
         (Fraction(1, 2), Fraction(-1)),
         (Fraction(1, 2), Fraction(1)),
     )
 
-    def quantile(self, u: Array) -> Array:
-        """See `IndependentNoise.quantile`."""
-        return np.where(u < 0.5, -1.0, 1.0)
+    def moment(self, order: float, d: int) -> float:
+        """See `NoiseLaw.moment`: 1, whatever the order."""
+        del order, d
+        return 1.0
+
+    def largest(self, d: int) -> float:
+        """See `NoiseLaw.largest`."""
+        del d
+        return 1.0

@@ -7,6 +7,7 @@ Every constant that the theorems of that paper need is certified for the data at
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -227,6 +228,22 @@ class Logistic(SingleLevel):
         push = self.rho * 3 * math.sqrt(3) / 8 * (1 + 1e-12) * math.sqrt((self.d_u > 0) + (self.d_v > 0))
         largest = float(_steepest(self.A).max()) + push
         return Constant(name, largest, Certificate.UPPER_BOUND, "slopes in [0, 1], and the regulariser's largest")
+
+    def expected_smoothness(self, start: Mapping[str, Array]) -> tuple[float, float, float]:
+        """See `Problem.expected_smoothness`: by the smoothness L_l of the samples, none of which is negative.
+
+        E||g_i||^2 = (1 - 1/B) ||grad f_i||^2 + (1/B) mean_l ||grad f_il||^2 for batches of B, drawn with replacement,
+        and ||grad f_il||^2 <= 2 L_l (f_il - inf f_il) <= 2 L_l f_il. So A = max L_l/B, and C is 2 A times a bound of
+        inf f_i, for which f_i(start) will do.
+        """
+        if self.batch is None:
+            return 0.0, 1.0, 0.0
+        u, v = self._point(*self.start(start))
+        regulariser = _penalty(u[None, :])[0] + _penalty(v)
+        values = np.logaddexp(0.0, -self._margins(u, v)).mean(axis=1) + self.rho * regulariser
+        smooth = np.square(self.A).sum(axis=2).max(axis=1) / 4 + 2 * self.rho
+        share = 1 / self.batch
+        return float(smooth.max()) * share, 1 - share, float((2 * smooth * values).max()) * share
 
     def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)

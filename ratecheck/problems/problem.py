@@ -330,6 +330,15 @@ class Problem(ProblemData):
         """
         return None
 
+    def expected_smoothness(self, start: Mapping[str, Array]) -> tuple[float, float, float] | None:
+        """(A, B, C) with E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C, for the samples that are drawn.
+
+        g_i is a client's gradient over its samples, without noise that is added; ``start`` is a point of which values
+        may be used. None where nothing is known.
+        """
+        del start
+        return (0.0, 1.0, 0.0) if self.batch is None and not self.law.outcomes else None
+
     def operator(self) -> tuple[Array, Array]:
         """(M, c) with M_i x - c_i client i's gradient, (n, d, d) and (n, d); raises `InputError` if not affine."""
         raise InputError(f"the gradients of a {self.kind} problem are not affine")

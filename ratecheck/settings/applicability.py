@@ -65,8 +65,15 @@ def certifiable(statement: Statement) -> dict[str, str]:
     }
 
 
+def check_expectations(statement: Statement, what: str) -> None:
+    """Raise `InputError` for a claim about the probability of runs, which ``what`` is not about."""
+    if statement.in_probability:
+        about = f"{what} is about expectations: 'ratecheck verify' counts runs"
+        raise InputError(f"{statement.key} claims something with a probability, and {about}")
+
+
 def foreign(statement: Statement) -> tuple[str, ...]:
-    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing.
+    """The parts of a statement that problems and runs do not know, or know as something else, in words.
 
     A default is no certificate. A free parameter of the analysis needs none: the statement holds whatever it is.
     """

@@ -60,6 +60,6 @@ def admits_minimiser(statement: Statement, names: list[str]) -> bool:
 
 
 def _has_pole(formula: sp.Expr, own: set[sp.Symbol]) -> bool:
-    """Whether it has a power of these symbols that is no positive number, or a logarithm of them."""
+    """Whether an expression has a power of these symbols that is no positive number, or a logarithm of them."""
     powers = any(power.base.free_symbols & own and not power.exp.is_positive for power in formula.atoms(sp.Pow))
     return powers or any(each.free_symbols & own for each in formula.atoms(sp.log))

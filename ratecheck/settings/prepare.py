@@ -26,7 +26,7 @@ ParticipationLike: TypeAlias = str | os.PathLike[str] | Participation
 
 @dataclass(frozen=True)
 class Inputs:
-    """What `verify` takes: the problem, the line that names it, the numbers, and the participation if it was given."""
+    """Arguments of a verdict: the problem, the line that names it, the numbers, and the participation if given."""
 
     problem: Problem
     name: str
@@ -62,7 +62,7 @@ def prepare_with(
     given: Mapping[str, Any],
     participation: ParticipationLike | None,
 ) -> Inputs:
-    """What `verify` takes, with a participation whose sizes are taken where ``given`` has none.
+    """The arguments of a verdict, with a participation whose sizes are taken where ``given`` has none.
 
     Raises `InputError` also for a number in ``given`` that the participation contradicts.
     """

@@ -18,6 +18,8 @@ from ratecheck.certification.local_work import Work
 from ratecheck.engines import setup
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
+from ratecheck.noise import NoiseLaw
+from ratecheck.noise.build import build
 from ratecheck.participation import Graph, Participation, Trace, Uniform
 from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
@@ -51,6 +53,7 @@ class Options:
     sides even where a step size breaks the statement's conditions. ``traces`` is the number of sampled participation
     traces for a statement about each of them, or about their mean. ``vacuity`` computes the T from which on the bound
     is not vacuous. ``rigorous`` lets the interval engine decide where rounding alone leaves a claim inconclusive.
+    ``noise`` is the law of the noise, or its name as `ratecheck.noise.build` takes it; None for that of the problem.
     Raises `InputError` for values that make no sense.
     """
 
@@ -63,6 +66,7 @@ class Options:
     traces: int = 3
     vacuity: bool = True
     rigorous: bool = True
+    noise: str | NoiseLaw | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in _ENGINES:
@@ -72,6 +76,8 @@ class Options:
         whole("traces", self.traces, 1)
         if self.threads is not None:
             whole("threads", self.threads, 1)
+        if isinstance(self.noise, str):
+            object.__setattr__(self, "noise", build(self.noise))
         if not 0 < real("level", self.level) < 0.5:
             raise InputError(f'level={self.level:g} breaks "0 < level < 0.5": it is the probability of a wrong verdict')
 
@@ -131,6 +137,13 @@ class Setting:
         return whole(name, self.sizes.get(role, default), 0, setup.LARGEST_RUN)
 
     @property
+    def law(self) -> NoiseLaw:
+        """The law of the noise."""
+        given = self.options.noise
+        assert not isinstance(given, str)
+        return self.problem.law if given is None else given
+
+    @property
     def rounds(self) -> int:
         """The rounds at whose start the run is recorded: T, 0 where there is none, and one more for claims on x^T."""
         T = self.size("rounds")
@@ -159,7 +172,7 @@ class Setting:
         samples, cocoercive = (each in assumed for each in (Assumption.EVERY_SAMPLE, Assumption.COCOERCIVE_OPERATOR))
         return CertifiedCase(
             self.problem, trace, self.rounds or None, self.noise, self.parameters, self.start, self._work, samples,
-            cocoercive,
+            cocoercive, None if self.options.noise is None else self.law,
         )  # fmt: skip
 
     @cached_property

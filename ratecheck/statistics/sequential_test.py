@@ -26,7 +26,7 @@ _NO_NUMBER = "left minus right is no finite number in some replicate"
 # Runs that are drawn where each is a check of its own.
 _RUNS = 256
 # Where nothing is random the sides may agree to the last digits; rounding decides nothing.
-_TIE = 1e-12
+TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ def decide(
 
 
 def _rounding(left: Array, right: Array, tie: Tie | None) -> Array:
-    """What rounding does to left - right, per check."""
+    """A bound of the rounding error of left - right, per check."""
     with np.errstate(all="ignore"):
-        least = np.asarray(_TIE * (np.abs(left) + np.abs(right)).mean(axis=0))
+        least = np.asarray(TIE * (np.abs(left) + np.abs(right)).mean(axis=0))
         return least if tie is None else np.maximum(least, sum(tie(len(left))))
 
 

@@ -146,7 +146,7 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
 
 
 def _scale(statement: Statement, quantity: Quantity, values: Mapping[str, float]) -> float | None:
-    """What `any_value` takes where the smoothness is known; None where it is not."""
+    """The value that `any_value` takes where the smoothness is known; None where it is not."""
     smooth = next((name for name, fact in statement.vocabulary.facts.items() if fact == "L" and name in values), None)
     if smooth is None:
         return None

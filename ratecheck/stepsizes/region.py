@@ -203,7 +203,7 @@ class _SectionIntervals:
         return self._found[x]
 
     def beside(self, x: float, side: int) -> tuple[str, ...]:
-        """What makes the lower (0) or upper (1) end of the section at x."""
+        """The condition at the lower (0) or upper (1) end of the section at x."""
         interval = self.at(x)
         return () if interval is None else self._named(interval.because[side])
 

@@ -54,7 +54,7 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
         **setting.start,
     )
     _check_further(setting, ready)
-    return ready
+    return setup.with_law(ready, setting.options.noise)
 
 
 def _check_further(setting: Setting, ready: setup.Setup) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.statement import Claim, Over
+from bounds.statement import Claim, Over, number
 from bounds.symbols import Vocabulary
 from ratecheck.aliases import Array
 from ratecheck.engines.expectation import Place
+from ratecheck.statistics.binomial import quantile, quantile_bounds
 from ratecheck.statistics.confidence import radius
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.verification import claim_sides as sides
@@ -28,13 +29,15 @@ class Entries:
     """Both sides of a claim, (entries,), or (replicates, entries) where they were sampled.
 
     ``rounding`` is what the left side may be off by, zero where that is not known. ``places`` names round and client of
-    each entry; None where entries are rounds 0, 1, ....
+    each entry; None where entries are rounds 0, 1, .... ``chance`` is that of the quantiles which a claim in
+    probability bounds; None for means.
     """
 
     left: Array
     right: Array
     rounding: Array
     places: Sequence[Place] | None = None
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,28 +80,30 @@ def entries(
         if symbol.name in errors:
             share = sides.evaluate(weight, vocabulary, values, records)
             rounding = rounding + np.abs(share) * errors[symbol.name]
-    return Entries(left, right, rounding, places)
+    return Entries(
+        left, right, rounding, places, None if claim.probability is None else number(claim.probability, values)
+    )
 
 
 def courses(claim: Claim, seen: Sequence[Entries]) -> tuple[Course, ...]:
     """The curves of a claim in a figure; ``seen`` has one item per participation that was drawn."""
     if all(len(each.left.T) == 1 for each in seen):
-        left, right = (
-            np.array([float(np.mean(side)) for side in pair]) for pair in zip(*map(_pair, seen), strict=True)
-        )
+        left, right = (np.array([*map(float, each)]) for each in zip(*map(_single, seen), strict=True))
         off = np.array([float(np.mean(each.rounding)) for each in seen])
         x, none = np.arange(1.0, len(seen) + 1), np.zeros(len(seen))
         return (Course(claim.name, RUN, 1, x, _cut(left, off), none, right, none, off),)
     return tuple(_course(claim, each) for each in seen)
 
 
-def _pair(each: Entries) -> tuple[Array, Array]:
-    return each.left, each.right
+def _single(each: Entries) -> tuple[float, float]:
+    """Both sides of a run's only entry: means, or the quantile of the left one."""
+    left = float(np.mean(each.left)) if each.chance is None else float(quantile(each.left.ravel(), each.chance))
+    return left, float(np.mean(each.right))
 
 
 def _course(claim: Claim, found: Entries) -> Course:
     pairs = claim.metric.over is Over.NO_RUN
-    left, left_error = _mean(found.left)
+    left, left_error = _mean(found.left) if found.chance is None else _quantile(found.left, found.chance)
     right, right_error = _mean(found.right)
     off = np.broadcast_to(found.rounding, found.left.shape)
     off = off if off.ndim == 1 else off.mean(axis=0)
@@ -129,6 +134,16 @@ def _mean(side: Array) -> tuple[Array, Array]:
     if len(side) == 1:
         return side[0], np.zeros_like(side[0])
     return side.mean(axis=0), radius(side, LEVEL / 2)
+
+
+def _quantile(side: Array, chance: float) -> tuple[Array, Array]:
+    """The quantile over replicates, and the half width of its band, infinite where there are too few."""
+    if side.ndim == 1 or len(side) == 1:
+        return side.reshape(-1, side.shape[-1])[0], np.zeros(side.shape[-1])
+    middle = quantile(side, chance)
+    low, high = quantile_bounds(side, chance, LEVEL / 2)
+    with np.errstate(invalid="ignore"):
+        return middle, np.maximum(middle - low, high - middle)
 
 
 def _least_slack(excess: Array, places: Sequence[Place]) -> tuple[NDArray[np.int64], Array, int]:

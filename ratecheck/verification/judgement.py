@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +21,7 @@ from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.records import recorded
 from ratecheck.engines.wanted import Wanted
-from ratecheck.errors import BeyondFloatsError, NoValueError
+from ratecheck.errors import BeyondFloatsError, InputError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
@@ -186,7 +187,13 @@ def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     """The verdict of the first engine that follows the run to what the statement compares."""
     setting = request.setting
     want = wanted(setting, by_round=request.reporting.observe is not None or bool(request.along))
-    engine, unrecorded = choose(ready, want, setting.options.engine)
+    option = setting.options.engine
+    if setting.statement.in_probability and setup.is_random(ready):
+        if option == "exact":
+            raise InputError(f"{setting.statement.key} is about the runs that meet a bound: use engine=step")
+        # Of the best round too, which is then one of the run.
+        option, want = "step", replace(want, means=False, best_round=False)
+    engine, unrecorded = choose(ready, want, option)
     base = replace(base, engine=engine.option)
     if not ready.algorithm.linear:
         note = f"{ready.method.spoken} is not linear: its run is followed step by step"
@@ -282,12 +289,22 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
     seen = measured(setting, ready, request.along, means, runs.drawn)
     _observe(request, base.values, None, records)
     base = replace(base, outcome=outcome, comparisons=tuple(comparisons))
+    supposing = any(decision.supposes for decision in decisions)
+    if outcome is Outcome.HOLDS and supposing and (missing := _no_moment(ready)):
+        return Judged(replace(base, outcome=Outcome.INCONCLUSIVE, reasons=(missing,)), seen)
     no_number = tuple(dict.fromkeys(c.missing for c in comparisons if c.missing))
     if no_number and outcome is not Outcome.VIOLATED:
         return Judged(replace(base, reasons=no_number), seen)
     caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
     supposed = dict.fromkeys(decision.supposes for decision in decisions if decision.outcome is outcome)
     return Judged(replace(base, notes=(*base.notes, *caveats), supposes=tuple(filter(None, supposed))), seen)
+
+
+def _no_moment(ready: setup.Setup) -> str:
+    """Why squares of the run have no second moment, as bounds of their means suppose; empty where that is not known."""
+    if not (ready.noise.any() and math.isinf(ready.law.fourth) and ready.algorithm.linear and ready.problem.affine):
+        return ""
+    return f"{ready.law} noise has no fourth moment, so that no confidence bound for squares from above is known"
 
 
 def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:

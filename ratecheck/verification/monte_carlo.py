@@ -10,13 +10,15 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from bounds.statement import Claim, Over, Relation, Statement
+from bounds.statement import Claim, Over, Relation, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.monte_carlo.rounding import step_rounding
+from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.settings.measured import measured_in, written_out
+from ratecheck.statistics.binomial import decide_chance
 from ratecheck.statistics.confidence import shares
 from ratecheck.statistics.sequential_test import SequentialDecision, Tie, decide, of_every_run
 from ratecheck.verification import claim_sides as sides
@@ -103,11 +105,17 @@ def judge(
     """
     vocabulary = statement.vocabulary
     parts = shares(share, [1.0] * len(statement.claims))
-    decisions = []
+    decisions: list[SequentialDecision] = []
+    ties: list[Tie] = []
     for claim, part in zip(statement.claims, parts, strict=True):
-        bounded = not_random(claim, vocabulary) and nonnegative(claim, vocabulary, values)
-        draw = partial(_both, claim, vocabulary, values, runs, bounded)
+        expected = claim.probability is None
+        bounded = expected and not_random(claim, vocabulary) and nonnegative(claim, vocabulary, values)
         tie = partial(_tie, claim, vocabulary, values, runs, given, bounded)
+        ties.append(tie)
+        if not expected:
+            decisions.append(_of_chance(claim, vocabulary, values, runs, level, part, first, given))
+            continue
+        draw = partial(_both, claim, vocabulary, values, runs, bounded)
         if measured_in(claim.metric.expr, vocabulary) & every_run:
             decisions.append(of_every_run(draw, runs.most, tie))
             continue
@@ -122,8 +130,40 @@ def judge(
             decision = replace(decision, outcome=Outcome.DIVERGED, caveat="some replicates leave the range of float64")
         decisions.append(decision)
     records = runs.records
-    pairs = zip(statement.claims, decisions, strict=True)
-    return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision in pairs]
+    found = zip(statement.claims, decisions, ties, strict=True)
+    return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision, tie in found]
+
+
+def chance(claim: Claim, values: Mapping[str, float]) -> float:
+    """The probability that a claim states; raises `InputError` where the numbers make it none."""
+    assert claim.probability is not None
+    found = number(claim.probability, values)
+    if not 0 < found <= 1:
+        raise InputError(f'the probability {claim.probability} = {found:g} breaks "0 < {claim.probability} <= 1"')
+    return found
+
+
+def _of_chance(
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    runs: Replicates,
+    level: float,
+    share: float,
+    first: int,
+    given: Collection[str],
+) -> SequentialDecision:
+    """The decision on a claim in probability: a run meets it in all rounds that it is about, or in the best one."""
+
+    def errors(drawn: int) -> Array:
+        left, right = _errors(claim, vocabulary, values, runs, given, bounded=False, drawn=drawn)
+        return left + right
+
+    return decide_chance(
+        lambda wanted: _both(claim, vocabulary, values, runs, bounded=False, wanted=wanted),
+        chance(claim, values), level, runs.most,
+        any_check=claim.metric.over is Over.BEST_ROUND, share=share, first=first, errors=errors,
+    )  # fmt: skip
 
 
 def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
@@ -171,6 +211,24 @@ def _tie(
     drawn: int,
 ) -> tuple[Array, Array]:
     """The rounding error of either side, per check, in the mean over the first replicates."""
+    found = _errors(claim, vocabulary, values, runs, given, bounded, drawn)
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        left, right = (each[:, 0].mean(axis=0, keepdims=True) for each in found)
+    else:
+        left, right = (each.mean(axis=0) for each in found)
+    return left, right
+
+
+def _errors(
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    runs: Replicates,
+    given: Collection[str],
+    bounded: bool,
+    drawn: int,
+) -> tuple[Array, Array]:
+    """The rounding error of either side in each of the first replicates, (replicates, checks)."""
     records = {name: array[:drawn] for name, array in runs.records.items()}
     if bounded:
         records = {name: _least(array) for name, array in records.items()}
@@ -179,9 +237,9 @@ def _tie(
     for expr in (claim.metric.expr, claim.bound):
         side = sides.enclosed(expr, vocabulary, values, records, errors, given)
         if claim.metric.over is Over.MEAN_OF_ROUNDS:
-            found.append(side.mean().error.mean(axis=0, keepdims=True))
+            found.append(side.mean().error[:, None])
         else:
-            found.append(side.error[:, sides.first_round(claim, side.error.shape[1]) :].mean(axis=0))
+            found.append(side.error[:, sides.first_round(claim, side.error.shape[1]) :])
     return found[0], found[1]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from bounds.numbers import apart
 from bounds.statement import Assumption, Given, Statement
 from ratecheck.aliases import Progress
+from ratecheck.certification.noise_facts import unmet_noise
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.certification.uncertified import lacking, may_continue, required, unmet
 from ratecheck.engines import setup
@@ -21,7 +22,7 @@ from ratecheck.inputs import floats
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
-from ratecheck.settings.applicability import foreign, steps_of_all, unlike
+from ratecheck.settings.applicability import check_expectations, foreign, steps_of_all, unlike
 from ratecheck.settings.convexity import not_quadratic
 from ratecheck.settings.on_trace import OnTrace, on_trace
 from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
@@ -77,6 +78,8 @@ def verify(
     with np.errstate(all="ignore"):
         setting = resolve(statement, problem, participation, given, options, starts)
         verdict = _on_declared(_verified(setting, Reporting(label, progress, observe)))
+    if options.noise is not None:
+        verdict = replace(verdict, notes=(f"the noise has the law {setting.law}", *verdict.notes))
     if np.ptp(setting.steps) == 0:
         return verdict
     listed = ",".join(f"{each:g}" for each in setting.steps[:_LISTED]) + (",..." if problem.n > _LISTED else "")
@@ -88,11 +91,13 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     reason = (
         unlike(statement, pattern, setting.size("participants"))
         or unmet(statement, setting.problem, pattern)
+        or unmet_noise(statement, setting.law, setting.noise)
         or not_quadratic(statement, setting.problem)
     )
     if reason:
         return no_verdict(setting, pattern, reporting, (reason,))
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        check_expectations(statement, "a step size for each participation")
         check_drawn(setting.problem)
         return _refuted(over_draws(setting, reporting))
     traces = setting.traces()

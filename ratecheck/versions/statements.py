@@ -231,7 +231,7 @@ def _about_the_same(one: Condition, two: Condition) -> bool:
 
 
 def _parts(old: Statement, new: Statement, points: SamplePoints) -> tuple[PartChange, ...]:
-    """What else changed."""
+    """The other changes."""
     found: list[PartChange] = []
     if old.algorithm != new.algorithm:
         found.append(PartChange(part="algorithm", old=old.method or "none", new=new.method or "none"))

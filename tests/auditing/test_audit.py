@@ -543,7 +543,7 @@ def test_remarks_are_counted_not_timed(monkeypatch):
     monkeypatch.setattr(finding, "QUESTIONS", hygiene.QUESTIONS)
     whole = finding.examine_step(step("toy/many-1", claim), room=True)
     assert whole.asked
-    assert "2 with room, 1 asked about in part" in audit_view.counts_text([found, whole])
+    assert "2 with slack, 1 examined in part" in audit_view.counts_text([found, whole])
 
 
 def test_room_is_asked_about_only_where_that_is_wanted():
@@ -558,7 +558,7 @@ def test_room_is_asked_about_only_where_that_is_wanted():
     assert whole.unused == ("third",)
     assert len(whole.loose) == 1
     assert "room" not in audit_view.counts_text([short])
-    assert "1 with room" in audit_view.counts_text([whole])
+    assert "1 with slack" in audit_view.counts_text([whole])
 
 
 def test_an_inequality_that_nothing_proves_is_searched_once(monkeypatch):

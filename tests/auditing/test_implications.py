@@ -52,6 +52,7 @@ def test_every_implication_of_the_first_paper_is_proved(implication):
     assert all(certificate.check(interior=True) for certificate in answer.certificates)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("key", "verdict"),
     [
@@ -325,6 +326,7 @@ def same(answer, before):
         assert sharpest == (None if other[2] is None else pytest.approx(other[2], rel=1e-6))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", [*QUICK, "fedsum/theorem-c.1", "fedsum/theorem-g.1", "fedsum/corollary-c.3"])
 def test_kept_answers_are_those_of_the_checker(key):
     """Verdict, certificate or solver, and every sharpest constant, for some that are quick."""

@@ -15,6 +15,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from each_key import each_key
 from second_reading import pfl as reading
 
 import bounds
@@ -28,8 +29,8 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 KEYS = tuple(statement.key for statement in bounds.statements("pfl"))
 VALUED = tuple(key for key in KEYS if not bounds.get(key).order_only)
 ORDER_ONLY = ("pfl/scaffold", "pfl/scaffold-prior")
-every_key = pytest.mark.parametrize("key", KEYS)
-every_key_of_every_paper = pytest.mark.parametrize("key", bounds.keys())
+every_key = each_key(KEYS)
+every_key_of_every_paper = each_key(bounds.keys())
 every_paper = pytest.mark.parametrize("paper", bounds.PAPERS)
 
 # The second reading has both parts of Lemma 3.6 under one key.
@@ -157,7 +158,7 @@ def test_every_key_is_read_twice_or_derived():
         assert sorted(names) == sorted(readers)
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key not in DERIVED])
+@each_key([key for key in KEYS if key not in DERIVED])
 def test_right_sides_equal_the_second_reading(key):
     """At 200 random points, to twelve digits; through `evaluate` wherever the statement has a value."""
     statement = bounds.get(key)
@@ -192,7 +193,7 @@ def ordered(pairs):
     return sorted(pairs, key=lambda pair: [float(f"{side:.9e}") for side in pair])
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key not in DERIVED and key not in INHERITED_RULES])
+@each_key([key for key in KEYS if key not in DERIVED and key not in INHERITED_RULES])
 def test_conditions_equal_the_second_reading(key):
     """The same pairs of sides at 200 random points, neither more nor fewer; a point may break them."""
     statement = bounds.get(key)
@@ -207,7 +208,7 @@ def test_conditions_equal_the_second_reading(key):
             assert close(one[1], other[1])
 
 
-@pytest.mark.parametrize("key", reading.CONDITIONS)
+@each_key(reading.CONDITIONS)
 def test_a_condition_holds_exactly_when_the_second_reading_says_so(key):
     """`evaluate` finds a point applicable if and only if left <= right for every pair; both happen."""
     key = "pfl/lemma-3.6-recursion" if key == "pfl/lemma-3.6" else key
@@ -230,7 +231,7 @@ def test_a_condition_holds_exactly_when_the_second_reading_says_so(key):
     assert outcomes == {True, False}
 
 
-@pytest.mark.parametrize("key", reading.PRESCRIBED)
+@each_key(reading.PRESCRIBED)
 def test_prescribed_step_sizes_equal_the_second_reading(key):
     """What `complete` fills in where no step size is given, at 200 random points, and it meets every condition."""
     statement = bounds.get(key)
@@ -477,7 +478,7 @@ def condition_scales(condition, vocabulary):
     )
 
 
-@pytest.mark.parametrize("key", VALUED)
+@each_key(VALUED)
 def test_claims_are_homogeneous(key):
     """Left side, every term of the right side and the trivial value change alike when f or x are rescaled."""
     statement = bounds.get(key)
@@ -505,7 +506,7 @@ def test_only_orders_are_exempt_from_scaling():
         assert not claim_scales(bounds.get(key).claims[0], bounds.get(key).vocabulary)
 
 
-@pytest.mark.parametrize("key", VALUED)
+@each_key(VALUED)
 def test_scaling_notices_a_dropped_factor(key):
     """Planted errors: in every term of every statement that has L, setting L = 1 breaks the homogeneity."""
     statement = bounds.get(key)
@@ -642,7 +643,7 @@ def test_required_is_exactly_what_an_evaluation_needs(key):
         assert f"{name} ({statement.vocabulary[name].meaning})" in refusal(key, **rest)
 
 
-@pytest.mark.parametrize("key", VALUED)
+@each_key(VALUED)
 def test_every_symbol_is_refused_outside_its_domain(key):
     """Zero, negative, fractional, NaN or infinite: whatever the symbol's domain excludes, at every statement."""
     statement = bounds.get(key)

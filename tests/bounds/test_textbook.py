@@ -62,9 +62,13 @@ def test_a_true_statement_withstands_a_search(key):
         assert falsify(bounds.get(key), Budget(1000), seed=seed).outcome is not Outcome.VIOLATED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", TWINS)
 def test_a_twin_is_caught(key):
-    """The search violates each, and the instance it saves does so when asked again."""
+    """The search violates each, and the instance it saves does so when asked again.
+
+    Daily each is violated, shrunk and read in ``tests/falsification/test_shrink_jointly.py``.
+    """
     found = falsify(bounds.get(key), Budget(150))
     assert found.outcome is Outcome.VIOLATED
     assert found.instance.verdict().outcome is Outcome.VIOLATED

@@ -76,6 +76,7 @@ def command():
     return lambda *words: _run([*words])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("asks", ASKED)
 @pytest.mark.parametrize("name", RIGHT)
 def test_every_function_of_a_bound_is_answered_or_refused(name, asks, mine, command, capsys, monkeypatch):

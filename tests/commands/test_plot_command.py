@@ -9,6 +9,7 @@ import sys
 from xml.etree import ElementTree as ET
 
 import pytest
+from each_key import each_key
 
 import bounds
 from ratecheck.cli import _run
@@ -190,7 +191,7 @@ def test_axes_are_logarithmic_and_in_the_papers_symbols(figure):
             assert left.x1 <= right.x0
 
 
-@pytest.mark.parametrize("key", bounds.keys())
+@each_key(bounds.keys())
 def test_every_left_side_can_be_set(key):
     """Matplotlib can set the mathematics of the whole catalogue, none falls back to plain text."""
     for claim in bounds.get(key).claims:

@@ -109,10 +109,11 @@ def test_statements_that_are_false_as_printed(key, tmp_path):
 def test_the_search_is_a_function_of_its_seed():
     """Same seed, same instance; the budget is kept."""
     statement = bounds.get("fedsum/theorem-4.1")
-    first, again = (falsify(statement, Budget(60), seed=3) for _ in range(2))
+    budget = Budget(60, by_term=False)
+    first, again = (falsify(statement, budget, seed=3) for _ in range(2))
     assert first.instance.fields() == again.instance.fields()
     assert first.evaluations == again.evaluations == 60
-    assert falsify(statement, Budget(60), seed=4).instance.fields() != first.instance.fields()
+    assert falsify(statement, budget, seed=4).instance.fields() != first.instance.fields()
 
 
 @pytest.mark.usefixtures("no_scouts")
@@ -177,15 +178,16 @@ def test_an_interrupt_keeps_the_best():
 def test_only_a_clock_that_the_user_sets_ends_a_search(monkeypatch):
     """A machine ten thousand times slower finds the same; with a clock the answer says how far it came."""
     statement, ticks = bounds.get("pfl/theorem-3.7"), itertools.count(step=60)
-    first = falsify(statement, Budget(40))
+    budget = Budget(20, by_term=False)
+    first = falsify(statement, budget)
     monkeypatch.setattr("ratecheck.falsification.falsify.time.monotonic", lambda: next(ticks))
-    slow = falsify(statement, Budget(40))
-    assert (slow.evaluations, slow.stopped, slow.clocked) == (40, "", False)
+    slow = falsify(statement, budget)
+    assert (slow.evaluations, slow.stopped, slow.clocked) == (20, "", False)
     assert slow.instance.fields() == first.instance.fields()
-    late = falsify(statement, Budget(40, seconds=200.0))
+    late = falsify(statement, dataclasses.replace(budget, seconds=200.0))
     assert late.clocked
-    assert 0 < late.evaluations < 40
-    wanted = f"stopped by the clock of 200 s after {late.evaluations} of 40 evaluations"
+    assert 0 < late.evaluations < 20
+    wanted = f"stopped by the clock of 200 s after {late.evaluations} of 20 evaluations"
     assert wanted in late.stopped
     assert "depends on this machine's speed" in late.stopped
     assert wanted in falsified_text(late).splitlines()[1]
@@ -194,7 +196,15 @@ def test_only_a_clock_that_the_user_sets_ends_a_search(monkeypatch):
     assert falsified_fields(late)["clocked"]
 
 
-@pytest.mark.parametrize("key", ["pfl/theorem-3.7", "fedsum/theorem-4.1", "fedsum/corollary-g.1-case-3", _LONG[0]])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "pfl/theorem-3.7",
+        "fedsum/theorem-4.1",
+        pytest.param("fedsum/corollary-g.1-case-3", marks=pytest.mark.long),
+        _LONG[0],
+    ],
+)
 def test_decoded_instances_meet_what_the_statement_assumes(key):
     """Random points of the cube give instances whose step sizes break no condition, as far as any are admissible."""
     statement = bounds.get(key)
@@ -221,8 +231,15 @@ def test_traces(kind):
         assert matrix[0].any()
 
 
-@pytest.mark.parametrize(("power", "outcome"), [(1, Outcome.VIOLATED), (2, Outcome.INCONCLUSIVE)])
-def test_clients_that_leave_for_good_are_searched(power, outcome):
+@pytest.mark.parametrize(
+    ("power", "outcome", "evaluations"),
+    [
+        (1, Outcome.VIOLATED, 400),
+        (2, Outcome.INCONCLUSIVE, 100),
+        pytest.param(2, Outcome.INCONCLUSIVE, 400, marks=pytest.mark.long),
+    ],
+)
+def test_clients_that_leave_for_good_are_searched(power, outcome, evaluations):
     """Steps along one old gradient: what they add up to grows as the square of the delay (FedSUM, Lemma C.4)."""
     statement = theorem(
         title="Staleness", algorithm="fedsum-b", left="stale_sum", over="whole_run", vocabulary="fedsum",
@@ -234,7 +251,7 @@ def test_clients_that_leave_for_good_are_searched(power, outcome):
         assumptions=["smoothness", "total_noise", "oblivious_participation"],
         step_products="eta == eta_l*eta_g", key="own/staleness",
     )  # fmt: skip
-    assert falsify(statement, Budget(400, by_term=False, functions=False)).outcome is outcome
+    assert falsify(statement, Budget(evaluations, by_term=False, functions=False)).outcome is outcome
 
 
 def test_shapes_of_a_statement():

@@ -43,6 +43,7 @@ def test_what_cannot_be_fixed_is_refused(fixed, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("fixed", [{"T": 5}, {"n": 3}, {"K": 2, "n": 3}, {"gamma_u": 0.25}])
 def test_a_shrunk_counterexample_has_them(fixed):
     """What was not to be varied is not made simpler either."""
@@ -98,6 +99,7 @@ def _without_order(order):
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("order", "words"), [("cyclic_blocks", "a fixed order"), ("reshuffled_blocks", "an order drawn anew in each epoch")]
 )

@@ -43,6 +43,7 @@ TRUE = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_wrong_rate_of_gradient_descent_is_refuted_by_a_slope_that_ends_in_a_bowl(seed):
     """By one client with one kink in two rounds, whatever the seed."""

@@ -60,6 +60,7 @@ TRUE = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_theorem_is_refuted_and_its_counterexample_is_small_and_kept(name, tmp_path):
     """Few rounds of two variables, proved in rationals; saved, read and asked again it says the same."""
@@ -115,6 +116,7 @@ def test_partial_gradients_are_looked_at_on_saddles_alone():
 CLASSICS = {each.statement.key: each.statement for each in CHAPTERS["saddle_points"]}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", CLASSICS)
 def test_a_classic_holds_and_says_too_much_with_two_fifths_of_its_right_side(key):
     """On the default min-max problem by the exact engine; the search refutes what is smaller."""

@@ -36,13 +36,14 @@ def divided(key, factor):
 @pytest.fixture(scope="module")
 def results():
     """The twins of the textbook, falsified and shrunk."""
-    return {key: rc.falsify(key, evaluations=300) for key in KEYS}
+    return {key: rc.falsify(key, evaluations=150) for key in KEYS}
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_headline_json_and_sentence_have_one_ratio(key, results):
     """Left side / right side read from the printed sentence; infinite where that has no bound, null in JSON."""
     result = results[key]
+    assert result.outcome is rc.Outcome.VIOLATED
     left, right = map(
         Fraction, re.search(r"left (?:>= |~ )?(\S+) (?:>|!=) right (?:~ )?(\S+)", result.as_text()).groups()
     )

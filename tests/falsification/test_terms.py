@@ -24,6 +24,7 @@ def scaled(key, term, factor):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", [KEY, "fedsum/theorem-d.1-repaired", "flame/theorem-2-unbiased-wide-repaired"])
 def test_every_term_of_a_sound_theorem_has_a_niche(key):
     """With an instance below the bound, on which this term is nearly all of it."""
@@ -42,6 +43,7 @@ def test_the_niche_of_the_initial_gap_has_the_known_constant():
     assert found["initial gap"] == pytest.approx(0.2564, abs=2e-3)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("term", "factor"), [("noise", 1 / 60), ("initial gap", 1 / 8), ("dissimilarity", 1 / 200)])
 def test_a_term_that_is_too_small_is_found_though_others_hide_it(term, factor):
     """`verify` confirms the instance, which is one of that term's niche."""

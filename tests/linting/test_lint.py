@@ -254,10 +254,17 @@ def test_settings_meet_the_conditions(name):
         assert all(each.holds for each in statement.check_conditions(values))
 
 
+# Papers of which each statement takes a second or more.
+LATER = ("fedsum", "simfbo", "flame")
+
+
 @pytest.mark.parametrize("evaluations", [0, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "paper",
-    [pytest.param(each, marks=pytest.mark.long) if each in ("fedsum", "simfbo") else each for each in bounds.PAPERS],
+    [
+        pytest.param(each, marks=pytest.mark.long) if each in ("fedsum", "simfbo", "flame") else each
+        for each in bounds.PAPERS
+    ],
 )
 def test_the_catalogue_has_no_error(paper, evaluations):
     """Nor a warning but about units, which some right statements of two papers do not have.

@@ -28,7 +28,7 @@ class Even(IndependentNoise):
 
 
 class Relative(NoiseLaw):
-    kind = "relative"
+    kind = "stretched"
     fourth = 1.0
     additive = False
 
@@ -45,7 +45,7 @@ RUN = {"K": 3, "T": 5, "gamma_u": 0.3, "gamma_v": 0.2, "eta_u": 1.2, "eta_v": 1.
 def even(monkeypatch, tmp_path):
     """Two laws of another distribution, installed."""
     with monkeypatch.context() as patched:
-        entries = "even = even_noise:Even\nrelative = even_noise:Relative"
+        entries = "even = even_noise:Even\nstretched = even_noise:Relative"
         installed(patched, tmp_path, "even_noise", SOURCE, noise=entries)
         yield build.build("even")
     forget()
@@ -124,10 +124,10 @@ def test_noise_may_depend_on_the_point():
     """A law that multiplies gradients by 3/2 is one of larger step sizes; engines of moments refuse it."""
     problem, pattern = Quadratic.synthetic(3, 2, 2, seed=1), Trace(np.ones((4, 3)))
     longer = rc.simulate("fedavg", problem, pattern, K=2, gamma_u=0.3, eta_u=1.0).metric
-    found = rc.simulate("fedavg", problem, pattern, K=2, gamma_u=0.2, eta_u=1.0, noise="relative:0.5").metric
+    found = rc.simulate("fedavg", problem, pattern, K=2, gamma_u=0.2, eta_u=1.0, noise="stretched:0.5").metric
     np.testing.assert_allclose(found, longer, rtol=1e-12)
-    with pytest.raises(InputError, match="relative noise depends on the point, which the leap engine does not follow"):
-        rc.simulate("fedavg", problem, pattern, K=2, gamma_u=0.2, eta_u=1.0, noise="relative", engine="leap")
+    with pytest.raises(InputError, match="stretched noise depends on the point, which the leap engine does not follow"):
+        rc.simulate("fedavg", problem, pattern, K=2, gamma_u=0.2, eta_u=1.0, noise="stretched", engine="leap")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_noise_may_depend_on_the_point():
     [
         ({"noise": "evn"}, "no noise 'evn'; did you mean 'even'"),
         ({"noise": "even:2"}, "noise 'even:2': even does not take these numbers"),
-        ({"noise": "relative:x"}, "noise 'relative:x': relative does not take these numbers"),
+        ({"noise": "stretched:x"}, "noise 'stretched:x': stretched does not take these numbers"),
         ({"noise": "none"}, "the noise is said to be none, and a sigma is above 0"),
         ({"noise": "signs", "engine": "leap"}, "the leap engine adds normal noise, and signs noise is not"),
     ],

@@ -58,6 +58,7 @@ def reached(second):
     return min(found), max(found)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", LINES)
 def test_second_derivatives_on_the_line(name):
     """They are bounded, and by what a grid reaches up to a thousandth."""
@@ -76,6 +77,7 @@ def test_what_has_no_bound_gets_none(growing):
     assert math.isinf(on_line(sp.diff(growing, X, 2)).high)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SPACES)
 def test_hessians_in_several_dimensions(name):
     """L is no smaller than at any of 4000 points, and not far above."""

@@ -1,5 +1,6 @@
 """Problems from SymPy: their form, their derivatives by differences, every constant against a dense grid."""
 
+import functools
 import itertools
 import math
 import re
@@ -28,12 +29,18 @@ SMOOTH = {
 }
 
 
-@pytest.fixture(params=SMOOTH, scope="module")
-def problem(request):
-    """A smooth problem that is neither quadratic nor piecewise."""
-    found = from_sympy(SMOOTH[request.param])
+@functools.cache
+def smooth(name):
+    """A smooth problem that is neither quadratic nor piecewise; its constants take seconds and are computed once."""
+    found = from_sympy(SMOOTH[name])
     assert isinstance(found, Symbolic)
     return found
+
+
+@pytest.fixture(params=SMOOTH)
+def problem(request):
+    """Each of them."""
+    return smooth(request.param)
 
 
 def grid(d, reach=12.0):
@@ -60,7 +67,7 @@ def plain(name):
 def test_curvature_against_a_grid(name):
     """L, mu and convexity: no point of the grid exceeds them, and L is not far above what is reached there."""
     functions, variables = plain(name)
-    problem = from_sympy(functions)
+    problem = smooth(name)
     points = grid(problem.d)
     points = points[np.random.default_rng(0).permutation(len(points))[:2500]] if problem.d > 1 else points
     spectra = [np.array([np.linalg.eigvalsh(H) for H in hessians(f, variables, points)]) for f in functions]

@@ -32,11 +32,11 @@ def _entry(request, tmp_path):
         del METHODS[name]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 def test_the_claim_is_violated(entry):
     """By an instance that is shrunk, can be read, and violates it again when it is asked by itself."""
     path, given = entry
-    found = rc.falsify(f"{path}:claimed", evaluations=100, **given)
+    found = rc.falsify(f"{path}:claimed", evaluations=200, **given)
     assert found.outcome is rc.Outcome.VIOLATED
     assert found.search.shrunk is not None
     assert found.instance.problem.n <= 2
@@ -44,7 +44,7 @@ def test_the_claim_is_violated(entry):
     assert rc.verify(f"{path}:claimed", instance=found.instance).outcome is rc.Outcome.VIOLATED
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 def test_the_corrected_form_is_not(entry):
     """Although instances meet its conditions; nor with other sizes than those of the page."""
     path, given = entry

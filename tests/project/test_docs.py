@@ -90,6 +90,15 @@ def test_start_page_commands_end_as_announced(copy):
     assert (folder / "theorem.png").stat().st_size > 10_000
 
 
+def test_what_was_corrected_is_refuted_as_claimed_and_not_as_corrected(copy):
+    """Every entry, as the page's own search says."""
+    folder = copy / "_generated" / "runs" / examples.run_folder(DOCS / "corrected.md").name
+    said = "\n".join(path.read_text() for path in folder.glob("*.txt"))
+    entries = (DOCS / "corrected.md").read_text().count("**Claim.**")
+    assert len(re.findall(r"^\w+   VIOLATED, left / right up to", said, re.MULTILINE)) == entries >= 8
+    assert len(re.findall(r"^  corrected: INCONCLUSIVE, left / right up to", said, re.MULTILINE)) == entries
+
+
 def test_installation_is_not_run():
     """The page shows how to install, and that block is not an example."""
     assert "pip install" in (DOCS / "start.md").read_text()

@@ -101,8 +101,9 @@ def agreement(statements, number, points):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_scouts_say_what_verdicts_say(paper):
-    """On some shapes of every statement; most of what has a verdict has a scout's slack."""
-    found = agreement(searched(paper), 3, 2)
+    """On some shapes of every statement, of every third of many; most of what has a verdict has a scout's slack."""
+    statements = searched(paper)
+    found = agreement(statements[::3] if len(statements) > 60 else statements, 3, 2)
     assert not found.wrong
     assert found.judged >= 5
     assert found.known >= 0.6 * found.judged

@@ -33,6 +33,8 @@ def load_benchmark():
 measured = load_benchmark()
 CASES = {case.name: case for case in measured.CASES}
 LEVEL, RUNS = 0.05, 2000
+# Verdicts of a whole check, which take longer than a bound.
+SETTLED = 100
 
 
 def too_often(count, runs, level):
@@ -250,7 +252,7 @@ def settle(excess, **changes):
     return decide(sides(excess), options.pop("level", LEVEL), len(excess), **options)
 
 
-def errors(draw, wrong, runs=200, **changes):
+def errors(draw, wrong, runs=SETTLED, **changes):
     """In how many runs `decide` ends with the wrong outcome."""
     return sum(settle(draw(), **changes).outcome is wrong for _ in range(runs))
 
@@ -265,12 +267,12 @@ def test_verdicts_err_no_more_often_than_the_level():
     def skewed():
         return rng.exponential(size=shape) - 1
 
-    assert not too_often(errors(skewed, Outcome.VIOLATED, nonnegative=True), 200, LEVEL)
-    assert too_often(errors(skewed, Outcome.VIOLATED, nonnegative=True, share=shape[1] * LEVEL), 200, LEVEL)
-    assert not too_often(errors(border, Outcome.VIOLATED), 200, LEVEL)
+    assert not too_often(errors(skewed, Outcome.VIOLATED, nonnegative=True), SETTLED, LEVEL)
+    assert too_often(errors(skewed, Outcome.VIOLATED, nonnegative=True, share=shape[1] * LEVEL), SETTLED, LEVEL)
+    assert not too_often(errors(border, Outcome.VIOLATED), SETTLED, LEVEL)
     # True everywhere but in one check, where the mean is 0.001: HOLDS is wrong.
     means = np.where(np.arange(shape[1]) == 7, 0.001, -5.0)
-    assert not too_often(errors(lambda: border() + means, Outcome.HOLDS), 200, LEVEL)
+    assert not too_often(errors(lambda: border() + means, Outcome.HOLDS), SETTLED, LEVEL)
     assert errors(lambda: border() + np.minimum(means, -5.0), Outcome.HOLDS, runs=20) == 20
 
 

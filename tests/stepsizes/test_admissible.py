@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import sympy as sp
+from each_key import each_key
 from short_theorem import DESCENT
 
 import bounds
@@ -144,7 +145,7 @@ def plausible(statement):
     return {name: sizes.get(name, 1.0) for name in names if name not in statement.settings}
 
 
-@pytest.mark.parametrize("key", list(bounds.keys()))
+@each_key(bounds.keys())
 def test_every_statement_has_an_answer(key):
     """Every key gives intervals that its own optimum and prescriptions lie in, a conflict, or has no step sizes."""
     statement = bounds.get(key)

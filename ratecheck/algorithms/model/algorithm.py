@@ -177,7 +177,7 @@ class Algorithm(ABC):
 
     @property
     def beyond(self) -> str:
-        """What a round does that coefficients do not say, in words; empty for nothing."""
+        """Effects of a round that coefficients do not say, in words; empty for none."""
         return "mixes clients on a graph" if self.mixed else "compresses at random" if self.compressed else ""
 
     @property
@@ -506,7 +506,7 @@ class LinearMaps:
         return tuple(groups)
 
     def _called(self, name: str, arguments: list[Variables], p: Parameters) -> Any:
-        """What a function returns; raises `InputError` where it changes what it is given."""
+        """The value of a method's function; raises `InputError` where it changes its arguments."""
         own = is_own(type(getattr(self.algorithm, "inner", self.algorithm)))
         before = [{each: np.array(value) for each, value in group.items()} for group in arguments] if own else []
         parameters = dict(p) if own else {}
@@ -658,7 +658,7 @@ class _LinearReader:
             return bool(np.all((np.abs(found - wanted) <= atol + 1e-9 * np.abs(wanted)) | ~np.isfinite(found)))
 
     def _numbers(self, name: object, given: Any, size: int, finite: Any = True) -> Any:
-        """What a function returned for a variable: numbers, one for each coordinate or for all, finite if required."""
+        """Numbers that a function returned for a variable: one for each coordinate or for all, finite if required."""
         try:
             values = np.asarray(given)
             if np.iscomplexobj(values):

@@ -113,7 +113,7 @@ def brief(value: object) -> str:
 
 
 def exactly(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of a method returns for rational numbers, in rational numbers.
+    """The value of a method's function at rational numbers, in rational numbers.
 
     Raises `MethodError` where it can do no exact arithmetic.
     """
@@ -164,7 +164,7 @@ def _binary(number: Any) -> Any:
 
 
 def _every(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """What holds numbers, with each of them converted."""
+    """A number, list or mapping with each of its numbers converted."""
     if isinstance(value, Mapping):
         return {name: _every(each, convert) for name, each in value.items()}
     if isinstance(value, (tuple, list)):

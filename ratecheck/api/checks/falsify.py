@@ -36,6 +36,7 @@ from ratecheck.falsification.search import Budget
 from ratecheck.falsification.shrink import left, shrunk
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
+from ratecheck.settings.applicability import check_expectations
 from ratecheck.verification.instance import Instance
 from ratecheck.views.checks.counterexample import WrittenCounterexample
 from ratecheck.views.checks.falsify import (
@@ -260,6 +261,8 @@ def falsify(
     chosen = select(statements)
     path = None if out is None else place_of("out", out)
     check_out(path, chosen)
+    for one in chosen:
+        check_expectations(one, "falsify")
     if pep:
         return _enclosed(chosen, parameters, named, seed)
     whole("workers", workers, 1)
@@ -273,9 +276,7 @@ def falsify(
         found, stop = _shared(tasks, told, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
-    unsearched = (
-        () if stop is None or not missing else (f"{ending.word(stop)}: nothing was asked about {', '.join(missing)}",)
-    )
+    unsearched = () if stop is None or not missing else (f"{ending.word(stop)}: not searched: {', '.join(missing)}",)
     remarks = (*unsearched, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
     result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, stop=stop, remarks=remarks)

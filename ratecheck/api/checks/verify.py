@@ -13,6 +13,7 @@ from ratecheck.api.given import Parameter, Parameters, StatementLike, place_of, 
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
+from ratecheck.noise import NoiseLaw
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant
 from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_with
@@ -115,6 +116,7 @@ def verify(
     traces: int = 3,
     instance: str | Path | Instance | None = None,
     ignore_conditions: bool = False,
+    noise: str | NoiseLaw | None = None,
     each: Callable[[VerifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
@@ -149,6 +151,9 @@ def verify(
         An instance that `falsify` found, or its file, to evaluate again; at most one statement, and no parameters then.
     ignore_conditions
         Compare even where a step size breaks the statement's conditions.
+    noise
+        Law of the noise, one of `ratecheck.noise`, or its name with its numbers: gaussian, signs, uniform, sphere,
+        student:NU, pareto:ALPHA,P, relative:RHO. By default that of the problem, Gaussian for most.
     each
         Called with the result of every statement as soon as there is one.
     parameters, **named
@@ -166,7 +171,7 @@ def verify(
     >>> rc.verify("pfl/theorem-3.7", n=10, m=9, K=25, T=50).outcome.value
     'HOLDS'
     """
-    options = Options(engine, seed, replicates, level, ignore_conditions, threads, traces)
+    options = Options(engine, seed, replicates, level, ignore_conditions, threads, traces, noise=noise)
     if instance is not None:
         return _again(instance, statements, {**(parameters or {}), **named}, options)
     chosen = select(statements)

@@ -23,6 +23,7 @@ from ratecheck.plain import picked_or_none
 from ratecheck.proving import certificate as certificates
 from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
+from ratecheck.settings.applicability import check_expectations
 from ratecheck.views.checks.falsify import falsified_text
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.prove import prove_fields, prove_text
@@ -109,6 +110,7 @@ def prove(
     ('PROVED', True)
     """
     wanted = one(statement)
+    check_expectations(wanted, "prove")
     with progress("looking for a proof"):
         proof = found_proof(wanted, numbers(parameters, named, wanted.vocabulary))
     result = ProveResult(proof, _searched(wanted, evaluations, seed))

@@ -46,7 +46,7 @@ class ChangedStep:
 
     @property
     def text(self) -> str:
-        """Such as ``129 on the right, -50%``."""
+        """The change in words, such as ``129 on the right, -50%``."""
         return f"{self.change}, {self.by}"
 
     @property

@@ -38,7 +38,7 @@ class Rewrite:
 
     @property
     def change(self) -> str:
-        """Such as ``max for mean in line 120 of lemmas.py``."""
+        """The change in words, such as ``max for mean in line 120 of lemmas.py``."""
         return f"{self.said} in line {self.place.lineno} of {Path(self.source.file).name}"
 
     @property

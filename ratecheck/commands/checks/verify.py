@@ -13,6 +13,7 @@ from ratecheck.commands.arguments import (
     engine_option,
     json_option,
     keys_argument,
+    noise_option,
     parse_values,
     print_remarks,
     print_result,
@@ -49,6 +50,7 @@ from ratecheck.participation.build import forms
 @click.option(
     "--ignore-conditions", is_flag=True, help="Compare even where a step size breaks the statement's conditions."
 )
+@noise_option
 @json_option
 def command(words: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.

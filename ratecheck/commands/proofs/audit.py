@@ -26,7 +26,7 @@ from ratecheck.errors import InputError
 @click.command(name="audit")
 @click.argument("paper", metavar="[PAPER|KEY|FILE.py]", required=False)
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
-@click.option("--room", is_flag=True, help="Also which hypotheses are not needed, and what room constants have.")
+@click.option("--room", is_flag=True, help="Also which hypotheses are not needed, and what slack constants have.")
 @click.option("--mutate", is_flag=True, help="Change every number, the direction and what is compared, one at a time.")
 @certificates_option
 @coq_option

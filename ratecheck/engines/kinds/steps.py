@@ -74,7 +74,7 @@ class StepEngine(Engine):
 
 
 def _unrecorded(setup: Setup, wanted: Wanted) -> str:
-    """What is not recorded, what is, and what would do."""
+    """The line about a quantity that is not recorded: which are, and which option would do."""
     symbols = {fact: name for name, fact in wanted.vocabulary.facts.items()}
     known = recorded(setup)
     missing, listed = (

@@ -149,7 +149,7 @@ class AffineRounds:
         return step, noise, error
 
     def _gradient(self, i: int, k: int = 0) -> Array:
-        """What the oracle's answer adds to the local variables in step k."""
+        """The oracle's contribution to the local variables in step k."""
         slots = self.setup.maps.local.slots
         return self._matrix("changes", i, self.local, self.point, part=k, column=slots)
 

@@ -468,7 +468,7 @@ class Moments:
     def _coins(
         self, members: Iterable[tuple[int, float, float]], to_server: Array
     ) -> tuple[list[Fluctuation], Array, Noise]:
-        """What compression adds for each (client, delay, probability that it takes part).
+        """The moments that compression adds for each (client, delay, probability that it takes part).
 
         These are fluctuations, what they are off in mean square in units of rounding, and noise. A coordinate v of
         a message becomes v + (xi - 1) v with E xi = 1 and Var xi = 1/q - 1, independent of all else.

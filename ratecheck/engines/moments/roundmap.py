@@ -186,7 +186,7 @@ class RoundMap:
         ]
 
     def _beside(self, moment: Moment) -> tuple[Array, Array, Array]:
-        """What noise and the mean of the state add to a covariance, and the diagonals for ``off`` and ``rounding``."""
+        """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
         _, pushed, size = self._moved(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
         return pushed + self.noise.covariance, off, self._rough(moment, size)

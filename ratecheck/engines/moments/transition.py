@@ -29,7 +29,7 @@ class Transition:
         return self.round_map.spread(self.moment)
 
     def _added(self, after: Array) -> list[Array]:
-        """What the round adds to the second moments of these rows of z'."""
+        """The terms that the round adds to the second moments of these rows of z'."""
         if 2 * len(after) < after.shape[1]:
             return self.round_map.spread_of(after, self.moment)
         return [sandwich(after, added) for added in self._spread]

@@ -18,7 +18,7 @@ def oracle(setup: Setup, name: str) -> Oracle | CalledOracle:
     lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
     drawn = setup.law.compiled or not setup.problem.compiled
     found = setup.problem.oracle(name, setup.noise if drawn else np.zeros_like(setup.noise), lambda_)
-    return found if isinstance(found, CalledOracle) else found._replace(signs=setup.law.signs)
+    return found if isinstance(found, CalledOracle) else found._replace(law=setup.law.code, shape=setup.law.shape)
 
 
 def compiled(setup: Setup, name: str) -> Oracle:

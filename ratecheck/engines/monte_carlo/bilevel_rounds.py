@@ -110,7 +110,7 @@ class RoundSums:
         }
 
     def _changes(self, taken: Array) -> dict[str, Array]:
-        """What the server's step along -rho*gamma*taken changes, without the cancellation of a difference."""
+        """The change by the server's step along -rho*gamma*taken, without the cancellation of a difference."""
         x, y, v = (self.start[rows] for rows in self.blocks.values())
         gammas = (float(self.setup.step_sizes[f"gamma_{block}"]) for block in _BLOCKS)
         dx, dy, dv = (-self.rho * gamma * taken[rows] for gamma, rows in zip(gammas, self.blocks.values(), strict=True))

@@ -53,7 +53,7 @@ class Calls:
         clients: Integers,
         values: Mapping[str, Any] | None = None,
     ) -> tuple[Arrays, ...]:
-        """What a function returns for rows of ``clients`` (rows,) in round t.
+        """The value of a client's function for rows of ``clients`` (rows,) in round t.
 
         ``values`` are parameters beside those of the clients, numbers or arrays (rows,).
         """
@@ -63,7 +63,7 @@ class Calls:
     def by_server(
         self, name: str, t: int, arguments: tuple[Arrays, ...], values: Mapping[str, Any] | None = None
     ) -> tuple[Arrays, ...]:
-        """What a function of the server returns in round t, for rows that are replicates."""
+        """The value of a server's function in round t, for rows that are replicates."""
         return self._call(name, t, arguments, None, values or {}, server=True)
 
     def _call(

@@ -185,7 +185,7 @@ class _Block:
         self._aggregate(t, total, mask.sum(axis=0))
 
     def _local(self, t: int, rows: ClientRows, total: Arrays) -> None:
-        """What some clients do in round t; their messages are added to ``total``."""
+        """The local steps of some clients in round t; their messages are added to ``total``."""
         calls, clients = self.calls, rows.by_row
         places = self._places(rows)
         before = {name: array[places] for name, array in self.clients.items()}
@@ -261,7 +261,7 @@ class _Block:
         return self.shared.by_block(move(self.shared.source.answers(rows, t, k, x)))
 
     def _compressed(self, t: int, rows: ClientRows, message: Arrays) -> Arrays:
-        """What the clients send in round t: each coordinate of what is compressed with probability q, over q."""
+        """The messages of the clients in round t: each coordinate of what is compressed with probability q, over q."""
         q, found = float(self.setup.step_sizes["q"]), dict(message)
         names = self.setup.algorithm.compressed
         ends = np.cumsum([0, *(message[name].shape[1] for name in names)])

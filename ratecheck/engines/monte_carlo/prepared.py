@@ -75,10 +75,10 @@ def prepared(kind: Callable[[Setup], K], setup: Setup, *others: object) -> K:
 
 
 def _numbers(setup: Setup) -> tuple[object, ...]:
-    """What a kernel depends on beside the problem, as values that can be compared."""
+    """All that a kernel depends on beside the problem, as values that can be compared."""
     sizes = ((name, _plain(value)) for name, value in sorted(setup.step_sizes.items()))
     arrays = setup.local_steps, setup.weights, setup.point, setup.noise
-    return setup.records, *sizes, *map(_plain, arrays)
+    return setup.records, setup.law.kind, setup.law.shape, *sizes, *map(_plain, arrays)
 
 
 def _plain(value: float | Array | Any) -> object:

@@ -13,6 +13,7 @@ from ratecheck.algorithms.model.algorithm import Counts
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.constants import GAUSSIAN
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.exchange import Compression, Mixing
 from ratecheck.kernels.oracle import AFFINE, Oracle
@@ -88,7 +89,7 @@ def places(counts: Counts, starts: Integers) -> Integers:
 
 
 def compression(setup: Setup, sent: Array) -> Compression:
-    """What is sent of messages; ``sent`` are the coefficients of `Algorithm.sent`."""
+    """The part of messages that is sent; ``sent`` are the coefficients of `Algorithm.sent`."""
     algorithm = setup.algorithm
     rows = [np.arange(first, first + size) for first, size in _rows(setup, algorithm.message, algorithm.compressed)]
     q = float(setup.step_sizes["q"]) if rows else 1.0
@@ -145,7 +146,8 @@ def diagonal(setup: Setup, source: Oracle, step: Array) -> Diagonal:
     n, slots = setup.problem.n, step.shape[3]
     none = Diagonal(np.zeros(n, dtype=np.bool_), np.zeros((n, 0, 0)), np.zeros((n, 0, 0)), noisy=False)
     used, blocks, starts = setup.local_steps > 2 * slots, setup.block_of, setup.starts
-    if not setup.algorithm.tabled or source.signs or source.kind != AFFINE or step.shape[1] > 1 or not used.any():
+    other = not setup.algorithm.tabled or source.law != GAUSSIAN or source.kind != AFFINE
+    if other or step.shape[1] > 1 or not used.any():
         return none
     apart = blocks[:, None] != blocks
     if np.any(source.M.swapaxes(1, 2) != source.M) or source.M[:, apart].any():

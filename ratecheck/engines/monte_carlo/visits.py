@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.step import StepKernel
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.setup import Setup, check_law
 from ratecheck.errors import InputError
 from ratecheck.kernels.constants import WIDTH
 from ratecheck.kernels.oracle import AFFINE, add_noise
@@ -79,6 +79,7 @@ def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, Local
     kernel = StepKernel(setup)
     if kernel.source.kind != AFFINE:
         raise InputError(f"the local steps are followed on quadratic problems only, not on a {setup.problem.kind} one")
+    check_law(setup, "what follows its local steps")
     keys = stream_keys(seed, wanted)
     keys = np.ascontiguousarray(np.pad(keys, ((0, 0), (0, max(0, WIDTH - len(wanted)))), mode="edge"))
     return kernel, LocalMaps.of(setup), keys

@@ -206,7 +206,7 @@ class _Part(LinearForms):
         return self._clients[i, delay]
 
     def _increment(self, i: int, to_server: Ball, delay: int = 1) -> tuple[Ball, Ball]:
-        """What client i adds to the map of z, and to the covariance of the noise."""
+        """The terms of client i in the map of z, and in the covariance of the noise."""
         rows, noise = self._client_round(i, delay)
         stay = zeros(self.client, self.server + self.client + 1)
         stay[:, self.server : -1] = units(self.client, 0, self.client)
@@ -366,7 +366,7 @@ class _Part(LinearForms):
         return Q
 
     def participant(self, names: Sequence[str], i: int) -> dict[str, Entries]:
-        """What client i adds to records, and by how much a round in which it takes part moves its variables."""
+        """The terms of client i in the records, and by how much a round in which it takes part moves its variables."""
         a, width = self.algorithm, self.server + self.client + 1
         if a.uses_delay:
             raise UndecidedError("what a client does depends on when it took part before")

@@ -262,7 +262,7 @@ class _Centred:
         total: Array,
         beyond: Array,
     ) -> tuple[Array, Array]:
-        """What `_carried` says of every row of ``sums``, the exact moments being up to ``beyond`` above ``total``."""
+        """Bounds of `_carried` for all rows of ``sums``, the exact moments being up to ``beyond`` above ``total``."""
         roots, carried = self._roots(total + beyond), sums[-1]
         rough = self._sums(lengths, longer, once, beyond)[1]
         fresh = majorant(self.straight @ roots) + majorant(np.sqrt(self.T * np.diagonal(self.noise.covariance)))

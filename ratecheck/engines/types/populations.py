@@ -126,7 +126,7 @@ class _WithoutCount(dict[str, float]):
 
 @dataclass(frozen=True)
 class _TypeRound:
-    """What a participant of one type adds, in a round.
+    """The terms of a participant of one type, in a round.
 
     ``moved`` (server + client, server + client + 1) is R_g on (s, c_g, 1), ``own`` X_g; in units of rounding, the
     errors bound those of their entries. ``noise`` is that of one client in (s, c_g), ``own_noise`` that in its state.
@@ -273,7 +273,7 @@ class PopulationMoments(Moments):
     def _sent(
         self, members: Iterable[tuple[int, float, float]], to_server: Array
     ) -> tuple[list[Fluctuation], Array, Noise]:
-        """What compression adds for each (type, delay, probability that a client takes part); see `Moments._coins`.
+        """Moments of compression for each (type, delay, probability that a client takes part); see `Moments._coins`.
 
         With a the coefficients of a coordinate of the message on (s, c_g, 1) and b those of (s, c_g) on what is sent,
         omega the relative variance and V_g that of w_g, all clients of the type add
@@ -314,7 +314,7 @@ class PopulationMoments(Moments):
         return found, wrong, noise
 
     def _type(self, g: int, delay: float, to_server: Array) -> _TypeRound:
-        """What a client of type g does; of the mean state of its type it changes a share of 1/N."""
+        """The map of a client of type g; of the mean state of its type it changes a share of 1/N."""
         B, wrong, noise = self.increment(g, delay, to_server)
         share, own = np.ones(len(B)), slice(self.server, None)
         share[own] /= self.counts[g]
@@ -353,7 +353,7 @@ class PopulationMoments(Moments):
         return placed
 
     def _sampled_apart(self, parts: dict[int, _TypeRound], m: int) -> tuple[list[Fluctuation], Array]:
-        """What the choice of m of n clients adds, and by how much the matrices are off in mean square."""
+        """The variance that the choice of m of n clients adds, and by how much the matrices are off in mean square."""
         n, error, found = self.n, np.zeros((self.size, self.size)), list[Fluctuation]()
         q = m / n * (n - m) / (n - 1) if n > 1 else 0.0
         if q == 0.0:
@@ -380,7 +380,7 @@ class PopulationMoments(Moments):
         return found, error
 
     def _apart(self, g: int, part: _TypeRound, q: float, own: float) -> tuple[list[Fluctuation], Array]:
-        """What the choice adds because of the differences between clients of a type, and to these."""
+        """The variance that the choice adds because of the differences between clients of a type, and to these."""
         error, N = np.zeros((self.size, self.size)), self.counts[g]
         if N == 1:
             return [], error

@@ -102,7 +102,7 @@ class _FlameMoments:
         return chance * run.s * (run.s - 1) / (count * (count - 1)) if count > 1 else 0.0
 
     def _moves(self, group: int, which: int) -> tuple[Long, Long]:
-        """What p, d and z_i = w_i + pi_i/rho of a participant change by: (modes, 3, size); by its inner error, (3,)."""
+        """The changes of p, d and z_i = w_i + pi_i/rho of a participant: (modes, 3, size); by its inner error, (3,)."""
         run, h = self.run, self.h[:, group]
         c, rho, lambda_ = (np.longdouble(x) for x in (run.alpha * run.lambda_, run.rho, run.lambda_))
         kappa, stay = h / (lambda_ + h), lambda_ / (lambda_ + h)

@@ -62,7 +62,7 @@ class ReshuffledRun:
 
 
 class _ReshuffledRun:
-    """What a round does to y, the server's variables s being those that are not preserved."""
+    """The map of a round on y, the server's variables s being those that are not preserved."""
 
     def __init__(self, run: ReshuffledRun, modes: Modes, noise: float) -> None:
         share = np.array(modes.sizes) / modes.n

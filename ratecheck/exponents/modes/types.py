@@ -50,7 +50,7 @@ class TypeRound:
 
 @dataclass(frozen=True)
 class _Moved:
-    """What a participant of a type adds: R_g on its own and on w_g, X_g on its own and on w_g, each (modes, z, z).
+    """The terms of a participant of a type: R_g on its own and on w_g, X_g on its own and on w_g, each (modes, z, z).
 
     ``back`` is what it sends of the server's own variables, as rationals, which R_g leaves out.
     """

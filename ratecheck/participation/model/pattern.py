@@ -72,13 +72,13 @@ class Neighbours(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Array) -> Neighbours:
-        """Those of a matrix that is given whole."""
+        """The neighbours in a matrix that is given whole."""
         row, column = np.nonzero(matrix)
         return cls(_starts(row, len(matrix)), column.astype(np.int64), matrix[row, column])
 
     @classmethod
     def at(cls, n: int, row: NDArray[np.int64], column: NDArray[np.int64], weight: Array) -> Neighbours:
-        """Those at the given places, which are different ones."""
+        """Neighbours at the given places, which are different ones."""
         order = np.lexsort([column, row])
         order = order[weight[order] != 0]
         return cls(_starts(row[order], n), column[order], weight[order])

@@ -120,7 +120,7 @@ def _agreement(found: Falsified) -> list[str]:
     if found.tightness >= 1 - _TIGHT:
         if found.edges:
             return [
-                f"  edge    left and right agree to 1e-6 where {', '.join(found.edges)}: elsewhere there may be room"
+                f"  edge    left and right agree to 1e-6 where {', '.join(found.edges)}: elsewhere there may be slack"
             ]
         instance = (found.of_instance or 0.0) >= 1 - _TIGHT
         return [f"  tight   left and right agree to 1e-6 on the worst {'instance' if instance else 'function'}"]

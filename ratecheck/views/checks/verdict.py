@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.ledger.refuted import refuted, refuted_fields
 from bounds.statement import Over, Relation, Statement
+from bounds.statement import number as value
 from bounds.symbols import Role
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked
@@ -127,6 +128,8 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
         which = _WHICH.get(claim.metric.over, "the one with the least slack")
         place = f"{unit} {comparison.round}{client}, {which}"
     left = f"{label}{claim.metric.expr}, {place}"
+    if claim.probability is not None and verdict.replicates is not None:
+        left = f"{number(value(claim.probability, verdict.values))}-quantile of {left}"
     if verdict.replicates is None:
         how = f"{verdict.engine} engine{_rounding(comparison)}"
     else:

@@ -105,7 +105,10 @@ def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSumm
         ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
         *(["unused", name] for name in finding.unused),
         *(["room", each] for each in finding.loose),
-        ["asked", "" if finding.asked else "not about every hypothesis and constant: more may be unused, or have room"],
+        [
+            "asked",
+            "" if finding.asked else "not about every hypothesis and constant: more may be unused, or have slack",
+        ],
         ["repair", f"{finding.repair} ({_repaired(finding)}: {finding.repaired_evidence})" if finding.repaired else ""],
         *([["fault", f"{finding.fault.kind.text}: {finding.fault.wrong}"]] if finding.fault else []),
         *([["meant", finding.fault.meant]] if finding.fault else []),
@@ -138,9 +141,9 @@ def counts_text(findings: Sequence[StepResult]) -> str:
         bases = ", ".join(f"{covering[basis]} {name}" for basis, name in _BASIS.items() if covering[basis])
         line = f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}"
         if any(f.asked for f in own if f.basis):
-            line += f"; {sum(bool(f.loose) for f in own)} with room"
+            line += f"; {sum(bool(f.loose) for f in own)} with slack"
             if part := sum(not f.asked for f in own):
-                line += f", {part} asked about in part"
+                line += f", {part} examined in part"
         lines.append(line)
     return "\n".join(lines)
 

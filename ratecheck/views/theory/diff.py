@@ -53,7 +53,7 @@ def _claim_lines(claim: ClaimChange, found: StatementChange) -> Iterator[str]:
 
 
 def change_words(change: Change) -> str:
-    """Such as ``4 -> 48 (12 times)``."""
+    """The change in words, such as ``4 -> 48 (12 times)``."""
     if change.same is Sameness.PROVED:
         return "same"
     if change.same is Sameness.AT_POINTS:
@@ -136,7 +136,7 @@ def findings_lines(what: str, found: FindingsChange) -> list[str]:
 
 
 def counts(found: Sequence[StatementChange], gone: Sequence[str], added: Sequence[str]) -> str:
-    """Such as ``2 statements matched: 1 same, 1 changed; 0 gone, 1 new``."""
+    """The counts in words, such as ``2 statements matched: 1 same, 1 changed; 0 gone, 1 new``."""
     same = sum(each.same for each in found)
     many = counted(len(found), "statement")
     return f"{many} matched: {same} same, {len(found) - same} changed; {len(gone)} gone, {len(added)} new"

@@ -16,7 +16,7 @@ def reports_text(reports: Sequence[Report]) -> str:
 
 
 def counts(reports: Sequence[Report]) -> str:
-    """Such as ``3 statements: 1 error, 0 warnings, 2 notes; 1 checked in part``."""
+    """The counts in words, such as ``3 statements: 1 error, 0 warnings, 2 notes; 1 checked in part``."""
     found = Counter(finding.level for report in reports for finding in report.findings)
     listed = ", ".join(counted(found[level], level.value) for level in Level)
     part = sum(bool(report.not_checked) for report in reports)

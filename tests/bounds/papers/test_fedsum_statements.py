@@ -15,6 +15,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from each_key import each_key
 from second_reading import fedsum as reading
 
 from bounds.errors import InputError
@@ -25,7 +26,7 @@ from bounds.statement import Assumption, Over, Relation, compiled
 from bounds.symbols import Domain, Role
 
 STATEMENTS = {statement.key.removeprefix("fedsum/"): statement for statement in fedsum.STATEMENTS}
-every_key = pytest.mark.parametrize("key", STATEMENTS)
+every_key = each_key(STATEMENTS)
 STEPS = ("eta_g", "eta_l", "eta")
 
 # Forms of the second reading that are no statements of the catalogue.
@@ -152,7 +153,7 @@ def test_conditions_equal_the_second_reading(key):
         assert all(close(one, other) for one, other in zip(sorted(found), expected, strict=True))
 
 
-@pytest.mark.parametrize("key", reading.CONDITIONS)
+@each_key(reading.CONDITIONS)
 def test_a_condition_holds_exactly_when_the_second_reading_says_so(key):
     """`evaluate` finds a point applicable if and only if every pair of the second reading does; both happen."""
     short = key.removeprefix("fedsum/")
@@ -172,7 +173,7 @@ def test_a_condition_holds_exactly_when_the_second_reading_says_so(key):
     assert outcomes == {True, False}
 
 
-@pytest.mark.parametrize("key", reading.PRESCRIBED)
+@each_key(reading.PRESCRIBED)
 def test_prescribed_step_sizes_equal_the_second_reading(key):
     """What `complete` fills in, sigma = 0 included; it meets every condition."""
     short = key.removeprefix("fedsum/")
@@ -734,7 +735,7 @@ def test_bad_values_are_named_in_one_line(changed, parts):
         assert part in message
 
 
-@pytest.mark.parametrize("key", [key for key in PRINTED_CAPS if STATEMENTS[key].step_rules])
+@each_key([key for key in PRINTED_CAPS if STATEMENTS[key].step_rules])
 def test_a_rule_that_divides_by_zero_says_so(key):
     """With full participation the printed rules have no value, the repaired ones have; own steps break tau_max >= 1."""
     everybody = {**GOOD, "tau_max": 0, "tau_avg": 0}

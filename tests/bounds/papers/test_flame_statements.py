@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from each_key import each_key
 from second_reading import flame as reading
 from twins_flame import flame as play
 
@@ -25,7 +26,7 @@ from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 
 STATEMENTS = {statement.key.removeprefix("flame/"): statement for statement in flame.STATEMENTS}
-every_key = pytest.mark.parametrize("key", STATEMENTS)
+every_key = each_key(STATEMENTS)
 THEOREM_2 = tuple(key for key in STATEMENTS if key.startswith("theorem-2"))
 LEMMA_1 = tuple(key for key in STATEMENTS if key.startswith("lemma-1"))
 PRINTED = (

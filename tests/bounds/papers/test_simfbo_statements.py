@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from each_key import each_key
 from second_reading import simfbo as reading
 
 from bounds.errors import InputError
@@ -20,8 +21,8 @@ from bounds.symbols import Domain, Role
 
 STATEMENTS = {statement.key: statement for statement in simfbo.STATEMENTS}
 VALUED = tuple(key for key, statement in STATEMENTS.items() if not statement.order_only)
-every_key = pytest.mark.parametrize("key", STATEMENTS)
-every_value = pytest.mark.parametrize("key", VALUED)
+every_key = each_key(STATEMENTS)
+every_value = each_key(VALUED)
 
 # Names of the second reading, where they differ.
 NAMES = {
