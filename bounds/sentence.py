@@ -57,6 +57,9 @@ _BY_CONSTANT = {
     "mu_PL": Assumption.POLYAK_LOJASIEWICZ, "G": Assumption.BOUNDED_GRADIENTS, "G_run": Assumption.VISITED_GRADIENTS,
     "D": Assumption.BOUNDED_ITERATES, "M": Assumption.BOUNDED_SUBGRADIENTS, "G_d": Assumption.GB_DISSIMILARITY,
     "B_d": Assumption.GB_DISSIMILARITY, "rho_noise": Assumption.RELATIVE_NOISE, "p_W": Assumption.RANDOM_MIXING,
+    "p_noise": Assumption.HEAVY_TAILS, "sigma_p": Assumption.HEAVY_TAILS, "sigma_sg": Assumption.SUB_GAUSSIAN,
+    "A_es": Assumption.EXPECTED_SMOOTHNESS, "B_es": Assumption.EXPECTED_SMOOTHNESS,
+    "C_es": Assumption.EXPECTED_SMOOTHNESS,
 }  # fmt: skip
 # Laws of who takes part: with one of these nothing is implied about it.
 _WHO = {
@@ -64,10 +67,9 @@ _WHO = {
     Assumption.OBLIVIOUS_PARTICIPATION, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PARTICIPATION,
     Assumption.RESHUFFLED_BLOCKS, Assumption.CYCLIC_BLOCKS,
 }  # fmt: skip
-_NOISY = {Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE}
-_OPERATORS = {
-    Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR, Assumption.STRONGLY_MONOTONE_OPERATOR,
-    Assumption.LIPSCHITZ_OPERATOR,
+_NOISY = {
+    Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,
+    Assumption.SUB_GAUSSIAN, Assumption.EXPECTED_SMOOTHNESS,
 }  # fmt: skip
 _ZERO = sp.Integer(0)
 _NAME = re.compile(r"[A-Za-z_]\w*")

@@ -64,6 +64,10 @@ def schema(vocabularies: Sequence[str]) -> dict[str, Any]:
         "step_products": {"type": "array", "items": {"type": "string"}, "description": "'gamma == gamma_u*eta_u'"},
         "symbols": {"type": "array", "items": {"$ref": "#/$defs/symbol"}},
         "vocabulary": {"enum": [*vocabularies], "description": "the paper whose symbols it takes"},
+        "with_probability": {
+            "anyOf": [_FORMULA, {"type": "null"}],
+            "description": "that with which a run meets the bound, at least; without it both sides are expectations",
+        },
         "key": {"type": ["string", "null"]},
         "source": {"type": "string", "description": "such as 'My paper, Theorem 1'"},
         "follows_from": _TEXTS,

@@ -151,6 +151,7 @@ def theorem(
     title: str | None = ...,
     settings: Mapping[str, Formula] | None = ...,
     trivial: Formula | None = ...,
+    with_probability: Formula | None = ...,
     symbols: OwnSymbol | Iterable[OwnSymbol] = ...,
     vocabulary: str | Vocabulary | None = ...,
     key: str | None = ...,
@@ -183,6 +184,7 @@ def theorem(
     follows_from: Iterable[str] = ...,
     remark: str = ...,
     repairs: str = ...,
+    with_probability: Formula | None = ...,
 ) -> Statement: ...
 
 
@@ -212,6 +214,7 @@ def in_sentence(
     title: str | None = None,
     settings: Mapping[str, Formula] | None = None,
     trivial: Formula | None = None,
+    with_probability: Formula | None = None,
     symbols: OwnSymbol | Iterable[OwnSymbol] = (),
     vocabulary: str | Vocabulary | None = None,
     key: str | None = None,
@@ -234,8 +237,9 @@ def in_sentence(
     said["over"] = sentence.later(said["over"], counted, read.vocabulary)
     try:
         return in_fields(
-            **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs
-        )
+            **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs,
+            with_probability=with_probability,
+        )  # fmt: skip
     except FieldError as error:
         called = _IN_SENTENCE.get(error.field, error.field)
         raise FieldError(called, error.place.replace(error.field, called, 1), error.reason) from None

@@ -60,6 +60,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("G_d", "G_d", ""),
     ("B_d", "B_d", ""),
     ("rho_noise", "rho_noise", ""),
+    *((name, name, "") for name in ("delta", "p_noise", "sigma_p", "sigma_sg", "sigma_max", "A_es", "B_es", "C_es")),
     ("lambda_W", "lambda_W", ""),
     ("beta_W", "beta_W", ""),
     ("p_W", "p_W", ""),
@@ -237,7 +238,9 @@ def basic(statement: Statement) -> Statement:
         metric, terms = claim.metric, {label: written(term) for label, term in claim.terms.items()}
         weights = {written(symbol): written(weight) for symbol, weight in metric.weights.items()}
         trivial = None if metric.trivial is None else written(metric.trivial)
-        return replace(claim, terms=terms, metric=replace(metric, weights=weights, trivial=trivial))
+        chance = None if claim.probability is None else written(claim.probability)
+        metric = replace(metric, weights=weights, trivial=trivial)
+        return replace(claim, terms=terms, metric=metric, probability=chance)
 
     return replace(
         named,

@@ -553,7 +553,7 @@ def with_law(ready: Setup, law: str | NoiseLaw | None) -> Setup:
     if ready.noise.any() and not found.variance:
         raise InputError(f"the noise is said to be {found.kind}, and a sigma is above 0")
     if found.relative and ready.algorithm.oracle == "prox":
-        raise InputError(f"{ready.method.name} solves its inner problems exactly, so that its oracle has no noise")
+        raise InputError(f"{ready.method.spoken} solves its inner problems exactly, so that its oracle has no noise")
     return replace(ready, law=found)
 
 

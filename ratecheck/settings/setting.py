@@ -351,7 +351,7 @@ def _method_parameters(
         elif default is not None:
             found[name] = default(problem.n)
         else:
-            raise InputError(f"{method.name} needs {vocabulary[targets[0]].meaning}: give {targets[0]}=...")
+            raise InputError(f"{method.spoken} needs {vocabulary[targets[0]].meaning}: give {targets[0]}=...")
         for target, choose in getattr(vocabulary.aliases.get(name), "targets", {}).items():
             entailed[target] = choose(list(np.ravel(np.asarray(found[name], dtype=float))))
     return found, entailed

@@ -102,7 +102,7 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> VerdictProof:
     if np.ptp(setting.steps) > 0:
         raise UndecidedError("clients with different numbers of local steps are not followed in interval arithmetic")
     if setting.method is not None and not setting.method.algorithm.linear:
-        raise UndecidedError(f"{setting.method.name} is not linear, so that interval arithmetic does not follow it")
+        raise UndecidedError(f"{setting.method.spoken} is not linear, so that interval arithmetic does not follow it")
     subject = _Exactly(setting, runs, limit, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         return subject.over_draws(pattern)

@@ -15,6 +15,7 @@ from bounds.theorem import in_fields, symbol
 DATA = DESCENT | {"source": "My paper, Theorem 1", "trivial": "2*L*F_0"}
 # Every field, so that none is left out by a schema that is written by hand.
 WHOLE = DATA | {
+    "with_probability": "1 - 1/T",
     "relation": "<=",
     "step_rules": {"gamma_u": "1/M", "eta_v": ">= 1"},
     "step_products": ["gamma == gamma_u*eta_u"],
