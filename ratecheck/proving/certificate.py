@@ -37,7 +37,7 @@ def certificates(proof: PotentialProof) -> list[dict[str, Any]]:
     Claims that repeat what is known, or whose sides are one number, are left out.
     """
     named = {*proof.statement.written.parameters, "n", "m", "K", "T"}
-    numbers = " ".join(f"{name}={value:.12g}" for name, value in proof.values.items() if name in named)
+    numbers = " ".join(f"{name}={value:.12g}" for name, value in proof.shown.items() if name in named)
     answers = []
     for claim in proof.claims:
         about = f"{proof.statement.key} at {numbers}{f', {claim.claim}' if len(proof.claims) > 1 else ''}"

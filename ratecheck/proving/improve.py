@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -162,15 +162,18 @@ class Bracket:
     points: tuple[BracketPoint, ...]
 
 
-def bracket(statement: Statement, given: Given, axis: Axis) -> Bracket:
-    """The bracket at each value: the hardest instance that is known there, and the factor that is proved."""
-    for name in axis.names:
+def bracket(statement: Statement, given: Given, axis: Axis, names: Sequence[str]) -> Bracket:
+    """The bracket at each value: the hardest instance that is known there, and the factor that is proved.
+
+    ``names`` are those of the parameters along the axis, in the vocabulary of the statement.
+    """
+    for name in names:
         if name in given:
             raise InputError(f"{name} is given and stands on an axis: leave out one of them")
         if name not in statement.vocabulary:
             raise InputError(f"{statement.key} has no parameter {name!r}; {did_you_mean(name, statement.parameters)}")
     values = (float(x) for x in axis.values)
-    return Bracket(axis, tuple(_point(statement, {**given, **dict.fromkeys(axis.names, x)}, x) for x in values))
+    return Bracket(axis, tuple(_point(statement, {**given, **dict.fromkeys(names, x)}, x) for x in values))
 
 
 def _point(statement: Statement, given: Given, value: float) -> BracketPoint:

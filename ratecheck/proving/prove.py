@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from bounds import words
 from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
@@ -98,13 +99,27 @@ class ProvedClaim:
 
 @dataclass(frozen=True)
 class PotentialProof:
-    """All claims of a statement at its numbers."""
+    """All claims of a statement at its numbers.
+
+    ``values`` and ``defaulted``, the names of those not given, are under the names of the basic vocabulary; ``shown``
+    and ``shown_defaulted`` under those of the statement.
+    """
 
     statement: Statement
     values: Mapping[str, float]
     defaulted: tuple[str, ...]
     claims: tuple[ProvedClaim, ...]
     seconds: float = 0.0
+
+    @property
+    def shown(self) -> dict[str, float]:
+        """The numbers under the names that they have in the statement."""
+        return {self.statement.vocabulary.called(name): value for name, value in self.values.items()}
+
+    @property
+    def shown_defaulted(self) -> tuple[str, ...]:
+        """Names of the numbers that were not given, as the statement has them."""
+        return tuple(map(self.statement.vocabulary.called, self.defaulted))
 
     @property
     def factor(self) -> Fraction | None:
@@ -134,16 +149,16 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
     begun = time.perf_counter()
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
-    written = statement.written
+    given, basic = words.basic_names(statement, given), words.basic(statement)
+    written = basic.written
     if written.algorithm is None or written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
     proof = None
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
         values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        proof = replace(
-            proved_at(statement, values, potential=potential), defaulted=defaulted if T is None else (*defaulted, "T")
-        )
+        found = proved_at(basic, values, potential=potential)
+        proof = replace(found, statement=statement, defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
             break
     assert proof is not None

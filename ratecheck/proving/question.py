@@ -282,7 +282,7 @@ class Question:
     @cached_property
     def second_weight(self) -> Fraction:
         """The weight of the proximal term of a second part, 1/gamma_u."""
-        return 1 / self.parameters(0)["gamma_u"]
+        return 1 / self.parameters(0)[self.statement.vocabulary.called("gamma_u")]
 
     @cached_property
     def lowest(self) -> Form:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bounds import words
 from bounds.statement import Statement
 from ratecheck.api.given import Parameter, Parameters, StatementLike, one
 from ratecheck.api.given import parameters as numbers
@@ -159,17 +160,23 @@ def prove(
     axes = read_axes([wanted], [over] if over else [], points=_POINTS)
     with progress("looking for a proof"):
         proof = found_proof(wanted, given, potential=potential)
+    basic, kept = words.basic(wanted), {"T": proof.values["T"], **words.basic_names(wanted, given)}
     result = ProveResult(
         proof,
         _searched(wanted, evaluations, seed),
-        sharpest=tuple(sharper_terms(wanted, proof.values)) if sharpest else (),
-        best=None if best is None else best_value(wanted, {"T": proof.values["T"], **given}, best),
-        bracket=None if not axes else bracket(wanted, {"T": proof.values["T"], **given}, axes[0]),
+        sharpest=tuple(sharper_terms(basic, proof.values)) if sharpest else (),
+        best=None if best is None else best_value(basic, kept, _basic_name(wanted, best)),
+        bracket=None if not axes else bracket(basic, kept, axes[0], [_basic_name(wanted, n) for n in axes[0].names]),
     )
     if not targets.wanted or proof.factor is None:
         return result
     with result.kept():
         return dataclasses.replace(result, certificates=targets.save(answered(proof)))
+
+
+def _basic_name(statement: Statement, name: str) -> str:
+    """The name of a parameter in the basic vocabulary."""
+    return next(iter(words.basic_names(statement, {name: 1.0})))
 
 
 def _searched(statement: Statement, evaluations: int, seed: int) -> Falsified | None:

@@ -23,14 +23,14 @@ def prove_text(found: PotentialProof) -> str:
         lines += [f"  {line}" for line in _claim(found, claim)]
     if found.factor is not None:
         lines.append(f"  {_scope(found)}")
-    if found.defaulted:
-        lines.append(f"  not given, and taken: {', '.join(found.defaulted)}")
+    if found.shown_defaulted:
+        lines.append(f"  not given, and taken: {', '.join(found.shown_defaulted)}")
     return "\n".join(lines)
 
 
 def _numbers(found: PotentialProof) -> str:
-    names = [name for name in found.values if name in {*found.statement.written.parameters, "n", "m", "K", "T"}]
-    return " ".join(f"{name}={found.values[name]:.10g}" for name in names)
+    names = [name for name in found.shown if name in {*found.statement.written.parameters, "n", "m", "K", "T"}]
+    return " ".join(f"{name}={found.shown[name]:.10g}" for name in names)
 
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
@@ -99,8 +99,8 @@ def prove_fields(found: PotentialProof) -> dict[str, Any]:
     """Verdict, factor, potential, multipliers and seconds."""
     return {
         "key": found.statement.key,
-        "values": {name: float(value) for name, value in found.values.items()},
-        "defaulted": list(found.defaulted),
+        "values": {name: float(value) for name, value in found.shown.items()},
+        "defaulted": list(found.shown_defaulted),
         "verdict": found.verdict,
         "factor": None if found.factor is None else float(found.factor),
         "every_T": found.every_T and found.factor is not None,
