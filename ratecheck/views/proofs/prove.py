@@ -23,14 +23,18 @@ def prove_text(found: PotentialProof) -> str:
         lines += [f"  {line}" for line in _claim(found, claim)]
     if found.factor is not None:
         lines.append(f"  {_scope(found)}")
-    if found.shown_defaulted:
-        lines.append(f"  not given, and taken: {', '.join(found.shown_defaulted)}")
+    if taken := [name for name in found.shown_defaulted if name in _spoken(found)]:
+        lines.append(f"  not given, and taken: {', '.join(taken)}")
     return "\n".join(lines)
 
 
 def _numbers(found: PotentialProof) -> str:
-    names = [name for name in found.shown if name in {*found.statement.written.parameters, "n", "m", "K", "T"}]
-    return " ".join(f"{name}={found.shown[name]:.10g}" for name in names)
+    return " ".join(f"{name}={found.shown[name]:.10g}" for name in found.shown if name in _spoken(found))
+
+
+def _spoken(found: PotentialProof) -> set[str]:
+    """Names of the numbers to show: what a sentence implies, such as one client, goes without saying."""
+    return {*found.statement.written.parameters, "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
 
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
