@@ -358,7 +358,8 @@ def _flat(
 def _inside(program: Program, fixed: Mapping[int, Fraction]) -> list[Fraction] | Proposal | None:
     """Fractions that meet everything, else the last proposal, None without one."""
     last: Proposal | None = None
-    for margins in ("one", "each", ""):
+    # On a face, of which there are several to try, far inside or as proposed.
+    for margins in ("one", "") if program.kernels else ("one", "each", ""):
         proposal = solve(program, {}, fixed, margins=margins)
         if proposal is None:
             continue
@@ -423,7 +424,7 @@ def _reduced_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction]) -> list[Fraction] | None:
     """Fractions near ``y`` that meet everything exactly, or None."""
     zero, _ = program.rows
-    for scale in _SCALES:
+    for scale in (_SCALES[0], _SCALES[-1]) if program.kernels else _SCALES:
         found = [Fraction(round(float(value) * scale), scale) for value in y]
         for u, signed in enumerate(program.signed):
             # What is forced to be 0 is tiny and positive in floats.

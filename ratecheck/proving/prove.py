@@ -37,8 +37,6 @@ _TIGHT = 1e-6
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
 _ROOM = Fraction(1, 1000)
-# By how much more than that where nothing is proved with it.
-_MORE = (Fraction(101, 100), Fraction(11, 10))
 # A factor below which none may be needed at all.
 _NOTHING = Fraction(1, 10**5)
 # Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
@@ -273,15 +271,25 @@ def _proved(q: Question, claim: Claim) -> ProvedClaim:
     rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
     for plans in sized_plans(q):
         smallest = least(plans)
-        parts = tuple(proof_part(each) for each in plans) if smallest < 1 + _TIGHT else ()
-        if parts and all(part.factor is not None and part.factor <= 1 + _HAIR for part in parts):
+        if smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
             return ProvedClaim(claim.name, parts, **rest)
         best.append(plans)
     for plans in sorted(best, key=least)[:2]:
-        parts = tuple(proof_part(each, room=True) for each in plans)
-        if all(part.factor is not None for part in parts):
+        if parts := _all_parts(plans, math.inf, room=True):
             return ProvedClaim(claim.name, parts, **rest)
     return ProvedClaim(claim.name, (), **rest)
+
+
+def _all_parts(plans: Sequence[SizedPlan], most: Fraction | float, *, room: bool) -> tuple[ProofPart, ...]:
+    """The proofs that make up a claim; none where one of them is missing or has a larger factor than ``most``."""
+    parts: list[ProofPart] = []
+    # The longest run is the hardest.
+    for each in reversed(plans):
+        parts.insert(0, proof_part(each, room=room))
+        factor = parts[0].factor
+        if factor is None or factor > most:
+            return ()
+    return tuple(parts)
 
 
 def sized_plans(q: Question) -> Iterator[list[SizedPlan]]:
@@ -324,7 +332,7 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     """A proof with a factor near the smallest one."""
     plan, smallest = sized.plan, sized.smallest
     near = _above(Fraction(max(smallest, 0.0)) * (1 + _ROOM) + Fraction(1, 10**6))
-    goals = [*([Fraction(0)] if near <= _NOTHING else []), near, *(min(near * more, Fraction(1)) for more in _MORE)]
+    goals = [*([Fraction(0)] if near <= _NOTHING else []), near]
     for goal in [*goals, Fraction(1)] if near <= 1 else []:
         if (y := certified(plan.program, {plan.factor: goal})) is not None:
             return ProofPart(plan, sized.round, smallest, goal, y)
