@@ -196,10 +196,34 @@ def values(source, i, x, gradient, out, scratch, lanes):
         for lane in range(lanes):
             z = scratch[lane]
             out[lane] += (math.log1p(math.exp(-abs(z))) + max(-z, 0.0)) / N
-    for first, last in ((0, source.d_u), (source.d_u, d)):
+    add_regulariser_values(source, x, out, scratch, lanes)
+
+
+@kernel
+def add_regulariser_values(source, x, out, scratch, lanes):
+    """Add the values of the regulariser to out (B,); ``scratch`` is (B,)."""
+    for first, last in ((0, source.d_u), (source.d_u, x.shape[0])):
         scratch[:lanes] = 0.0
         for row in range(first, last):
             for lane in range(lanes):
                 scratch[lane] += x[row, lane] * x[row, lane]
         for lane in range(lanes):
             out[lane] += source.rho * scratch[lane] / (1.0 + scratch[lane])
+
+
+@kernel
+def batch_values(source, i, t, k, x, out, words, keys, lanes):
+    """Fill out (B,) with the loss of a logistic client on the samples of local step k, those of `oracle`."""
+    A = source.A[i]
+    scratch = np.zeros(x.shape[1])
+    out[:lanes] = 0.0
+    for draw in range(source.batch):
+        if draw % 4 == 0:
+            philox(draw // 4, k, t, counter_tag(BATCH, i), keys, words, lanes)
+        for lane in range(lanes):
+            sample = np.int64((words[draw % 4, lane] * np.uint64(A.shape[0])) >> np.uint64(32))
+            z = 0.0
+            for row in range(x.shape[0]):
+                z += A[sample, row] * x[row, lane]
+            out[lane] += (math.log1p(math.exp(-abs(z))) + max(-z, 0.0)) / source.batch
+    add_regulariser_values(source, x, out, scratch, lanes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ratecheck.algorithms.model import asking
-from ratecheck.algorithms.model.algorithm import Algorithm, U, V
+from ratecheck.algorithms.model.algorithm import Algorithm, U, V, check_answers
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, positive
@@ -45,6 +45,7 @@ class Method:
             what = f"the class {self.algorithm.__name__}: write {self.algorithm.__name__}()" if is_class else "none"
             raise InputError(f"{self.name}: its algorithm has to be an object of a class of Algorithm, and is {what}")
         asking.name(self.algorithm, self.name)
+        check_answers(self.algorithm)
 
     @property
     def step_sizes(self) -> tuple[str, ...]:
