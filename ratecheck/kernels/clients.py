@@ -8,7 +8,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.noise import add_law
-from ratecheck.kernels.oracle import LOGISTIC, batch_values, exact_gradient, oracle, values
+from ratecheck.kernels.oracle import batch_values, exact_gradient, oracle, values
 from ratecheck.kernels.random import COMPRESSION, NOISE, counter_tag, philox
 
 
@@ -63,7 +63,7 @@ def value_rows(source, clients, firsts, keys, t, k, x, out):
         load(x, first, lanes, point)
         for lane in range(lanes):
             streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
-        if source.kind == LOGISTIC and source.batch > 0:
+        if source.batch > 0:
             batch_values(source, clients[c], t, k, point, found, words, streams, lanes)
         else:
             exact_gradient(source, clients[c], point, gradient, lanes)

@@ -52,7 +52,7 @@ def completed(
     clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
     size: dict[str, Any] = {}
-    if not own_clients(problem_name):
+    if not own_clients(problem_name, chosen):
         named = given.get(clients, given.get("n"))
         size = {"n": _clients(statement, given) if named is None else named}
     blocks = _blocks(statement, problem_name, chosen)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS, Method
@@ -20,6 +21,8 @@ from ratecheck.algorithms.model.answers import (
 from ratecheck.algorithms.model.cost import cost
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
+from ratecheck.problems.linear.losses import HuberLoss
+from ratecheck.problems.linear.model import Labelled, LinearModel
 
 GAMMA, CHANCE, START = 0.2, 0.3, np.array([1.0, -2.0])
 
@@ -260,9 +263,24 @@ def test_noise_is_that_of_the_sample(registered, quadratic, noise):
     assert there == pytest.approx(xi, rel=1e-9, abs=1e-12)
 
 
-def test_rows_are_those_of_the_sample(registered):
+def logistic_regression():
+    """Dense rows and a regulariser that is not convex."""
+    return rc.problems.Logistic.synthetic(n=3, d=4, N=20, shared=4, batch=2)
+
+
+def huber_regression():
+    """Sparse rows with weights."""
+    rng = np.random.default_rng(2)
+    clients = [
+        Labelled(scipy.sparse.csr_matrix(rng.normal(size=(9, 4))), rng.normal(size=9), rng.uniform(0.5, 2.0, 9))
+        for _ in range(3)
+    ]
+    return LinearModel(clients, HuberLoss(0.7), l2=0.1, batch=2)
+
+
+@pytest.mark.parametrize("problem", [logistic_regression(), huber_regression()], ids=["dense", "sparse"])
+def test_rows_are_those_of_the_sample(registered, problem):
     """Values on drawn rows have the gradients on drawn rows for slopes, at both points."""
-    problem = rc.problems.Logistic.synthetic(n=3, d=4, N=20, shared=4, batch=2)
     watching = registered("watching", Watching())
     found = {}
     for step in (0.0, 1e-5, -1e-5):
