@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.model.answers import NUMBER, Answer
+from ratecheck.algorithms.model.answers import NUMBER, Evaluated
 from ratecheck.algorithms.model.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
 from ratecheck.algorithms.model.batches import REFUSALS, ParameterBatch, on_units
 from ratecheck.aliases import Array
@@ -163,7 +163,7 @@ class Algorithm(ABC):
     linear: ClassVar[bool] = True
     mixed: ClassVar[tuple[str, ...]] = ()
     compressed: ClassVar[tuple[str, ...]] = ()
-    also: ClassVar[Mapping[str, Answer]] = {}
+    also: ClassVar[Mapping[str, Evaluated]] = {}
     steps_per_sample: ClassVar[int] = 1
     coin: ClassVar[str | None] = None
     full_start: ClassVar[bool] = False

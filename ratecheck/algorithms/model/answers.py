@@ -36,7 +36,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Evaluated:
     """An answer of the oracle at the local variable ``at``.
 
     It takes the place of the first local variable of its block; those of other blocks stay where they are. A gradient
@@ -47,31 +47,31 @@ class Answer:
     kind: Kind
 
 
-def gradient_at(variable: str) -> Answer:
+def gradient_at(variable: str) -> Evaluated:
     """The stochastic gradient there, with the sample of the step: grad f_i(x; xi)."""
-    return Answer(variable, Kind.GRADIENT)
+    return Evaluated(variable, Kind.GRADIENT)
 
 
-def full_gradient_at(variable: str) -> Answer:
+def full_gradient_at(variable: str) -> Evaluated:
     """The gradient there over all data and without noise: grad f_i(x)."""
-    return Answer(variable, Kind.FULL_GRADIENT)
+    return Evaluated(variable, Kind.FULL_GRADIENT)
 
 
-def value_at(variable: str) -> Answer:
+def value_at(variable: str) -> Evaluated:
     """The value there over the rows that the step has drawn, f_i(x; xi); of additive noise it has none."""
-    return Answer(variable, Kind.VALUE)
+    return Evaluated(variable, Kind.VALUE)
 
 
-def full_value_at(variable: str) -> Answer:
+def full_value_at(variable: str) -> Evaluated:
     """The value there over all data: f_i(x)."""
-    return Answer(variable, Kind.FULL_VALUE)
+    return Evaluated(variable, Kind.FULL_VALUE)
 
 
-def excess_at(variable: str) -> Answer:
+def excess_at(variable: str) -> Evaluated:
     """How far the client's function is above its own infimum there: f_i(x) - inf f_i."""
-    return Answer(variable, Kind.EXCESS)
+    return Evaluated(variable, Kind.EXCESS)
 
 
-def gap_at(variable: str) -> Answer:
+def gap_at(variable: str) -> Evaluated:
     """How far the client's function is above the infimum of the mean there: f_i(x) - inf f, whose mean is the gap."""
-    return Answer(variable, Kind.GAP)
+    return Evaluated(variable, Kind.GAP)

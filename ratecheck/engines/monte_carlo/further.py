@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ratecheck.algorithms.model.answers import Answer, Kind
+from ratecheck.algorithms.model.answers import Evaluated, Kind
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.rows import ClientRows
 from ratecheck.engines.monte_carlo.sources import AnswerSource
@@ -50,7 +50,7 @@ class Further:
 
     def _answer(
         self,
-        answer: Answer,
+        answer: Evaluated,
         rows: ClientRows,
         t: int,
         k: int,
