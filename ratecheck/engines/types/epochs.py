@@ -48,7 +48,7 @@ def check(setup: Setup) -> None:
     }
     for what, found in memory.items():
         if found:
-            raise InputError(f"{setup.method.name} {what}, and orders are drawn at random: use engine=step")
+            raise InputError(f"{setup.method.spoken} {what}, and orders are drawn at random: use engine=step")
     pairs = sum(math.comb(n, done) * math.comb(n - done, S) for done in range(0, n, S))
     if pairs > _MOST_PAIRS:
         raise InputError(
