@@ -84,8 +84,8 @@ class Scout:
         algorithm = self.algorithm
         if not algorithm.linear or algorithm.varying or algorithm.compressed or algorithm.bilevel:
             raise Unscouted("a method that is not followed by one map")
-        if algorithm.projects or algorithm.second_oracle or algorithm.weighs:
-            raise Unscouted("a projection or weights")
+        if algorithm.projects or algorithm.second_oracle or algorithm.weighs or algorithm.asks_more:
+            raise Unscouted("a projection, weights, or further points or coins")
         if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION, Assumption.BALL} & {*self.statement.assumptions}:
             raise Unscouted("an assumption on the run")
         if any(claim.metric.over not in _OVER or claim.relation is Relation.ORDER for claim in self.statement.claims):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bounds.words import spoken
 from ratecheck.algorithms.model import asking
-from ratecheck.algorithms.model.algorithm import Algorithm, U, V
+from ratecheck.algorithms.model.algorithm import Algorithm, U, V, check_answers
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, positive
@@ -46,6 +46,7 @@ class Method:
             what = f"the class {self.algorithm.__name__}: write {self.algorithm.__name__}()" if is_class else "none"
             raise InputError(f"{self.name}: its algorithm has to be an object of a class of Algorithm, and is {what}")
         asking.name(self.algorithm, self.name)
+        check_answers(self.algorithm)
 
     @property
     def spoken(self) -> str:

@@ -110,7 +110,8 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    in_kernel = setup.algorithm.linear and setup.problem.compiled and setup.law.compiled and fits(setup)
+    tabled = setup.algorithm.linear and not setup.algorithm.asks_more
+    in_kernel = tabled and setup.problem.compiled and setup.law.compiled and fits(setup)
     runner = kernel or (prepared(StepKernel, setup, setup.method.full, setup.mixes) if in_kernel else OwnRounds(setup))
 
     def work(block: int) -> Array:

@@ -10,7 +10,11 @@ from ratecheck.stepsizes.typable import steps_text
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
-_CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "inner problems solved"}
+_CALLS = {
+    "gradient": "local steps, each with one call of the oracle",
+    "gradients": "gradients, several in each local step",
+    "prox": "inner problems solved",
+}
 
 
 def horizon_text(answer: Horizon) -> str:
