@@ -2,8 +2,8 @@
 
     python docs/first_page.py
 
-draws the picture anew: a bound that is violated, and its repaired form. Both are Theorem 2 of FLAME on one problem; what
-varies is the accuracy that is stated of the inner solutions, which are exact, so that every value of it is true.
+draws the picture anew: a bound that is violated, and its repaired form. Both are Theorem 2 of FLAME on one problem;
+what varies is the accuracy that is stated of the inner solutions, which are exact, so that every value of it is true.
 """
 
 from __future__ import annotations
