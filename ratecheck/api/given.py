@@ -22,6 +22,8 @@ StatementLike: TypeAlias = str | Statement
 Parameter: TypeAlias = float | str | Sequence[float]
 Parameters: TypeAlias = Mapping[str, Parameter]
 
+# Entries of a list that a message has.
+_SHOWN = 4
 # Parameters of problems that are words rather than numbers.
 WORDS = ("how", "part")
 
@@ -112,7 +114,8 @@ def _value(name: str, value: Any, *, many: bool) -> Any:
     except TypeError:
         return _number(name, value)
     if not many:
-        raise InputError(f"{name}={','.join(f'{each:g}' for each in several)}: {name} is one number, not a list")
+        shown = ",".join(map(str, several[:_SHOWN])) + (",..." if len(several) > _SHOWN else "")
+        raise InputError(f"{name}={shown}: {name} is one number, not a list; from Python rc.sweep(...) takes several")
     numbers = [_number(name, each) for each in several]
     return numbers if len(numbers) != 1 else numbers[0]
 
