@@ -86,6 +86,8 @@ def positive(name: str, value: Any) -> float:
 
 def floats(name: str, values: Any) -> NDArray[np.float64]:
     """``values`` as a C-contiguous array of floats, finite or not; otherwise an `InputError` that names it."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return np.ascontiguousarray(values)
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "fiub":
@@ -107,7 +109,8 @@ def bounded(name: str, values: Any, largest: float, shape: tuple[int, ...] | Non
     array = floats(name, values).copy()
     if shape is not None and array.shape != shape:
         raise InputError(f"{name}: shape {array.shape}; needed {shape}")
-    if (wrong := np.argwhere(~(np.abs(array) <= largest))).size:
+    if not (small := np.abs(array) <= largest).all():
+        wrong = np.argwhere(~small)
         at = tuple(int(k) for k in wrong[0])
         raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {largest:g}")
     return array

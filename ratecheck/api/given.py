@@ -25,7 +25,9 @@ Parameters: TypeAlias = Mapping[str, Parameter]
 # Entries of a list that a message has.
 _SHOWN = 4
 # Parameters of problems that are words rather than numbers.
-WORDS = ("how", "part")
+WORDS = ("how", "part", "loss", "average")
+# Parameters of problems that name columns of a table: words, or numbers of columns.
+COLUMNS = ("label", "client", "weight", "drop")
 
 
 def one(statement: StatementLike) -> Statement:
@@ -107,6 +109,8 @@ def parameters(
 def _value(name: str, value: Any, *, many: bool) -> Any:
     if name in WORDS:
         return str(value)
+    if name in COLUMNS:
+        return value if isinstance(value, str) else _number(name, value)
     if isinstance(value, str):
         raise InputError(f"{name}={value!r}: it has to be a number")
     try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bounds.numbers import decimal
-from ratecheck.api.given import WORDS
+from ratecheck.api.given import COLUMNS, WORDS
 from ratecheck.errors import InputError, printable
 from ratecheck.files import UnsavedError
 from ratecheck.views.width import wrapped
@@ -35,7 +35,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 problem_option = click.option(
     "--problem",
     metavar="NAME",
-    help="quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, PATH.npz with arrays H, g and shared, or "
+    help="quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, PATH.npz with arrays H, g and shared, a "
+    "table PATH.csv, PATH.parquet or PATH.npz with features and labels (see label=, client=, loss=, l2=), or "
     "FILE.py:NAME, a problem in a file of your own; "
     "by default the first of the kind that the statement's method is about.",
 )
@@ -103,12 +104,20 @@ def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
             raise InputError(f"{assignment!r} is not of the form NAME=VALUE, such as n=10")
         if name in values:
             raise InputError(f"{name} is given twice: {_given(values[name])} and {text}")
-        if name in WORDS:
+        if name in WORDS or (name in COLUMNS and not _is_number(text)):
             values[name] = text
             continue
         numbers = [_number(assignment, part) for part in text.split(",")]
         values[name] = numbers if len(numbers) > 1 else numbers[0]
     return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        decimal(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _number(assignment: str, text: str) -> float:

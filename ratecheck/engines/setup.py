@@ -210,7 +210,7 @@ class Setup:
         known = [parameters.at(place) for place in range(parameters.size)]
         found = [algorithm.coefficients(t, self.T, p) for t in where for p in known]
         if any(each.keys() != found[0].keys() for each in found):
-            raise MethodError(f"{self.method.name}: coefficients has other parameters in some rounds than in others")
+            raise MethodError(f"{self.method.spoken}: coefficients has other parameters in some rounds than in others")
         return parameters.repeated(len(where)).having(found)
 
     def of_clients(
@@ -264,7 +264,7 @@ class Setup:
             return fixed, np.zeros_like(fixed)
         rate = read(1.0) - fixed
         if not np.allclose(read(3.0), fixed + rate / 3.0, rtol=1e-12):
-            raise MethodError(f"{self.method.name}: begin is not affine in 1/delay")
+            raise MethodError(f"{self.method.spoken}: begin is not affine in 1/delay")
         return fixed, rate
 
     def steps(self, i: int) -> Array:
@@ -282,7 +282,7 @@ class Setup:
             return read(weights[:, 0])
         fixed, once = (read(w) for w in (0.0, 1.0))
         if not np.allclose(read(3.0), fixed + 3.0 * (once - fixed), rtol=1e-12):
-            raise MethodError(f"{self.method.name}: step is not affine in the weight")
+            raise MethodError(f"{self.method.spoken}: step is not affine in the weight")
         each = np.tile(weights, (len(fixed) // len(clients), 1))
         return np.asarray(fixed + each[..., None, None, None] * (once - fixed))
 
@@ -443,7 +443,7 @@ def check_clients(ready: Setup) -> None:
 def check_linear(ready: Setup, engine: str) -> None:
     """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was requested."""
     if not ready.algorithm.linear:
-        raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
+        raise InputError(f"{ready.method.spoken} is not linear: {engine} needs coefficients; use engine=step")
     check_law(ready, engine)
 
 
@@ -461,7 +461,7 @@ def check_tabled(ready: Setup, engine: str) -> None:
     """Raise as `check_linear` does, and where clients are mixed on a graph or messages are compressed."""
     check_linear(ready, engine)
     if what := ready.algorithm.beyond:
-        raise InputError(f"{ready.method.name} {what}, which {engine} does not: use engine=exact or step")
+        raise InputError(f"{ready.method.spoken} {what}, which {engine} does not: use engine=exact or step")
 
 
 def is_random(ready: Setup) -> bool:
@@ -553,7 +553,7 @@ def with_law(ready: Setup, law: str | NoiseLaw | None) -> Setup:
     if ready.noise.any() and not found.variance:
         raise InputError(f"the noise is said to be {found.kind}, and a sigma is above 0")
     if found.relative and ready.algorithm.oracle == "prox":
-        raise InputError(f"{ready.method.name} solves its inner problems exactly, so that its oracle has no noise")
+        raise InputError(f"{ready.method.spoken} solves its inner problems exactly, so that its oracle has no noise")
     return replace(ready, law=found)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
+from ratecheck.falsification.performance_estimation.gram import GramSolution
 from ratecheck.falsification.performance_estimation.interpolation import Answers, Minimiser, VerifiedInstance, recheck
 from ratecheck.falsification.performance_estimation.pep import Formulation
 
@@ -61,13 +62,13 @@ class NoInstanceError(Exception):
 
 
 def realised(
-    case: DeterministicCase, comparison: ComparedRounds, found: Formulation
+    case: DeterministicCase, comparison: ComparedRounds, found: Formulation, solution: GramSolution
 ) -> tuple[Answers, VerifiedInstance]:
-    """The instance, and what was checked of it, from a problem with its solution in it.
+    """The instance, and what was checked of it, from a problem and its solution.
 
     Raises `NoInstanceError` where no share makes it one, such as where the steps are too small for floats.
     """
-    worst, inside = _solution(case.scaled, found), _quadratic(case.scaled, found)
+    worst, inside = _solution(case.scaled, found, solution), _quadratic(case.scaled, found)
     for share in _SHARES:
         instance = _answers(case, _beside(worst, inside, share))
         try:
@@ -78,39 +79,36 @@ def realised(
     raise NoInstanceError
 
 
-def _solution(scaled: DeterministicCase, found: Formulation) -> _RealisedRun:
+def _solution(scaled: DeterministicCase, found: Formulation, solution: GramSolution) -> _RealisedRun:
     """The run that the solver found, in as few coordinates as it takes."""
-    triples = [function.list_of_points[:] for function in found.functions]
+    triples = [function.answers[:] for function in found.functions]
     stars = [own.pop() for own in triples] if found.lowest.point is not None else []
     noisy = [function for function in found.functions if scaled.noise]
-    rows = [slope.eval() for own in triples for _, slope, _ in own] + [slope.eval() for _, slope, _ in stars]
-    rows += [scaled.noise * error.eval() for function in noisy for error in function.noises]
-    star = found.lowest.point.eval() if found.lowest.point is not None else np.zeros_like(rows[0])
+    rows = [solution.vector(slope) for own in triples for _, slope, _ in own]
+    rows += [solution.vector(slope) for _, slope, _ in stars]
+    rows += [scaled.noise * solution.vector(error) for function in noisy for error in function.noises]
+    star = solution.vector(found.lowest.point) if found.lowest.point is not None else np.zeros_like(rows[0])
     every = np.array([*rows, star])
     _, sizes, axes = np.linalg.svd(every, full_matrices=False)
     every = every @ axes[sizes > _FLAT * sizes[0]].T
     parts = [*map(len, triples), len(stars), *(len(function.noises) for function in noisy), 1]
     *groups, (star,) = np.split(every, np.cumsum(parts)[:-1])
     gradients, slopes, noises = groups[: len(triples)], groups[len(triples)], groups[len(triples) + 1 :]
-    heights = tuple(np.array([_value(height) for *_, height in own]) for own in triples)
+    heights = tuple(np.array([solution.number(height) for *_, height in own]) for own in triples)
     # Without a minimiser each function is bounded from below by itself.
     flatness = 0.0 if math.isinf(scaled.smoothness) else 1.0
     floors = [(h - flatness * (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
-    lowest = _value(found.lowest.value) if stars else float(np.mean(floors))
-    start = [_value(height) for height in found.run[0][0].values]
+    lowest = solution.number(found.lowest.value) if stars else float(np.mean(floors))
+    start = [solution.number(height) for height in found.run[0][0].values]
     return _RealisedRun(
         gradients=tuple(gradients),
         heights=heights,
         star=star,
         slopes=slopes,
-        lows=np.array([_value(height) for *_, height in stars]),
+        lows=np.array([solution.number(height) for *_, height in stars]),
         gap=float(np.sum(start) if scaled.composite else np.mean(start)) - lowest if start else 0.0,
         noises=tuple(noises),
     )
-
-
-def _value(expression: object) -> float:
-    return float(expression.eval())  # type: ignore[attr-defined]
 
 
 def _quadratic(scaled: DeterministicCase, found: Formulation) -> _RealisedRun:

@@ -26,6 +26,8 @@ _GROUPED = 10
 # Assumptions under which gradients are noisy, and half the gradient of a start next to a minimiser, an exact float.
 _NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE})
 _NEXT_TO_IT = 2.0**-21
+# Where a curvature is the least one that is not 0.
+_SLIGHTLY = 0.1
 
 
 def grouped(family: Family, statement: Statement, n: int) -> Iterator[InstanceShape]:
@@ -108,8 +110,17 @@ class Quadratics(Family):
         return Quadratic(self._hessians(cube, at, curvature), self._bounded_below(curvature, slope), shape.d_u)
 
     def hard(self, cube: Cube) -> Iterator[Array]:
-        """Under noise all clients start next to one minimiser: all that a bound has beside its noise is next to 0."""
+        """Under noise all clients start next to one minimiser: all that a bound has beside its noise is next to 0.
+
+        Of two clients the one that takes part in the last of many rounds alone has all of the gradient at the start,
+        which small steps leave as it is: what is left there grows with its delay.
+        """
         shape, assumed = cube.shape, {*cube.statement.assumptions}
+        if shape.trace == "late" and shape.n == 2:
+            own = {name: 0.5 for name in cube.coordinates if name.startswith(("slope 0", "slope 1"))}
+            own |= {name: 0.0 for name in cube.coordinates if name.startswith(("curvature 0", "step"))}
+            own |= {name: _SLIGHTLY for name in cube.coordinates if name.startswith("curvature 1")}
+            yield cube.at(own | {"slope 1 0": 1.0, "spread": 0.5, "rounds": 1.0, "local_steps": 0.0})
         if shape.n > 2 or shape.size < shape.n or shape.trace or not _NOISY & assumed or OF_QUIET_RUNS & assumed:
             return
         own = {name: 1.0 for name in cube.coordinates if name.startswith("curvature")}

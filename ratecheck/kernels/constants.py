@@ -11,6 +11,9 @@ GAUSSIAN, SIGNS, UNIFORM, STUDENT, RADIAL, RELATIVE = 0, 1, 2, 3, 4, 5
 # Lanes per vector; LLVM splits a vector where the machine's registers are narrower.
 WIDTH = 8
 
+# Losses of linear models.
+LOGISTIC_LOSS, SQUARED_LOSS, HUBER_LOSS, SOFTMAX_LOSS = range(4)
+
 # Philox.
 MASK = 0xFFFFFFFF
 MULTIPLIER_0, MULTIPLIER_1 = 0xD2511F53, 0xCD9E8D57

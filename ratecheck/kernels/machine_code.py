@@ -14,6 +14,7 @@ from typing import Any
 from numba.core import event, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 
 from ratecheck import caching
 
@@ -39,14 +40,15 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None where there is none that is sound."""
+        content = self._store.get(self._key(sig, target_context.codegen())) if self._on else None
+        if content is not None:
+            # What machine code calls of Numba's is its memory; what Numba can compile is not looked at before it does.
+            rtsys.initialize(target_context)
+            # The checksum says that it is what was written; not that this version can read it.
+            with contextlib.suppress(Exception):
+                return CompileResult._rebuild(target_context, *pickle.loads(content))  # noqa: S301, SLF001
         with _without_linear_algebra():
             target_context.refresh()
-        content = self._store.get(self._key(sig, target_context.codegen())) if self._on else None
-        if content is None:
-            return None
-        # The checksum says that it is what was written; not that this version can read it.
-        with contextlib.suppress(Exception):
-            return CompileResult._rebuild(target_context, *pickle.loads(content))  # noqa: S301, SLF001
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.constants import GAUSSIAN
+from ratecheck.kernels.linear import NO_ROWS, linear_batch, linear_gradient, linear_values
 from ratecheck.kernels.noise import add_law
 from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.kernels.random import BATCH, NOISE, counter_tag, philox
@@ -20,6 +21,7 @@ LOGISTIC = 1
 PROXIMAL = 2
 PIECEWISE = 3
 SAMPLED = 4
+LINEAR = 5
 
 # Samples whose weights are computed at a time: they stay in the cache.
 SAMPLES = 32
@@ -33,8 +35,10 @@ class Oracle(NamedTuple):
     coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. PIECEWISE: in
     every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J breakpoints and then the J + 1 curvatures
     between them. SAMPLED: M and c have twice n entries, and the answer M_i x - c_i is off by M_(n+i) x - c_(n+i) to
-    either side, with signs of their own for the first ``d_u`` coordinates and each half of the others. ``noise`` (d,)
-    is the size of the noise and ``law`` with two numbers ``shape`` its law, see `ratecheck.kernels.noise.add_law`.
+    either side, with signs of their own for the first ``d_u`` coordinates and each half of the others. LINEAR: the
+    gradient of a linear model on the sparse ``rows``, over ``batch`` of them, regularised as a logistic client.
+    ``noise`` (d,) is the size of the noise and ``law`` with two numbers ``shape`` its law, see
+    `ratecheck.kernels.noise.add_law`.
     """
 
     kind: Any
@@ -48,6 +52,7 @@ class Oracle(NamedTuple):
     noise: Any
     law: Any = GAUSSIAN
     shape: Any = (0.0, 0.0)
+    rows: Any = NO_ROWS
 
 
 @kernel
@@ -130,6 +135,9 @@ def exact_gradient(source, i, x, out, lanes):
         affine(source.M[i], source.c[i], x, out, lanes)
     elif source.kind == PIECEWISE:
         piecewise_gradient(source.A[i], source.c[i], x, out, lanes)
+    elif source.kind == LINEAR:
+        linear_gradient(source.rows, i, x, out, lanes)
+        add_regulariser(source.rho, source.d_u, x, out, lanes)
     elif source.kind == PROXIMAL:
         logistic_prox(source.A[i], source.rho, source.lambda_, x, out, lanes)
     else:
@@ -144,6 +152,9 @@ def oracle(source, i, t, k, x, out, words, keys, lanes):
     """
     if source.kind == LOGISTIC and source.batch > 0:
         batch_gradient(source.A[i], source.batch, k, t, counter_tag(BATCH, i), keys, words, x, out, lanes)
+        add_regulariser(source.rho, source.d_u, x, out, lanes)
+    elif source.kind == LINEAR and source.batch > 0:
+        linear_batch(source.rows, i, source.batch, k, t, keys, words, x, out, lanes)
         add_regulariser(source.rho, source.d_u, x, out, lanes)
     else:
         exact_gradient(source, i, x, out, lanes)
@@ -183,6 +194,11 @@ def values(source, i, x, gradient, out, scratch, lanes):
             for lane in range(lanes):
                 out[lane] += 0.5 * x[row, lane] * (gradient[row, lane] - source.c[i, row])
         return
+    if source.kind == LINEAR:
+        linear_values(source.rows, i, x, out, lanes)
+        if source.rho != 0.0:
+            add_penalties(source, x, out, scratch, lanes)
+        return
     A = source.A[i]
     if source.kind == PIECEWISE:
         piecewise_values(A, source.c[i], x, out, lanes)
@@ -196,7 +212,13 @@ def values(source, i, x, gradient, out, scratch, lanes):
         for lane in range(lanes):
             z = scratch[lane]
             out[lane] += (math.log1p(math.exp(-abs(z))) + max(-z, 0.0)) / N
-    for first, last in ((0, source.d_u), (source.d_u, d)):
+    add_penalties(source, x, out, scratch, lanes)
+
+
+@kernel
+def add_penalties(source, x, out, scratch, lanes):
+    """Add the values of the regulariser to out (B,), one term for the shared coordinates and one for the others."""
+    for first, last in ((0, source.d_u), (source.d_u, x.shape[0])):
         scratch[:lanes] = 0.0
         for row in range(first, last):
             for lane in range(lanes):

@@ -186,6 +186,25 @@ def add_part(rho, x, out, first, last, lanes):
             out[row, lane] += factors[lane] * x[row, lane]
 
 
+@kernel
+def sparse_product(entries, columns, first, last, many, output, x, out, lanes):
+    """Put the sum of entries times x[many * column + output], places first ... last-1, into a row of out (many, B)."""
+    out[output, :lanes] = 0.0
+    for place in range(first, last):
+        row = many * np.int64(columns[0, place]) + output
+        for lane in range(lanes):
+            out[output, lane] += entries[0, place] * x[row, lane]
+
+
+@kernel
+def add_sparse(entries, columns, first, last, many, output, factors, out, lanes):
+    """Add entries times the row ``output`` of factors (many, B) to out[many * column + output]."""
+    for place in range(first, last):
+        row = many * np.int64(columns[0, place]) + output
+        for lane in range(lanes):
+            out[row, lane] += entries[0, place] * factors[output, lane]
+
+
 # --- Random numbers ---
 
 

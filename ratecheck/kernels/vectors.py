@@ -9,6 +9,7 @@ if by_hand():
     from ratecheck.kernels.llvm.minibatch import batch_gradient
     from ratecheck.kernels.llvm.philox import add_normals, fill_normals, fill_words
     from ratecheck.kernels.llvm.product import add_product, affine
+    from ratecheck.kernels.llvm.sparse import add_sparse, sparse_product
     from ratecheck.kernels.llvm.sums import (
         add_displacement,
         add_inner,
@@ -28,12 +29,14 @@ else:
         add_part,
         add_product,
         add_scaled,
+        add_sparse,
         advance,
         affine,
         batch_gradient,
         clear,
         fill_normals,
         fill_words,
+        sparse_product,
         weigh,
     )
 
@@ -45,11 +48,13 @@ __all__ = [
     "add_part",
     "add_product",
     "add_scaled",
+    "add_sparse",
     "advance",
     "affine",
     "batch_gradient",
     "clear",
     "fill_normals",
     "fill_words",
+    "sparse_product",
     "weigh",
 ]

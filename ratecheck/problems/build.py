@@ -40,9 +40,9 @@ class _Source:
 def _source(name: str) -> _Source | None:
     written = [(form, kind) for kind in KINDS.values() for form in kind.written]
     # A name says more than how a path ends: `NAME:PATH.npz` is a file of that kind.
-    for form, kind in sorted(written, key=lambda each: each[0].suffix):
+    for form, kind in sorted(written, key=lambda each: (each[0].suffix, each[0].accepts is None)):
         path = form.path(name)
-        if path is not None:
+        if path is not None and (form.accepts is None or form.accepts(path)):
             return _Source(form, getattr(kind, form.maker) if form.maker else kind, path)
     return None
 
@@ -56,8 +56,8 @@ def build(name: str, options: Options) -> Problem:
     """The problem of that name with its parameters set.
 
     Names: ``quadratic``, ``logistic`` and ``bilevel`` (synthetic), ``digits`` and ``breast_cancer`` (scikit-learn's
-    tables as logistic regression), ``libsvm:PATH`` (a LIBSVM file), ``PATH.npz`` (arrays H, g and the number
-    ``shared``), and those of other distributions (see `forms`).
+    tables as logistic regression), ``libsvm:PATH`` (a LIBSVM file), ``PATH.csv`` and the like (tables), ``PATH.npz``
+    (arrays H, g and the number ``shared``), and those of other distributions (see `forms`).
     Raises `InputError` for an unknown name or parameter, a bad value or an unreadable file.
     """
     source = _source(name)
@@ -82,13 +82,14 @@ def features(name: str, options: Options) -> int:
     source = _source(name)
     if source is None or source.form.size is None:
         return build(name, options).d
-    return source.form.size(*source.arguments())
+    (loaded,) = source.arguments()
+    return source.form.size(loaded, options)
 
 
-def own_clients(name: str) -> bool:
+def own_clients(name: str, options: Options) -> bool:
     """Whether the problem of that name comes from a file that has its number of clients."""
     source = _source(name)
-    return source is not None and source.form.own_clients
+    return source is not None and (source.form.own_clients or source.form.counted in options)
 
 
 def fields(problem: Problem) -> dict[str, Any]:

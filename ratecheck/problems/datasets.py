@@ -15,10 +15,11 @@ import importlib
 import math
 import operator
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,28 @@ PARTS = ("all", "train", "test")
 _UNDERFLOWS = 0.1  # Dirichlet's alpha below which shares leave the range of floats
 _EQUAL = 1e300  # and above which they are equal
 _INDICES = 2**31 - 1  # of a LIBSVM file: what its reader takes
+_FILL = "needed finite values: drop the row or fill the value in"
 QUANTITIES = 4  # clients of 1, 1/2, 1/4 and 1/8 of the largest number of rows
+
+
+class Samples(Protocol):
+    """What `split` needs of a table: a name, features and labels by row, and groups where it has them."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def features(self) -> Any:
+        """The features (M, d), dense or a CSR matrix."""
+
+    @property
+    def labels(self) -> Array:
+        """The labels (M,), numbers."""
+
+    @property
+    def groups(self) -> Indices | None:
+        """The finer classes (M,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +141,16 @@ def libsvm(path: str | os.PathLike[str]) -> DataTable:
     value that is not finite (with its number), where the table would not fit into 4 GiB, where there are not exactly
     two labels, and where scikit-learn is missing.
     """
-    datasets = _sklearn_datasets()
+    file, matrix, raw = libsvm_rows(path)
+    shown, (rows, columns) = _one_line(file), matrix.shape
+    if rows * columns > LARGEST_DENSE:
+        raise InputError(f"{shown}: {rows} rows x {columns} features do not fit into 4 GiB; use fewer of them")
+    features = np.asarray(matrix.toarray(), dtype=np.float64)
+    return DataTable(_one_line(file.name), features, binary_labels(shown, raw))
+
+
+def libsvm_rows(path: str | os.PathLike[str]) -> tuple[Path, Any, Array]:
+    """The path, the features as a CSR matrix and the labels of a LIBSVM file as they are; see `libsvm`."""
     try:
         file = Path(path)
     except TypeError:
@@ -127,21 +158,24 @@ def libsvm(path: str | os.PathLike[str]) -> DataTable:
     shown = _one_line(file)
     try:
         with _decompressed(file) as lines:
-            matrix, raw = datasets.load_svmlight_file(_Lines(lines))
-        rows, columns = matrix.shape
-        if rows == 0:
+            found = plain_rows(lines.read())
+            lines.seek(0)
+            # Whatever is out of the ordinary is left to a reader that knows it, and says what is wrong with it.
+            matrix, raw = found or _sklearn_datasets().load_svmlight_file(_Lines(lines))
+        if matrix.shape[0] == 0:
             raise InputError(f"{shown}: the file holds no data; needed lines such as '+1 1:0.5 3:-2'")
-        if rows * columns > LARGEST_DENSE:
-            raise InputError(f"{shown}: {rows} rows x {columns} features do not fit into 4 GiB; use fewer of them")
-        features = np.asarray(matrix.toarray(), dtype=np.float64)
     except InputError:
         raise
     except OSError as error:
         raise InputError(f"{shown}: cannot be read: {_one_line(error.strerror or error)}") from None
     except Exception as error:  # noqa: BLE001  # the reader reports bad text by whatever its parser meets first
         raise InputError(f"{shown}: {_first_bad_line(file, error)}; needed lines such as '+1 1:0.5 3:-2'") from None
-    _require_finite(shown, features)
-    return DataTable(_one_line(file.name), features, _binary_labels(shown, np.asarray(raw, dtype=np.float64)))
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right"))
+        column, value = matrix.indices[bad[0]] + 1, matrix.data[bad[0]]
+        raise InputError(f"{shown}: data row {row}, feature {column} (counting from 1) is {value}; {_FILL}")
+    return file, matrix, np.asarray(raw, dtype=np.float64)
 
 
 def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, heterogeneity: float = 1.0) -> DataTable:
@@ -168,11 +202,12 @@ def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, hetero
 
 
 def split(
-    table: DataTable,
+    table: Samples,
     n: int,
     how: Literal["label", "iid", "dirichlet", "shards", "features", "quality", "quantity"] = "label",
     seed: int = 0,
     alpha: float = 0.5,
+    classes: int = 2,
 ) -> list[Indices]:
     """Deal the ``M`` rows of ``table`` to ``n`` clients: a list of ``n`` arrays of ``M // n`` row numbers each.
 
@@ -188,7 +223,7 @@ def split(
     Four more are the skew patterns of "Personalized Federated Learning via ADMM with Moreau Envelope", Section 2.1:
 
     - ``"shards"``, label skew as in Section 5.1: rows sorted by class, cut into ``2 n`` pieces of ``M // (2 n)`` rows,
-      of which every client gets two at random;
+      of which every client gets two at random, or as many as ``classes`` says;
     - ``"features"``: each class sorted along its first principal component, so that all clients have about the same
       shares of classes, but different features;
     - ``"quality"``: as ``"iid"``; it is `dealt` that makes the clients' features noisy;
@@ -202,15 +237,15 @@ def split(
     n, seed = _clients(n, table), whole("seed", seed, 0)
     size = len(table.labels) // n
     order = _generator(seed).permutation(len(table.labels))[: n * size].astype(np.int64)
-    classes = table.labels if table.groups is None else table.groups
+    kinds = table.labels if table.groups is None else table.groups
     if how == "label":
-        order = order[np.argsort(classes[order], kind="stable")]
+        order = order[np.argsort(kinds[order], kind="stable")]
     elif how == "dirichlet":
-        return _dirichlet_split(order, np.unique(classes[order], return_inverse=True)[1], n, seed, alpha)
+        return _dirichlet_split(order, np.unique(kinds[order], return_inverse=True)[1], n, seed, alpha)
     elif how == "shards":
-        return _shards_split(order, classes, table, n, seed)
+        return _shards_split(order, kinds, table, n, seed, whole("classes", classes, 1))
     elif how == "features":
-        order = order[_along_features(table.features[order], classes[order])]
+        order = order[_along_features(_dense(table, order), kinds[order])]
     elif how == "quantity":
         return _quantity_split(_generator(seed).permutation(len(table.labels)), table, n)
     elif how not in ("iid", "quality"):
@@ -219,7 +254,13 @@ def split(
 
 
 def dealt(
-    table: DataTable, n: int, how: str = "label", seed: int = 0, part: str = "all", alpha: float = 0.5
+    table: DataTable,
+    n: int,
+    how: str = "label",
+    seed: int = 0,
+    part: str = "all",
+    alpha: float = 0.5,
+    classes: int = 2,
 ) -> tuple[Array, Array]:
     """Features (n, N, d) and labels (n, N) of the clients to whom `split` deals the rows of ``table``.
 
@@ -230,27 +271,45 @@ def dealt(
 
     Raises :class:`InputError` as `split` does, for another ``part``, and where too few rows are left for it.
     """
-    if part not in PARTS:
-        raise InputError(f"part={part!r}: needed {', '.join(map(repr, PARTS[:-1]))} or {PARTS[-1]!r}")
-    n, seed = _clients(n, table), whole("seed", seed, 0)
-    if part == "all" or how != "quantity":
-        rows = np.stack(split(table, n, how, seed, alpha))  # type: ignore[arg-type]  # `how` is checked there
-        if part != "all":
-            rows = _held_out(rows, table, seed, part)
-    else:
-        rows = _quantity_part(table, n, seed, part)
+    rows = dealt_rows(table, n, how, seed, part, alpha, classes)
     features = table.features[rows]
     if how == "quality":
-        noise = np.random.default_rng([seed, 3, PARTS.index(part)]).standard_normal(features.shape)
-        features = features + table.features.std() * np.linspace(0.0, 1.0, n)[:, None, None] * noise
+        features = blurred(features, float(table.features.std()), seed, part)
     return features, table.labels[rows]
 
 
-def _clients(n: Any, table: DataTable) -> int:
+def dealt_rows(
+    table: Samples, n: int, how: str = "label", seed: int = 0, part: str = "all", alpha: float = 0.5, classes: int = 2
+) -> Indices:
+    """The numbers of the rows (n, N) that `dealt` gives to the clients; raises `InputError` as `dealt` does."""
+    if part not in PARTS:
+        raise InputError(f"part={part!r}: needed {', '.join(map(repr, PARTS[:-1]))} or {PARTS[-1]!r}")
+    n, seed = _clients(n, table), whole("seed", seed, 0)
+    if part != "all" and how == "quantity":
+        return _quantity_part(table, n, seed, part)
+    rows = np.stack(split(table, n, how, seed, alpha, classes))  # type: ignore[arg-type]  # `how` is checked there
+    return rows if part == "all" else _held_out(rows, table, seed, part)
+
+
+def blurred(features: Array, size: float, seed: int, part: str) -> Array:
+    """Features (n, N, d) of clients with the Gaussian noise of ``how="quality"``, ``size`` that of the last client."""
+    noise = np.random.default_rng([whole("seed", seed, 0), 3, PARTS.index(part)]).standard_normal(features.shape)
+    return features + size * np.linspace(0.0, 1.0, len(features))[:, None, None] * noise
+
+
+def _dense(table: Samples, rows: Indices) -> Array:
+    """The features of these rows, where they fit into memory."""
+    found = table.features[rows]
+    if found.shape[0] * found.shape[1] > LARGEST_DENSE // 8:
+        raise InputError(f'how="features" needs the features of {table.name} as a dense table of at most 512 MiB')
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+
+
+def _clients(n: Any, table: Samples) -> int:
     return whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
 
 
-def _held_out(rows: Indices, table: DataTable, seed: int, part: str) -> Indices:
+def _held_out(rows: Indices, table: Samples, seed: int, part: str) -> Indices:
     """The test rows of each client, or the others; ``rows`` is (n, N)."""
     test = rows.shape[1] // 5
     if test == 0:
@@ -259,16 +318,16 @@ def _held_out(rows: Indices, table: DataTable, seed: int, part: str) -> Indices:
     return mixed[:, :test] if part == "test" else mixed[:, test:]
 
 
-def _shards_split(order: Indices, classes: Any, table: DataTable, n: int, seed: int) -> list[Indices]:
-    size = len(table.labels) // (2 * n)
+def _shards_split(order: Indices, classes: Any, table: Samples, n: int, seed: int, each: int) -> list[Indices]:
+    size = len(table.labels) // (each * n)
     if size == 0:
         raise InputError(
-            f'n={n} breaks "2 n <= {len(table.labels)}", the rows of {table.name}, which how="shards" needs'
+            f'n={n} breaks "{each} n <= {len(table.labels)}", the rows of {table.name}, which how="shards" needs'
         )
-    order = order[: 2 * n * size]
-    shards = order[np.argsort(classes[order], kind="stable")].reshape(2 * n, size)
-    pairs = np.random.default_rng([seed, 1]).permutation(2 * n).reshape(n, 2)
-    return list(shards[pairs].reshape(n, 2 * size))
+    order = order[: each * n * size]
+    shards = order[np.argsort(classes[order], kind="stable")].reshape(each * n, size)
+    drawn = np.random.default_rng([seed, 1]).permutation(each * n).reshape(n, each)
+    return list(shards[drawn].reshape(n, each * size))
 
 
 def _along_features(features: Array, classes: Any) -> Indices:
@@ -285,7 +344,7 @@ def _along_features(features: Array, classes: Any) -> Indices:
     return np.argsort(place, kind="stable")
 
 
-def _quantity_split(order: Indices, table: DataTable, n: int) -> list[Indices]:
+def _quantity_split(order: Indices, table: Samples, n: int) -> list[Indices]:
     """Clients of N, N/2, N/4 and N/8 rows in turn, repeated until there are N."""
     shares = 2 ** (np.arange(n) % QUANTITIES)
     eighth = 2 ** (QUANTITIES - 1)
@@ -300,7 +359,7 @@ def _quantity_split(order: Indices, table: DataTable, n: int) -> list[Indices]:
     return [np.tile(piece, share).astype(np.int64) for piece, share in zip(pieces, shares, strict=True)]
 
 
-def _quantity_part(table: DataTable, n: int, seed: int, part: str) -> Indices:
+def _quantity_part(table: Samples, n: int, seed: int, part: str) -> Indices:
     order, test = _generator(seed).permutation(len(table.labels)), len(table.labels) // 5
     if part == "train":
         return np.stack(_quantity_split(order[test:], table, n))
@@ -371,7 +430,8 @@ def _digit_classes(classes: tuple[Collection[int], Collection[int]]) -> tuple[se
     return negative, positive
 
 
-def _binary_labels(file: str, raw: Array) -> Array:
+def binary_labels(file: str, raw: Array) -> Array:
+    """Labels of which there are two different ones as -1 and +1; raises `InputError` for others."""
     bad = np.flatnonzero(~np.isfinite(raw))
     if bad.size:
         raise InputError(f"{file}: the label of data row {bad[0] + 1} (counting from 1) is {raw[bad[0]]}; drop the row")
@@ -387,6 +447,44 @@ def _decompressed(file: Path) -> Iterator[IO[bytes]]:
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, contextlib.nullcontext)
     with opened(file) as raw, unpack(raw) as text:
         yield text
+
+
+def plain_rows(text: bytes) -> tuple[Any, Array] | None:
+    """Features (CSR) and labels of a LIBSVM text without comments and other rarities; None for any other text.
+
+    Numbers are read all at once. Indices start at 1, or at 0 where one of them is 0.
+    """
+    import scipy.sparse
+
+    if b"#" in text or b"_" in text or b"q" in text or not text.isascii():
+        return None
+    lines = [line for line in text.splitlines() if line.strip()]
+    counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    places = np.concatenate([[0], np.cumsum(2 * counts + 1)])
+    # A label has no colon, and a pair has one: other numbers of words are not what they seem to be.
+    if not lines or [len(line.split()) for line in lines] != (counts + 1).tolist():
+        return None
+    try:
+        # NumPy warns, or since 2.3 raises an error, where the text holds something else than numbers.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)
+            numbers = np.fromstring(text.replace(b":", b" "), sep=" ")
+    except (ValueError, DeprecationWarning):
+        return None
+    if len(numbers) != places[-1]:
+        return None
+    labels = numbers[places[:-1]]
+    pairs = np.delete(numbers, places[:-1]).reshape(-1, 2)
+    indices, values = pairs[:, 0], np.ascontiguousarray(pairs[:, 1])
+    whole_ones = (indices == np.floor(indices)) & (indices >= 0) & (indices < _INDICES)
+    rising = np.diff(indices) > 0
+    rising[starts[1:-1][(starts[1:-1] > 0) & (starts[1:-1] < len(indices))] - 1] = True
+    if not (len(indices) and whole_ones.all() and rising.all()):
+        return None
+    columns = indices.astype(np.int32) - int(indices.min() > 0)
+    shape = len(lines), int(columns.max()) + 1
+    return scipy.sparse.csr_matrix((values, columns, starts), shape=shape), labels
 
 
 class _Lines:
@@ -453,8 +551,7 @@ def _require_finite(name: str, features: Array) -> None:
     if bad.size:
         row, column = bad[0]
         raise InputError(
-            f"{name}: data row {row + 1}, feature {column + 1} (counting from 1) is {features[row, column]}; "
-            "needed finite values: drop the row or fill the value in"
+            f"{name}: data row {row + 1}, feature {column + 1} (counting from 1) is {features[row, column]}; {_FILL}"
         )
 
 

@@ -19,7 +19,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.datasets import DataTable, breast_cancer, dealt, digits, libsvm, synthetic
+from ratecheck.problems.datasets import DataTable, dealt, synthetic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
@@ -48,14 +48,7 @@ class Logistic(SingleLevel):
     """
 
     kind: ClassVar[str] = "logistic"
-    written: ClassVar[tuple[WrittenProblem, ...]] = (
-        WrittenProblem("logistic", "synthetic"),
-        WrittenProblem("digits", "from_table", lambda _: digits(), lambda table: int(table.features.shape[1])),
-        WrittenProblem(
-            "breast_cancer", "from_table", lambda _: breast_cancer(), lambda table: int(table.features.shape[1])
-        ),
-        WrittenProblem("libsvm:", "from_table", libsvm, lambda table: int(table.features.shape[1])),
-    )
+    written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("logistic", "synthetic"),)
 
     def __init__(
         self, features: ArrayLike, labels: ArrayLike, *, shared: int, rho: float = 0.01, batch: int | None = None
@@ -94,14 +87,16 @@ class Logistic(SingleLevel):
         batch: int | None = None,
         part: str = "all",
         alpha: float = 0.5,
+        classes: int = 2,
     ) -> Logistic:
         """The problem on ``table`` dealt to ``n`` clients by :func:`ratecheck.problems.datasets.dealt`.
 
         ``shared`` is the number of leading features that are shared: half of them (rounded down) by default. ``part``
         is "all", "train" or "test": a fifth of a client's rows may be held out. ``alpha`` is the concentration of
-        ``how="dirichlet"``. Raises :class:`InputError` as the constructor and ``dealt`` do.
+        ``how="dirichlet"``, ``classes`` the number of shards of a client. Raises :class:`InputError` as the constructor
+        and ``dealt`` do.
         """
-        features, labels = dealt(table, n, how, seed, part, alpha)
+        features, labels = dealt(table, n, how, seed, part, alpha, classes)
         d_u = table.features.shape[1] // 2 if shared is None else shared
         return cls(features, labels, shared=d_u, rho=rho, batch=batch)
 

@@ -37,7 +37,7 @@ def _load(path: str) -> Mapping[str, Array]:
     return npz_arrays(Path(path), ("A", "b"), ("s",))
 
 
-def _variables(arrays: Mapping[str, Array]) -> int:
+def _variables(arrays: Mapping[str, Array], _: Mapping[str, Any]) -> int:
     return int(arrays["A"].shape[-1]) if arrays["A"].ndim else 0
 
 

@@ -63,15 +63,18 @@ class WrittenProblem:
 
     ``maker`` is the class method that makes the problem, "" for the class itself; its parameters are those that the
     command line may set. ``load`` turns the path that is written, "" where there is none, into its first argument;
-    ``size`` counts the variables of a client from that argument, without building the problem. ``own_clients``: the
-    number of clients is in the file.
+    ``size`` counts the variables of a client, or the features that they belong to, from that argument and the other
+    parameters, without building the problem. ``own_clients``: the number of clients is in the file; ``counted`` is a
+    parameter with which it is. ``accepts`` says whether a file with that ending is of this form, else of another one.
     """
 
     name: str
     maker: str = ""
     load: Callable[[str], Any] | None = None
-    size: Callable[[Any], int] | None = None
+    size: Callable[[Any, Mapping[str, Any]], int] | None = None
     own_clients: bool = False
+    counted: str = ""
+    accepts: Callable[[str], bool] | None = None
 
     @property
     def form(self) -> str:

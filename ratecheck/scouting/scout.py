@@ -49,7 +49,10 @@ _ROUNDED = 1e-13
 _CHANGE = "change:"
 # What is left of a side after differences of numbers that are larger by the inverse.
 _LOST = 1e-24
-_OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND)
+_OVER = (
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.AFTER_ROUNDS,
+    Over.BEST_ROUND,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,8 @@ class Scout:
         one = np.asarray(1.0)
         T = np.broadcast_to(settings.get(self.statement.vocabulary.run.get("rounds", ""), one), (len(decoded),))
         traces = [self._traces(setting, each, int(t)) for each, t in zip(decoded, T, strict=True)]
+        # Rounds at whose start a run is recorded.
+        T = T + max(claim.metric.over.further for claim in self.statement.claims)
         return _DecodedBatch(setting, decoded, at, settings, self._steps(setting, decoded, settings), traces, T)
 
     def _certified(self, points: _DecodedBatch) -> _Certified:

@@ -75,7 +75,7 @@ def test_breast_cancer_is_standardised() -> None:
     assert int((table.labels == 1.0).sum()) == 357
 
 
-@pytest.mark.parametrize("load", [digits, breast_cancer, lambda: libsvm("any")])
+@pytest.mark.parametrize("load", [digits, breast_cancer])
 def test_without_scikit_learn_the_message_names_the_extra(load: Callable[[], DataTable], monkeypatch: Any) -> None:
     """A missing scikit-learn is an InputError that says what to install."""
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)

@@ -236,7 +236,8 @@ def falsify(
         shrunk and then again; nothing is written by default.
     pep
         Search nothing: at the numbers given enclose the largest left side over all functions, and noise of two
-        opposite values where there is some, between an exactly checked instance and a bound by PEPit.
+        opposite values where there is some, between an exactly checked instance and the upper value of a semidefinite
+        program.
     shrink
         Make a counterexample that is found as small and its numbers as simple as can be; see `as_latex`.
     each

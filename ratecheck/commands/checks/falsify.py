@@ -61,8 +61,8 @@ def command(
     one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
-    an exactly checked instance and a bound of PEPit, round by round where the claim is about every round. Noise
-    (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
+    an exactly checked instance and the value of a semidefinite program, round by round where the claim is about every
+    round. Noise (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
     """
     keys, assignments = divide_words(words)
     statements, options["parameters"] = select(keys), parse_values(assignments)

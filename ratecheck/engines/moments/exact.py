@@ -81,11 +81,11 @@ def check_exact(setup: Setup) -> None:
         )
     if setup.algorithm.compressed and not law.uniform:
         raise InputError(
-            f"{setup.method.name} compresses at random, which the exact engine follows for uniform sampling and given "
-            "participants: use engine=step"
+            f"{setup.method.spoken} compresses at random, which the exact engine follows for uniform sampling and "
+            "given participants: use engine=step"
         )
     if setup.algorithm.uses_delay:
-        raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
+        raise InputError(f"{setup.method.spoken} depends on delays, here random: draw a trace, or use engine=step")
 
 
 # The libraries of linear algebra that were found, with the number of modules that were loaded then.
@@ -648,7 +648,7 @@ class Moments:
         )
         if name not in group:
             known = ", ".join({**algorithm.server, **algorithm.client})
-            raise InputError(f"{self.setup.method.name} has no variable {name!r}, only {known}")
+            raise InputError(f"{self.setup.method.spoken} has no variable {name!r}, only {known}")
         block = algorithm.blocks.index(group[name])
         slot = [each for each, where in group.items() if where == group[name]].index(name)
         at = offset + layout.variable(block, slot)

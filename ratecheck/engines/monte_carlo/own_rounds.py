@@ -57,7 +57,7 @@ class OwnRounds:
         if setup.trace.selected:
             why = "is followed by calls" if setup.algorithm.linear else "is not linear"
             raise InputError(
-                f"{setup.method.name} {why}: clients that are selected by their gradients are followed in compiled "
+                f"{setup.method.spoken} {why}: clients that are selected by their gradients are followed in compiled "
                 "rounds of linear methods only"
             )
         setup = setup.at(0)

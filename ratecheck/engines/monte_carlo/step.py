@@ -147,7 +147,7 @@ class StepKernel:
         )
         self.records = record_arrays(self.plan)
         if not fits(setup):
-            raise InputError(f"{setup.method.name}: more than {SLOTS} local variables in a block are not simulated")
+            raise InputError(f"{setup.method.spoken}: more than {SLOTS} local variables in a block are not simulated")
         maps, starts, (kinds, kind) = setup.maps, setup.starts, setup.kinds
         tables, varies = RoundTables.of(setup), bool(setup.algorithm.varying)
         self.start_client = maps.many("start_client", setup.of_clients(kinds))[kind]

@@ -43,7 +43,7 @@ def check(setup: Setup) -> None:
         raise InputError("orders are followed where blocks partition the clients in every epoch: use engine=step")
     for what, found in (("depends on delays", setup.algorithm.uses_delay), ("varies", bool(setup.algorithm.varying))):
         if found:
-            raise InputError(f"{setup.method.name} {what}, and orders are drawn at random: use engine=step")
+            raise InputError(f"{setup.method.spoken} {what}, and orders are drawn at random: use engine=step")
     pairs = sum(math.comb(n, done) * math.comb(n - done, S) for done in range(0, n, S))
     if pairs > _MOST_PAIRS:
         raise InputError(

@@ -1,7 +1,7 @@
 """The worst run over all functions of a class, from above: a performance-estimation problem.
 
-Solved by PEPit with Clarabel. The unknowns are the gradients and values that the run sees; the points follow by the
-algorithm's own functions on PEPit's points. What is compared is maximised over all answers that meet
+Solved by Clarabel. The unknowns are the gradients and values that the run sees; the points follow by the algorithm's
+own functions on combinations of these (`GramVector`). What is compared is maximised over all answers that meet
 
 - for each client i the interpolation conditions of L-smooth functions of curvature at least mu, which are necessary and
   sufficient for a function with these answers (Taylor, Hendrickx, Glineur 2017, Theorems 3.10 and 4): mu = -L for
@@ -44,12 +44,9 @@ clients do not have: there the value is numeric, the dual objective of a solver 
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import io
 import math
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,12 +54,22 @@ import numpy as np
 
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
+from ratecheck.falsification.performance_estimation.gram import (
+    GramNumber,
+    GramProgram,
+    GramSolution,
+    GramVector,
+    SolverFailedError,
+    inner,
+    together,
+)
 from ratecheck.falsification.snapshots import Lowest, Run, mean, total
 
-# SCS, which is PEPit's choice unless told otherwise, returns values below the true worst case.
 _SOLVER = "CLARABEL"
 # Primal and dual objectives of a converged solution agree to this accuracy, relative to a left side of L*F_0 at least.
 _ACCURACY = 1e-6
+# Tolerances that are tried first; its own are 1e-8.
+_CLOSE = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-9)
 # Coefficients of points that differ by this, relative to them, are the same.
 _ROUNDING = 1e-14
 _HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
@@ -88,134 +95,150 @@ class UndecidedCaseError(InputError):
 class UnknownLimits:
     """Limits on the unknowns of every instance of the statement, in the units of the scaled case.
 
-    ``vectors`` on norms, by PEPit's points; ``numbers`` on absolute values, by PEPit's expressions.
+    ``vectors`` on norms, by the number of the unknown vector; ``numbers`` on absolute values, by that of the number.
     """
 
     start: float
-    vectors: dict[Any, float] = field(default_factory=dict)
-    numbers: dict[Any, float] = field(default_factory=dict)
+    vectors: list[float] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
 
-    def norm(self, point: Any) -> float:
+    def norm(self, point: GramVector) -> float:
         """A limit on the norm of a linear combination of the unknown vectors."""
-        return sum(abs(weight) * self.vectors[leaf] for leaf, weight in point.decomposition_dict.items() if weight)
+        return sum(abs(weight) * self.vectors[k] for k, weight in point.weights.items())
 
     @property
     def known(self) -> bool:
         """Whether every unknown has a limit."""
-        return all(map(math.isfinite, (*self.vectors.values(), *self.numbers.values())))
+        return all(map(math.isfinite, (*self.vectors, *self.numbers)))
+
+
+@dataclass
+class Unknowns:
+    """A program, and limits on its unknowns."""
+
+    program: GramProgram
+    limits: UnknownLimits
+
+    def vector(self, limit: float) -> GramVector:
+        """A new unknown of at most that norm."""
+        self.limits.vectors.append(limit)
+        return self.program.vector()
+
+    def number(self, limit: float) -> GramNumber:
+        """A new unknown of at most that absolute value."""
+        self.limits.numbers.append(limit)
+        return self.program.number()
 
 
 @dataclass(frozen=True)
 class Formulation:
-    """A performance-estimation problem without its metric, in the units of the scaled case; ``run`` is in its points.
+    """A performance-estimation problem without what is maximised, in the units of the scaled case.
 
-    ``calls`` are the calls of the oracle in order, a client and the number of its answer each, and ``drawn`` the same
-    for the noise. ``least`` are the left
-    sides of which the least is maximised, each with the condition that it is at least that, where there are several.
+    ``run`` is in its vectors. ``calls`` are the calls of the oracle in order, a client and the number of its answer
+    each, and ``drawn`` the same for the noise.
     """
 
-    problem: Any
+    unknowns: Unknowns
     run: Run
-    functions: tuple[Any, ...]
-    sizes: UnknownLimits
+    functions: tuple[FunctionAnswers, ...]
     lowest: Lowest
     calls: tuple[tuple[int, int], ...]
     drawn: tuple[tuple[int, int], ...] = ()
-    least: list[tuple[Any, Any]] = field(default_factory=list)
 
-    def maximise(self, rounds: Sequence[Any], **settings: float) -> tuple[float, str]:
-        """Solve for the largest left side, or for the largest value that no round's left side is below."""
-        from PEPit import Expression
+    @property
+    def sizes(self) -> UnknownLimits:
+        """Limits on the unknowns."""
+        return self.unknowns.limits
 
-        metric = rounds[0] if len(rounds) == 1 else Expression()
-        for left in rounds:
-            condition = None
-            if left is not metric:
-                condition = metric <= left
-                self.problem.add_constraint(condition)
-            self.least.append((left, condition))
-        self.problem.set_performance_metric(metric)
-        return self.solve(**settings)
-
-    def solve(self, **settings: float) -> tuple[float, str]:
-        """The dual objective, and in what way the solver has not converged, empty where it has.
+    def maximise(self, rounds: Sequence[GramNumber], **settings: float) -> Maximum:
+        """Solve for the largest left side, or for the largest value that no round's left side is below.
 
         ``settings`` go to the solver. Raises `InputError` where it returns nothing.
         """
-        from cvxpy.error import SolverError
-
-        try:
-            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-                # What the solver says about its accuracy is checked below.
-                warnings.simplefilter("ignore")
-                dual = self.problem.solve(verbose=0, solver=_SOLVER, **settings)
-        except SolverError:
-            raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has failed; {_HINT}") from None
-        status = self.problem.wrapper.prob.status
-        if dual is None:
+        known = self.unknowns.program
+        program = GramProgram(known.vectors, known.numbers, list(known.conditions))
+        objective = rounds[0] if len(rounds) == 1 else program.number()
+        # First, so that a slice has their multipliers.
+        program.conditions[:0] = [objective - left for left in rounds if left is not objective]
+        solution = _solution(program, objective, **{**_CLOSE, **settings})
+        if not isinstance(solution, GramSolution) or solution.status != "optimal":
+            # What it cannot solve so closely it may solve as closely as it usually does.
+            solution = _solution(program, objective, **settings)
+        if solution is None:
+            raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has failed; {_HINT}")
+        if isinstance(solution, str):
             raise InputError(
-                f"{_SOLVER} finds no largest left side (status {status}): nothing that is assumed at the start limits "
-                f"what the statement speaks of"
+                f"{_SOLVER} finds no largest left side (status {solution}): nothing that is assumed at the start "
+                f"limits what the statement speaks of"
             )
-        dual, primal = float(dual), float(self.problem.objective.eval())
-        converged = status == "optimal" and abs(dual - primal) <= _ACCURACY * max(1.0, abs(dual))
-        return dual, "" if converged else f"status {status}, primal {primal:.9g}, dual {dual:.9g}"
+        return Maximum(program, objective, tuple(rounds), solution)
 
-    def safe(self) -> float:
-        """An upper bound on what was maximised, from the multipliers of the last solution, right or wrong.
+    def safe(self, found: Maximum) -> float:
+        """An upper bound on what was maximised, from the multipliers of a solution, right or wrong.
 
         The least of several left sides is at most any mean of them: here left is that with their multipliers as
         weights. With those of the other conditions, left - sum_c lambda_c e_c = constant + <A, G> + <a, F> in the Gram
         matrix G of the unknown vectors and the unknown numbers F. For D the diagonal of their sizes, <A, G> is at most
         the largest eigenvalue of DAD, if positive, times the number of vectors.
         """
-        from PEPit.tools.expressions_to_matrices import expression_to_matrices
-
-        shares = [1.0 if each is None else max(float(each.eval_dual()), 0.0) for _, each in self.least]
-        shares = shares if sum(shares) > 0 else [1.0] * len(shares)
-        left = total([share / sum(shares) * side for share, (side, _) in zip(shares, self.least, strict=True)])
-        own = {id(each) for _, each in self.least}
-        conditions = [each for each in self.problem.list_of_constraints if id(each) not in own]
-        conditions += [each for function in self.functions for each in function.list_of_class_constraints]
-        A, a, constant = expression_to_matrices(left)
-        for condition in conditions:
-            multiplier = max(float(condition.eval_dual()), 0.0)
-            B, b, shift = expression_to_matrices(condition.expression)
-            A, a, constant = A - multiplier * B, a - multiplier * b, constant - multiplier * shift
-        D, F = np.zeros(len(A)), np.zeros(len(a))
-        for point, size in self.sizes.vectors.items():
-            D[point.counter] = size
-        for expression, size in self.sizes.numbers.items():
-            F[expression.counter] = size
+        multipliers = np.maximum(found.solution.multipliers, 0.0)
+        shares, others = np.split(multipliers, [len(multipliers) - len(self.unknowns.program.conditions)])
+        shares = shares if shares.sum() > 0 else np.ones(len(found.rounds))
+        left = together(found.rounds, shares / shares.sum())
+        A, a, constant = self.unknowns.program.matrices(left - together(self.unknowns.program.conditions, others))
+        D, F = np.array(self.sizes.vectors), np.array(self.sizes.numbers)
         largest = float(np.linalg.eigvalsh(D[:, None] * A * D)[-1])
         return float(constant + max(largest, 0.0) * len(A) + abs(a) @ F)
+
+
+def _solution(program: GramProgram, objective: GramNumber, **settings: float) -> GramSolution | str | None:
+    """The answer of the solver, why there is none, or None where it has failed."""
+    try:
+        return program.maximise(objective, **settings)
+    except SolverFailedError:
+        return None
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """What the solver has found for the least of ``rounds``; ``program`` is what it was given."""
+
+    program: GramProgram
+    objective: GramNumber
+    rounds: tuple[GramNumber, ...]
+    solution: GramSolution
+
+    @property
+    def dual(self) -> float:
+        """The dual objective."""
+        return self.program.dual(self.objective, self.solution)
+
+    @property
+    def complaint(self) -> str:
+        """In what way the solver has not converged, empty where it has."""
+        dual, primal, status = self.dual, self.solution.number(self.objective), self.solution.status
+        if status == "optimal" and abs(dual - primal) <= _ACCURACY * max(1.0, abs(dual)):
+            return ""
+        return f"status {status}, primal {primal:.9g}, dual {dual:.9g}"
 
 
 def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
     """The problem of a case over that many recorded points, by default T.
 
-    Raises `InputError` where PEPit or Clarabel is not installed.
+    Raises `InputError` where Clarabel is not installed.
     """
-    for package in ("PEPit", "clarabel"):
-        if importlib.util.find_spec(package) is None:
-            raise InputError(f"the worst case over all smooth functions needs {package}: pip install 'ratecheck[pep]'")
-    from PEPit import PEP, Expression, null_point
-
-    scaled, problem = case.scaled, PEP()
-    sizes = UnknownLimits(_largest_start(scaled))
-    function = _operator() if scaled.operator else _smooth_function()
-    functions = tuple(
-        problem.declare_function(
-            function, L=scaled.smoothness, mu=scaled.curvature, sizes=sizes, steepest=scaled.steepest
-        )
-        for _ in range(case.n)
-    )
+    if importlib.util.find_spec("clarabel") is None:
+        raise InputError("the worst case over all smooth functions needs clarabel: pip install 'ratecheck[pep]'")
+    scaled = case.scaled
+    unknowns = Unknowns(GramProgram(), UnknownLimits(_largest_start(scaled)))
+    kind = OperatorAnswers if scaled.operator else FunctionAnswers
+    functions = tuple(kind(unknowns, scaled.smoothness, scaled.curvature, scaled.steepest) for _ in range(case.n))
     if case.composite:
-        functions += (problem.declare_function(function, L=math.inf, mu=0, sizes=sizes, steepest=math.inf),)
+        functions += (kind(unknowns, math.inf, 0.0, math.inf),)
     calls: list[tuple[int, int]] = []
 
-    def noted(i: int, answer: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-        calls.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
+    def noted(i: int, answer: Answer) -> Answer:
+        calls.append((i, next(k for k, known in enumerate(functions[i].answers) if known is answer)))
         return answer
 
     drawn: list[tuple[int, int]] = []
@@ -226,7 +249,7 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
         return scaled.noise * functions[i].noises[number]
 
     run = scaled.run(
-        null_point,
+        GramVector(),
         lambda i, x: noted(i, functions[i].answer(x))[1],
         value=lambda i, x: functions[i].answer(x)[2],
         rounds=rounds,
@@ -234,64 +257,64 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
         noise=noise,
     )
     if scaled.needs_minimiser:
-        lowest = _minimiser(scaled, functions, sizes)
+        lowest = _minimiser(scaled, functions, unknowns)
     else:
         # The first value is 0, since constants added to the f_i change nothing. It is f(u^0), or no more.
-        lowest = Lowest(Expression())
-        sizes.numbers[lowest.value] = scaled.gap or 1.0
-    for condition in _conditions(scaled, run, functions, lowest):
-        problem.add_constraint(condition)
+        lowest = Lowest(unknowns.number(scaled.gap or 1.0))
+    conditions = unknowns.program.conditions
+    conditions += _conditions(scaled, run, functions, lowest)
     for function in functions:
-        for unknown in function.noises:
-            problem.add_constraint(unknown**2 <= 1)
-    return Formulation(problem, run, functions, sizes, lowest, tuple(calls), tuple(drawn))
+        conditions += [unknown.square - 1.0 for unknown in function.noises]
+    for function in functions:
+        conditions += function.conditions()
+    return Formulation(unknowns, run, functions, lowest, tuple(calls), tuple(drawn))
 
 
-def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...], lowest: Lowest) -> Iterator[Any]:
-    """What is assumed beside smoothness and curvature."""
+def _conditions(
+    scaled: DeterministicCase, run: Run, functions: tuple[FunctionAnswers, ...], lowest: Lowest
+) -> Iterator[GramNumber]:
+    """What is assumed beside smoothness and curvature: numbers that are at most 0."""
     if lowest.point is not None and scaled.radius2 is not None:
-        yield lowest.point**2 <= scaled.radius2
-    if scaled.heterogeneity is not None:
-        yield lowest.heterogeneity(inner) <= scaled.heterogeneity
+        yield lowest.point.square - scaled.radius2
+    if scaled.heterogeneity:
+        yield lowest.heterogeneity(inner) - scaled.heterogeneity
     if scaled.gap is not None:
-        yield scaled.combined(run[0][0].values) - lowest.value <= scaled.gap
+        yield scaled.combined(run[0][0].values) - lowest.value - scaled.gap
     if scaled.operator or scaled.composite:
         answers = []
     elif scaled.n == 1:
-        answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
+        answers = [(slope.square, height) for _, slope, height in functions[0].answers]
     else:
         # Where each client is at a point of its own, nothing is known of the mean but at the start.
         every = [(t, at) for t, outcomes in enumerate(run) for at in outcomes]
         shared = [at for t, at in every if at.values and (t == 0 or at.point is not None)]
         answers = [(at.square(inner), mean(at.values)) for at in shared]
     for square, height in answers:
-        yield height - lowest.value >= square / (2 * scaled.smoothness)
+        yield square / (2 * scaled.smoothness) - (height - lowest.value)
     yield from _bounded(scaled, functions)
     if "B_0" in scaled.values:
-        yield run[0][0].squares(inner) <= scaled.values["B_0"]
+        yield run[0][0].squares(inner) - scaled.values["B_0"]
     if scaled.dissimilar:
         for at in (each for outcomes in run for each in outcomes if each.gradients):
-            yield at.dissimilarity(inner) <= scaled.values["b"] ** 2
+            yield at.dissimilarity(inner) - scaled.values["b"] ** 2
 
 
-def _bounded(scaled: DeterministicCase, functions: tuple[Any, ...]) -> Iterator[Any]:
+def _bounded(scaled: DeterministicCase, functions: tuple[FunctionAnswers, ...]) -> Iterator[GramNumber]:
     """||g|| <= M for every answer, where subgradients are bounded."""
     if math.isfinite(scaled.steepest):
         for function in functions:
-            for _, slope, _ in function.list_of_points:
-                yield slope**2 <= scaled.steepest**2
+            for _, slope, _ in function.answers:
+                yield slope.square - scaled.steepest**2
 
 
-def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: UnknownLimits) -> Lowest:
+def _minimiser(scaled: DeterministicCase, functions: tuple[FunctionAnswers, ...], unknowns: Unknowns) -> Lowest:
     """A point at which the clients' gradients add up to 0, with the answers there."""
-    from PEPit import Point
-
-    point = Point()
-    sizes.vectors[point] = _distance_to_minimiser(scaled)
+    point = unknowns.vector(_distance_to_minimiser(scaled))
     *others, last = functions
-    answers = [function.answer(point) for function in others]
-    # PEPit's own null point keeps what it was in the problem before.
-    rest = -total([slope for _, slope, _ in answers]) if answers else Point(is_leaf=False, decomposition_dict={})
+    # Gradients that have to be 0 are no unknowns: a program without an inside is solved to fewer digits.
+    none = GramVector() if scaled.heterogeneity == 0 else None
+    answers = [function.answer(point, none) for function in others]
+    rest = -total([slope for _, slope, _ in answers]) if answers else GramVector()
     answers.append(last.answer(point, rest))
     heights = [height for _, _, height in answers]
     return Lowest(scaled.combined(heights), point, tuple(slope for _, slope, _ in answers))
@@ -333,63 +356,62 @@ def _largest_start(scaled: DeterministicCase) -> float:
     return min(limits)
 
 
-class _Scaled:
-    """What PEPit's class of smooth functions gets: unknowns and conditions of order 1 where points are close together.
+# A point, the gradient there and the value.
+Answer = tuple[GramVector, GramVector, GramNumber]
 
-    As it stands the solver sees the answers at points of distance s as numbers that differ by s, and conditions on them
-    of order s^2; it then stops early and returns values that are too small. So an answer is an increment of that at the
-    nearest point p before it, g = g_p + s*w and h = h_p + <g_p + g, x - x_p>/2 + s^2*omega, and a condition is divided
-    by s^2, where s is the distance in terms of the coefficients of the points. Smoothness limits the increments:
-    ||w|| <= ||x - x_p||/s and |omega| <= ||x - x_p||^2/(4 s^2).
+
+class FunctionAnswers:
+    """What an L-smooth function of curvature at least mu answers, in unknowns and conditions of order 1 everywhere.
+
+    As they stand the solver sees the answers at points of distance s as numbers that differ by s, and conditions on
+    them of order s^2; it then stops early and returns values that are too small. So an answer is an increment of that
+    at the nearest point p before it, g = g_p + s*w and h = h_p + <g_p + g, x - x_p>/2 + s^2*omega, and a condition is
+    divided by s^2, where s is the distance in terms of the coefficients of the points. Smoothness limits the
+    increments: ||w|| <= ||x - x_p||/s and |omega| <= ||x - x_p||^2/(4 s^2).
 
     A proximal step from x leads to y = x - g/lambda with the gradient g at y, so that ||g|| <= ||grad f_i(x)||/(1 +
     mu/lambda). Functions that need not be smooth have L = inf, and their answers no limits but those of bounded
     subgradients: ||g|| <= M and |omega| <= M ||x - x_p||/s^2.
     """
 
-    L: float
-    mu: float
     has_values = True
-    list_of_points: list[tuple[Any, Any, Any]]
-    add_point: Callable[[tuple[Any, Any, Any]], None]
 
-    def __init__(self, sizes: UnknownLimits, steepest: float, **options: Any) -> None:
-        # It prints advice.
-        with contextlib.redirect_stdout(io.StringIO()):
-            super().__init__(**options)
-        self.sizes, self.steepest = sizes, steepest
-        self.proximal: list[tuple[Any, tuple[Any, Any, Any]]] = []
+    def __init__(self, unknowns: Unknowns, smoothness: float, curvature: float, steepest: float) -> None:
+        self.L, self.mu, self.steepest = smoothness, curvature, steepest
+        self.unknowns, self.sizes = unknowns, unknowns.limits
+        self.answers: list[Answer] = []
+        self.proximal: list[tuple[GramVector, Answer]] = []
         # Unknowns of norm at most 1 by which noise is sigma, and the answers beside which they are.
-        self.noises: list[Any] = []
-        self._noisy: list[tuple[Any, Any, Any]] = []
+        self.noises: list[GramVector] = []
+        self._noisy: list[Answer] = []
 
-    def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
+    def answer(self, x: GramVector, gradient: GramVector | None = None) -> Answer:
         """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
         nearest = self._nearest(x)
         if nearest is not None and _same(x, nearest[0]):
             return nearest
         if nearest is None:
-            return self._added(x, self._vector(self.sizes.start) if gradient is None else gradient)
+            return self._added(x, self.unknowns.vector(self.sizes.start) if gradient is None else gradient)
         point, slope, _ = nearest
         s = _distance(x, point)
         far = self.sizes.norm(x - point) / s
         if gradient is None and self.smooth:
-            gradient = slope + s * self._vector(far)
+            gradient = slope + s * self.unknowns.vector(far)
         elif gradient is None:
-            gradient = 0 * slope + s * self._vector(self.steepest / s)
+            gradient = s * self.unknowns.vector(self.steepest / s)
         return self._added(x, gradient, nearest, s, far)
 
-    def noise(self, x: Any) -> int:
+    def noise(self, x: GramVector) -> int:
         """The number in ``noises`` of what stands beside the gradient at a point, a new one where none is known."""
         answer = self.answer(x)
         for number, known in enumerate(self._noisy):
             if known is answer:
                 return number
         self._noisy.append(answer)
-        self.noises.append(self._vector(1.0))
+        self.noises.append(self.unknowns.vector(1.0))
         return len(self.noises) - 1
 
-    def prox(self, x: Any, weight: float) -> tuple[Any, Any, Any]:
+    def prox(self, x: GramVector, weight: float) -> Answer:
         """The triple at the minimiser of f + weight/2 ||. - x||^2, a new one where none is known."""
         for known, answer in self.proximal:
             if _same(x, known):
@@ -399,7 +421,7 @@ class _Scaled:
             steepest = self.sizes.start
         else:
             steepest = self.sizes.norm(nearest[1]) + self.sizes.norm(x - nearest[0]) if self.smooth else self.steepest
-        gradient = self._vector(steepest / (1 + self.mu / weight))
+        gradient = self.unknowns.vector(steepest / (1 + self.mu / weight))
         point = x - gradient / weight
         if nearest is None:
             answer = self._added(point, gradient)
@@ -413,100 +435,78 @@ class _Scaled:
         """Whether L is finite."""
         return math.isfinite(self.L)
 
-    def _nearest(self, x: Any) -> tuple[Any, Any, Any] | None:
+    def _nearest(self, x: GramVector) -> Answer | None:
         """The known answer at the point that is closest."""
-        return min(self.list_of_points, key=lambda known: _distance(x, known[0]), default=None)
+        return min(self.answers, key=lambda known: _distance(x, known[0]), default=None)
 
     def _added(
-        self, x: Any, gradient: Any, near: tuple[Any, Any, Any] | None = None, s: float = 1.0, far: float = 0.0
-    ) -> tuple[Any, Any, Any]:
+        self, x: GramVector, gradient: GramVector, near: Answer | None = None, s: float = 1.0, far: float = 0.0
+    ) -> Answer:
         """A new triple; its value is 0 at first, and then an increment of that at the point ``near``."""
-        from PEPit import Expression
-
         if near is None or not self.has_values:
-            height = Expression(is_leaf=False, decomposition_dict={1: 0})
+            height = GramNumber()
         else:
             point, slope, value = near
-            omega = Expression()
             # Of a convex function the increment is between <slope, x - point> and <gradient, x - point>.
             rough = self.steepest * far / s if math.isfinite(self.steepest) else math.inf
-            self.sizes.numbers[omega] = far**2 / 4 if self.smooth else rough
-            height = value + (slope + gradient) * (x - point) / 2 + s**2 * omega
-        self.add_point((x, gradient, height))
-        return self.list_of_points[-1]
+            omega = self.unknowns.number(far**2 / 4 if self.smooth else rough)
+            height = value + inner(slope + gradient, x - point) / 2 + s**2 * omega
+        self.answers.append((x, gradient, height))
+        return self.answers[-1]
 
-    def _vector(self, size: float) -> Any:
-        """A new unknown of at most that norm."""
-        from PEPit import Point
+    def conditions(self) -> Iterator[GramNumber]:
+        """What has to be at most 0, of every two answers in either order, over their squared distance."""
+        for first in self.answers:
+            for second in self.answers:
+                if first is not second:
+                    yield self._condition(first, second) / _distance(first[0], second[0]) ** 2
 
-        unknown = Point()
-        self.sizes.vectors[unknown] = size
-        return unknown
-
-
-def _smooth_function() -> Any:
-    """PEPit's class of smooth functions, with answers as in `_Scaled`."""
-    from PEPit.functions import SmoothStronglyConvexFunction
-
-    class Smooth(_Scaled, SmoothStronglyConvexFunction):
-        def set_smoothness_strong_convexity_constraint_i_j(
-            self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
-        ) -> Any:
-            condition = super().set_smoothness_strong_convexity_constraint_i_j(xi, gi, fi, xj, gj, fj)
-            return condition.expression / _distance(xi, xj) ** 2 <= 0
-
-    return Smooth
+    def _condition(self, first: Answer, second: Answer) -> GramNumber:
+        """Theorem 4 of Taylor, Hendrickx, Glineur (2017)."""
+        x, g, height = first[0] - second[0], first[1] - second[1], first[2] - second[2]
+        bent = self.mu / (2 * (1 - self.mu / self.L)) * (x - g / self.L).square
+        return inner(second[1], x) + g.square / (2 * self.L) + bent - height
 
 
-def _operator() -> Any:
-    """A cocoercive operator, or a monotone one, in the place of PEPit's class of smooth functions."""
+class OperatorAnswers(FunctionAnswers):
+    """What a cocoercive operator, or a monotone one, answers."""
 
-    class Operator(_smooth_function()):  # type: ignore[misc]
-        has_values = False
+    has_values = False
 
-        def set_smoothness_strong_convexity_constraint_i_j(
-            self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
-        ) -> Any:
-            x, g = xi - xj, gi - gj
-            least = g**2 / self.L if self.smooth else self.mu * x**2
-            return (least - g * x) / _distance(xi, xj) ** 2 <= 0
-
-    return Operator
+    def _condition(self, first: Answer, second: Answer) -> GramNumber:
+        x, g = first[0] - second[0], first[1] - second[1]
+        return (g.square / self.L if self.smooth else self.mu * x.square) - inner(g, x)
 
 
-def _distance(x: Any, y: Any) -> float:
+def _distance(x: GramVector, y: GramVector) -> float:
     """Euclidean distance of two points in terms of their coefficients."""
-    return math.hypot(*(x - y).decomposition_dict.values())
+    return (x - y).length
 
 
-def _same(x: Any, y: Any) -> bool:
+def _same(x: GramVector, y: GramVector) -> bool:
     """Whether two points differ by the rounding of coefficients only."""
-    size = max(math.hypot(*point.decomposition_dict.values()) for point in (x, y))
-    return _distance(x, y) <= _ROUNDING * size
-
-
-def inner(a: Any, b: Any) -> Any:
-    """<a, b> for points of PEPit."""
-    return a * b
+    return _distance(x, y) <= _ROUNDING * max(x.length, y.length)
 
 
 def upper_bound(case: DeterministicCase, comparison: ComparedRounds | None = None, **settings: float) -> PepBound:
     """The largest left side of the case over all functions and dimensions, or a little more.
 
-    ``settings`` go to the solver. Raises `InputError` where PEPit or Clarabel is not installed, where the solver
-    returns nothing, and where it has not converged although its answer has to be trusted.
+    ``settings`` go to the solver. Raises `InputError` where Clarabel is not installed, where the solver returns
+    nothing, and where it has not converged although its answer has to be trusted.
     """
     return solved(case, comparison or case.comparisons[0], **settings)[0]
 
 
-def solved(case: DeterministicCase, comparison: ComparedRounds, **settings: float) -> tuple[PepBound, Formulation]:
-    """The bound, and the problem with the solver's solution in it."""
+def solved(
+    case: DeterministicCase, comparison: ComparedRounds, **settings: float
+) -> tuple[PepBound, Formulation, GramSolution]:
+    """The bound, the problem, and the solver's solution of it."""
     formulation = formulate(case, case.rounds(comparison))
     unit, scaled = case.left_unit(comparison), case.scaled_comparison(comparison)
     rounds = [total(each) for each in case.scaled.parts(formulation.run, inner, float, scaled, formulation.lowest)]
-    found, complaint = formulation.maximise(rounds, **settings)
+    found = formulation.maximise(rounds, **settings)
     safe = formulation.sizes.known
-    if complaint and not safe:
+    if (complaint := found.complaint) and not safe:
         raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has not converged: {complaint}; {_HINT}")
-    value = formulation.safe() if safe else found
-    return PepBound(left=value * unit, solver=found * unit, safe=safe), formulation
+    value = formulation.safe(found) if safe else found.dual
+    return PepBound(left=value * unit, solver=found.dual * unit, safe=safe), formulation, found.solution

@@ -242,7 +242,7 @@ def worst_case(
 def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, seed: int) -> EnclosedRounds:
     case.check_units(comparison)
     start = time.perf_counter()
-    upper, solution = solved(case, comparison)
+    upper, formulation, solution = solved(case, comparison)
     between = time.perf_counter()
     if case.n > 1 and case.searchable and not case.noise:
         # Clients that are each bounded from below, and alike but for linear terms where dissimilarity is bounded.
@@ -250,7 +250,7 @@ def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, 
         lower = recheck(instance, comparison)
     else:
         try:
-            instance, lower = realised(case, comparison, solution)
+            instance, lower = realised(case, comparison, formulation, solution)
         except NoInstanceError:
             raise UndecidedCaseError(
                 f"undecided at these numbers: the left side is at most {upper.left:.6g}, says "

@@ -79,7 +79,7 @@ def worst_functions(statement: Statement, seed: int = 0) -> WorstFunctions:
     """The cases that are covered at `_SIZES`; none for statements about functions that need not be convex."""
     if any_sign(statement):
         return WorstFunctions(reason="it is about functions that need not be convex")
-    if any(importlib.util.find_spec(package) is None for package in ("PEPit", "clarabel")):
+    if importlib.util.find_spec("clarabel") is None:
         return WorstFunctions(reason="the extra 'pep' is not installed")
     cases, reason = [], ""
     for given in _given(statement):

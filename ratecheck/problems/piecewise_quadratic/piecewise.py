@@ -95,8 +95,8 @@ class Piecewise(SingleLevel):
         self.kinks, self.curvatures, self.slopes = (
             bounded(name, getattr(self, name), _LARGEST) for name in self.stored
         )
-        if (wrong := np.argwhere(np.diff(self.kinks, axis=2) < 0)).size:
-            i, c, j = (int(k) for k in wrong[0])
+        if (falling := self.kinks[:, :, 1:] < self.kinks[:, :, :-1]).any():
+            i, c, j = (int(k) for k in np.argwhere(falling)[0])
             here, after = self.kinks[i, c, j], self.kinks[i, c, j + 1]
             raise InputError(f"kinks[{i}, {c}]: {here:g} is followed by {after:g}; needed ascending kinks")
         if self.curvatures.size > _LARGEST_SIZE:

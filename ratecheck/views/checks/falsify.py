@@ -152,7 +152,7 @@ def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
     sizes = sorted({tuple((name, int(case.case.values[name])) for name in ("n", "K", "T")) for case in functions.cases})
     where = "; ".join(" ".join(f"{name}={value}" for name, value in size) for size in sizes)
     most = "" if functions.tightness is None else f", left / right at most {number(_most(functions))}"
-    return [f"  convex  worst functions of small runs{most}, at {where} (PEPit)"]
+    return [f"  convex  worst functions of small runs{most}, at {where}"]
 
 
 def _most(functions: WorstFunctions) -> float:
@@ -277,7 +277,7 @@ def worst_case_text(found: WorstCase) -> str:
     lines = [
         f"{found.case.statement.key}   {found.case.statement.title}   {found.outcome} at these numbers{tight}",
         f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic{where}",
-        f"          at most  {upper:.8g}, by PEPit and Clarabel{'' if found.upper.safe else ', numeric'}",
+        f"          at most  {upper:.8g}, by Clarabel{'' if found.upper.safe else ', numeric'}",
         f"  right   {right:.8g}{between}",
         f"  with    {values}",
     ]

@@ -21,6 +21,8 @@ def horizon_text(answer: Horizon) -> str:
         rows = [("rounds", str(answer.rounds), f"the smallest {T} with a bound of at most {answer.eps:g}")]
         rows.append(("bound", f"{answer.point.value:.10g}", f"at this {T}"))
         for name, value in steps_text(statement, answer.given, answer.point.steps).items():
+            if name in statement.vocabulary.implied:
+                continue
             how = "minimises the bound" if name in answer.point.minimised else ""
             rows.append((name, value, how))
         lines.append(table(rows))

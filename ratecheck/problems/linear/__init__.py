@@ -1,0 +1,1 @@
+"""Linear models on tables: their files, losses, sparse rows, and certified constants."""
