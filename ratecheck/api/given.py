@@ -118,7 +118,8 @@ def _value(name: str, value: Any, *, many: bool) -> Any:
     except TypeError:
         return _number(name, value)
     if not many:
-        shown = ",".join(map(str, several[:_SHOWN])) + (",..." if len(several) > _SHOWN else "")
+        first = (f"{each:g}" if isinstance(each, int | float) else str(each) for each in several[:_SHOWN])
+        shown = ",".join(first) + (",..." if len(several) > _SHOWN else "")
         raise InputError(f"{name}={shown}: {name} is one number, not a list; from Python rc.sweep(...) takes several")
     numbers = [_number(name, each) for each in several]
     return numbers if len(numbers) != 1 else numbers[0]
