@@ -26,8 +26,8 @@ TEXTBOOK = papers.TEXTBOOK
 # Well-known theorems of other work, no part of the catalogue either; with the textbook, all that has keys beside it.
 CLASSICS = papers.CLASSICS
 BESIDE: tuple[str, ...] = papers.BESIDE
-# A statement does not know how it is printed; what prints it is imported when a notebook shows it.
-for _form in ("html", "latex", "markdown"):
+# A statement does not know how it is printed; what prints it is imported when it is shown.
+for _form in ("html", "latex", "markdown", "text"):
     hooks.register(_form, f"{__name__}.printing.notebook:{_form}")
 hooks.register(hooks.STATEMENT, f"{__name__}:get")
 

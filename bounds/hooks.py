@@ -20,7 +20,7 @@ def register(name: str, place: str) -> None:
 
 
 def represented(form: str, value: object) -> str | None:
-    """The object in a form (html, latex, markdown); None, which a notebook takes for no such form, without a hook."""
+    """The object in a form (html, latex, markdown, text); None without a hook, which a notebook takes for no form."""
     function = _hook(form)
     return None if function is None else str(function(value))
 

@@ -384,6 +384,12 @@ class Statement:
             return catalogue.get, (self.key,)
         return super().__reduce_ex__(protocol)
 
+    def __repr__(self) -> str:
+        return f"<Statement {self.key}: {self.title}>"
+
+    def __str__(self) -> str:
+        return represented("text", self) or repr(self)
+
     def _repr_markdown_(self) -> str | None:
         """For notebooks: what ``ratecheck show`` prints."""
         return represented("markdown", self)

@@ -29,10 +29,11 @@ suppress_warnings = ["config.cache"]
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"ratecheck {version}"
-html_static_path = ["_static"]
+# Formulas look as in reviews, which bring their font along.
+html_static_path = ["_static", "../ratecheck/views/document/formulas"]
 generate.EXTRA.mkdir(exist_ok=True)
 html_extra_path = [generate.EXTRA.name]
-html_css_files = ["ratecheck.css"]
+html_css_files = ["math.css", "ratecheck.css"]
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False

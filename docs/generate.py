@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import examples
+import first_page
 import proof_tables as proofs
 import registry_tables as registry
 import reviews
@@ -52,6 +53,7 @@ def everything(_: Sphinx | None = None) -> None:
         "notation": registry.notation,
         "counts": registry.counts,
         "found": registry.found_in_papers,
+        "results": first_page.results,
         "methods": registry.methods,
         "variables": registry.variables,
         "parameters": registry.parameters,

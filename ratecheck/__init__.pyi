@@ -39,6 +39,8 @@ from .api.records.results import results as results
 from .api.records.run import RunResult as RunResult
 from .api.records.run import ShardResult as ShardResult
 from .api.records.run import run as run
+from .api.records.sweep import SweepResult as SweepResult
+from .api.records.sweep import sweep as sweep
 from .api.result import DrawnResult as DrawnResult
 from .api.result import Result as Result
 from .api.theory.bound import BoundResult as BoundResult

@@ -1,10 +1,16 @@
-"""A statement in a notebook: what ``ratecheck show`` prints, as Markdown, LaTeX and HTML."""
+"""A statement as text, and in a notebook: what ``ratecheck show`` prints, also as Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
 from bounds.printing import markup
 from bounds.printing.page import page
+from bounds.printing.text import statement_text
 from bounds.statement import Statement
+
+
+def text(statement: Statement) -> str:
+    """The statement as `print` shows it."""
+    return statement_text(page(statement))
 
 
 def markdown(statement: Statement) -> str:

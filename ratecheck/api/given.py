@@ -22,6 +22,8 @@ StatementLike: TypeAlias = str | Statement
 Parameter: TypeAlias = float | str | Sequence[float]
 Parameters: TypeAlias = Mapping[str, Parameter]
 
+# Entries of a list that a message has.
+_SHOWN = 4
 # Parameters of problems that are words rather than numbers.
 WORDS = ("how", "part", "loss", "average")
 # Parameters of problems that name columns of a table: words, or numbers of columns.
@@ -116,7 +118,9 @@ def _value(name: str, value: Any, *, many: bool) -> Any:
     except TypeError:
         return _number(name, value)
     if not many:
-        raise InputError(f"{name}={','.join(f'{each:g}' for each in several)}: {name} is one number, not a list")
+        first = (f"{each:g}" if isinstance(each, int | float) else str(each) for each in several[:_SHOWN])
+        shown = ",".join(first) + (",..." if len(several) > _SHOWN else "")
+        raise InputError(f"{name}={shown}: {name} is one number, not a list; from Python rc.sweep(...) takes several")
     numbers = [_number(name, each) for each in several]
     return numbers if len(numbers) != 1 else numbers[0]
 

@@ -117,8 +117,4 @@ def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tupl
         return 0, f"{key} is false as printed"
     if not finding.mended:
         return 2, f"no repair is proved; {key}: {standing.value}"
-    return (
-        (4, f"{key} is false as printed, see there")
-        if standing is ProofStanding.FALSE
-        else (5, f"{key} {standing.value}")
-    )
+    return (4, f"{key} is false as printed") if standing is ProofStanding.FALSE else (5, f"{key} {standing.value}")

@@ -226,7 +226,7 @@ def _confined(table: RateTable, row: QuotedRow, versus: Versus, own: Mapping[str
     cases = {_named(case): case for case in versus.own.cases if case}
     left = [name for name in cases if own[name].outcome is Outcome.HOLDS]
     kept = [name for name in left if _claimed(table, row, versus, cases[name]).outcome is Outcome.HOLDS]
-    printed = f"as printed {found.evidence}; {versus.own.label} does not have its own order, see there"
+    printed = f"as printed {found.evidence}; {versus.own.label} does not have its own order, as its row says"
     if not kept:
         return replace(found, outcome=Outcome.NOT_CHECKED, evidence=f"not checked: {printed}")
     evidence = f"{printed}, but at {' and '.join(kept)}"

@@ -38,6 +38,9 @@ class Expectation:
     notes: tuple[str, ...] = ()
     least: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Expectation T={len(next(iter(self.records.values()), ()))}: {', '.join(self.records)}>"
+
     @property
     def metric(self) -> Array:
         """The expectation of what the method's theorems bound, per round: such as E[G_u + rate*G_v]."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numpy.typing import ArrayLike
 
+from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 
@@ -59,7 +61,7 @@ _OPTIONS = {
 
 
 def takes_runs(function: Function) -> Function:
-    """Let the signature of a function that takes ``**given`` of `RunRequest.of` show the keywords."""
+    """Let a function that takes ``**given`` of `RunRequest.of` show the keywords, and say which of them it misses."""
     seen = inspect.signature(function)
     *first, given = seen.parameters.values()
     kind = inspect.Parameter.KEYWORD_ONLY
@@ -67,5 +69,15 @@ def takes_runs(function: Function) -> Function:
     options = [inspect.Parameter(name, kind, default=default) for name, default in _OPTIONS.items()]
     noise = [inspect.Parameter(name, kind, default=None) for name in _NOISE]
     shown = [*head, *options, *noise, *(each for each in first if each.kind is kind), given.replace(name="step_sizes")]
-    function.__signature__ = seen.replace(parameters=shown)  # type: ignore[attr-defined]
-    return function
+    signature = seen.replace(parameters=shown)
+    needed = [each.name for each in shown if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        has = {*needed[: len(args)], *given}
+        if missing := [name for name in needed if name not in has]:
+            raise InputError(f"{function.__name__} needs {', '.join(missing)}: give {missing[0]}=...")
+        return function(*args, **given)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return cast("Function", checked)

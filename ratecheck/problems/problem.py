@@ -147,6 +147,9 @@ class Problem(ProblemData):
     # Samples that a local step draws; None where gradients are full.
     batch: int | None = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} n={self.n}: {self.sizes}>"
+
     @property
     @abstractmethod
     def layout(self) -> dict[str, int]:

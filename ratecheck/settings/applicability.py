@@ -122,6 +122,12 @@ def method_parameters(statement: Statement) -> tuple[str, ...]:
     )
 
 
+def miscounted(name: str, entries: int, n: int) -> InputError:
+    """The error of a list that is not one number per client."""
+    wanted = f"give one number, or {n}, one per client"
+    return InputError(f"{name} has {entries} entries: {wanted}; from Python rc.sweep takes several settings")
+
+
 def steps_of_all(statement: Statement, given: Given, n: int) -> tuple[Given, str]:
     """What is given, with one number of local steps for all n clients; and why not, without it, where they differ.
 
@@ -133,7 +139,7 @@ def steps_of_all(statement: Statement, given: Given, n: int) -> tuple[Given, str
         return given, ""
     steps = [as_float(f"{symbol}[{i}]", each) for i, each in enumerate(np.ravel(given[symbol]))]
     if len(steps) != n:
-        raise InputError(f"{symbol} has {len(steps)} entries: give one number, or {n}, one per client")
+        raise miscounted(symbol, len(steps), n)
     if len({*steps}) == 1:
         return {**given, symbol: steps[0]}, ""
     for each in steps:

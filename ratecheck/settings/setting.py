@@ -31,6 +31,7 @@ from ratecheck.settings.applicability import (
     counts,
     every_participation,
     method_of,
+    miscounted,
     steps_of_all,
     within,
 )
@@ -428,7 +429,7 @@ def _coefficients(statement: Statement, problem: Problem, given: Given) -> Array
 def _per_client(name: str, value: float | Sequence[float], n: int) -> Array:
     numbers = np.ravel(np.asarray(value, dtype=float))
     if len(numbers) not in (1, n):
-        raise InputError(f"{name} has {len(numbers)} entries: give one number, or {n}, one per client")
+        raise miscounted(name, len(numbers), n)
     return np.asarray(np.broadcast_to(numbers, (n,)))
 
 

@@ -31,6 +31,10 @@ class Interval:
     because: Reasons = NO_REASONS
     strict: tuple[bool, bool] = (False, False)
 
+    def __repr__(self) -> str:
+        left, right = self.open
+        return f"<Interval {'(' if left else '['}{self.low:.6g}, {self.high:.6g}{')' if right else ']'}>"
+
     @property
     def open(self) -> tuple[bool, bool]:
         """Whether the interval goes up to its ends without containing them."""

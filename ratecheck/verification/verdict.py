@@ -44,6 +44,9 @@ class Comparison:
     missing: str = ""
     at_least: bool = False
 
+    def __repr__(self) -> str:
+        return f"<Comparison {self.claim}: left {self.left:.4g}, right {self.right:.4g}>"
+
     @property
     def significant(self) -> bool:
         """Whether both sides are numbers and more than their rounding: what a ratio of them may be made of."""
@@ -114,6 +117,10 @@ class Verdict:
     supposes: tuple[str, ...] = ()
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     impossible: tuple[NegativeBound, ...] = ()
+
+    def __repr__(self) -> str:
+        slack = "" if self.slack is None else f", slack {self.slack:.4g}"
+        return f"<Verdict {self.statement.key}: {self.outcome.value}{slack}>"
 
     @property
     def slack(self) -> float | None:

@@ -246,7 +246,8 @@ def test_on_the_command_line(tmp_path, cli):
     done = cli("verify", f"{tmp_path / 'mine.py'}:alike", "n=3", "T=5", "K=1,2,5")
     assert (done.returncode, "K=1,2,5 differs by client" in done.stdout) == (3, True)
     done = cli("bound", f"{tmp_path / 'mine.py'}:alike", "K=1,2,5")
-    assert (done.returncode, done.stderr) == (2, "ratecheck: K=1,2,5: K is one number, not a list\n")
+    said = "ratecheck: K=1,2,5: K is one number, not a list; from Python rc.sweep(...) takes several\n"
+    assert (done.returncode, done.stderr) == (2, said)
     done = cli("verify", f"{tmp_path / 'mine.py'}:each", "n=3", "T=5", "K=1,2.5,5")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 

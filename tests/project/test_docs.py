@@ -226,6 +226,7 @@ def test_formulas_need_no_network(pages):
         assert "mathjax" not in " ".join(re.findall(r"<script[^>]*>", page)).lower(), name
     page = pages["statements/pfl/theorem-3.7"]
     assert page.count("<math") == page.count("alttext=") > 5
+    assert "_static/math.css" in page
 
 
 def test_what_is_left_out_is_listed_with_its_reason(pages):

@@ -21,5 +21,8 @@ def test_wheel_contains_both_packages_and_nothing_else(tmp_path):
         "ratecheck/__init__.pyi",
         "ratecheck/py.typed",
         "ratecheck/kernels/rounds.py",
+        "ratecheck/views/document/formulas/OFL.txt",
+        "ratecheck/views/document/formulas/math.css",
+        "ratecheck/views/document/formulas/math.woff2",
         "bounds/papers/pfl/statements.py",
     } <= set(names)

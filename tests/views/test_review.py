@@ -623,3 +623,17 @@ def test_headline_claims_come_early_and_misprints_are_listed(plain):
     changed["errata"][-1] |= {"level": LEVELS.index(HEADLINE), "consequence": "this one"}
     assert "this one" in summary.text(changed)
     assert "this one" not in text
+
+
+def test_links_lead_somewhere_in_every_form(found):
+    """In HTML and Markdown every link has its target; the text of a terminal, which has none, points at no link."""
+    targets, links = re.findall(r'\bid="([^"]+)"', found.html), re.findall(r'href="#([^"]+)"', found.html)
+    assert links
+    assert {*links} <= {*targets}
+    anchors, pointed = re.findall(r'<a id="([^"]+)"', found.markdown), re.findall(r"\]\(#([^)]+)\)", found.markdown)
+    assert pointed
+    assert {*pointed} <= {*anchors}
+    said = str(found)
+    assert "see there" not in said + found.markdown + found.html
+    assert "the whole list is below" in said
+    assert "In the document that --out writes: all commands" in said

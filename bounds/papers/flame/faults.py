@@ -36,7 +36,7 @@ FAULTS: tuple[Fault, ...] = (
             "flame/theorem-2-biased-14",
         ),
         kind=FaultKind.WRONG_TERM,
-        wrong="Young's inequality in (38) gives eps_i/(4*q), not alpha_i^2/q*eps_i, because the eps_i of (13) contains "
+        wrong="Young's inequality in (38) gives eps_i/(4*q), not alpha_i^2*eps_i/q, because the eps_i of (13) contains "
         "alpha_i^2. For alpha_i < 1/2 the inner error in (16) and c_0 is too small; and q < 0, which no condition "
         "excludes, makes it negative.",
         meant="With eps_i a bound of ||grad f_i + lambda*(theta_i - w_i)||^2, without alpha_i, the printed c_0 is "
@@ -136,8 +136,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=("flame/lemma-1-29", "flame/lemma-1-30"),
         kind=FaultKind.MISPRINT,
-        wrong="The middle line of (39) has alpha_i/q*eps_i.",
-        meant="alpha_i^2/q*eps_i, as the lines before and after it have.",
+        wrong="The middle line of (39) has alpha_i*eps_i/q.",
+        meant="alpha_i^2*eps_i/q, as the lines before and after it have.",
     ),
     Fault(
         steps=("flame/theorem-2-biased-12",),

@@ -54,6 +54,10 @@ class Run:
     weights: dict[str, float]
     rate: float
 
+    def __repr__(self) -> str:
+        replicates, rounds = next(iter(self.records.values())).shape if self.records else (0, 0)
+        return f"<Run T={rounds}, replicates={replicates}: {', '.join(self.records)}>"
+
     @property
     def metric(self) -> Array:
         """The quantity that the method's theorems bound, per replicate and round: such as G_u + rate*G_v."""

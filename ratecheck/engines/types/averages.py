@@ -54,6 +54,9 @@ class Average:
     weights: dict[str, float]
     T: int
 
+    def __repr__(self) -> str:
+        return f"<Average T={self.T}: {', '.join(f'{name}={value:.4g}' for name, value in self.records.items())}>"
+
     @staticmethod
     def of(setup: Setup, names: Sequence[str], values: Array, errors: Array) -> Average:
         """The averages of these quantities in a run."""

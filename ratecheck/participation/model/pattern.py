@@ -136,6 +136,11 @@ class Participation(ABC):
     # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.
     selected: int = 0
 
+    def __repr__(self) -> str:
+        numbers = {"n": self.n} if self.size is None else {"n": self.n, "size": self.size}
+        rows = {} if self.matrix is None else {"T": len(self.matrix)}
+        return f"<{type(self).__name__} {' '.join(f'{name}={value}' for name, value in (numbers | rows).items())}>"
+
     @property
     def says(self) -> str:
         """The words of a verdict about the pattern; empty for most."""

@@ -27,7 +27,7 @@ from bounds.printing.nodes import (
     text,
 )
 from ratecheck.views.document.mathml import shown
-from ratecheck.views.document.style import STYLE
+from ratecheck.views.document.style import STYLE, formulas
 from ratecheck.views.document.svg import inside
 
 
@@ -45,7 +45,7 @@ def page(document: Document) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             f"<title>{kind} of {name}</title>",
-            f"<style>{STYLE}</style>",
+            f"<style>{formulas()}{STYLE}</style>",
             "</head>",
             "<body>",
             f'<a class="skip" href="#main">Skip to the {word}</a>',

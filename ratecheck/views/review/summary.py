@@ -28,7 +28,7 @@ def text(data: Data) -> str:
     """The summary in plain text: what ``ratecheck review`` prints."""
     parts = [f"review of {data['of']}: {data['title']}", ""]
     for question, lines in short.answers(data):
-        parts += [f"{question[0].lower()}{question[1:]}", *(f"  {nodes.text(line)}" for line in lines), ""]
+        parts += [f"{question[0].lower()}{question[1:]}", *(f"  {_followed(line)}" for line in lines), ""]
     parts += ["what is wrong, what matters most first"]
     parts += [f"  {line}" for line in levels(data)]
     for each in main_errata(data):
@@ -42,6 +42,21 @@ def text(data: Data) -> str:
     if data["left_out"]:
         parts.append(f"  {counted(data['counts']['left_out'], 'numbered item')} of the paper left out, see the review")
     return "\n".join(parts)
+
+
+# In a terminal no link can be followed: where it leads to.
+_LEADS = {
+    "repeat": "In the document that --out writes: all commands",
+    "not-checked": "the whole list is below",
+}
+
+
+def _followed(line: nodes.Line) -> str:
+    """A line with its links said in words, where their text alone points at nothing."""
+    return "".join(
+        _LEADS.get(part.target, part.text) if isinstance(part, nodes.Hyperlink) else nodes.text(part)
+        for part in nodes.parts(line)
+    )
 
 
 def algebra(counts: Data) -> str:
@@ -92,7 +107,9 @@ def levels(data: Data) -> list[str]:
     """The number of errata by their weight."""
     searches = [each for entry in data["statements"] for each in entry["searches"]]
     found = [
-        f"{each['key']} is violated by an instance, see there." for each in searches if each["verdict"] == "VIOLATED"
+        f"{each['key']} is violated by an instance that the search found."
+        for each in searches
+        if each["verdict"] == "VIOLATED"
     ]
     if not data["counts"]["steps"]:
         return [*found, "No step was examined, so none was refuted."]

@@ -313,7 +313,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         "25",
         "eq. (38), second inequality",
-        "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2/q*eps_i",
+        "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2*eps_i/q",
         gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS,)),
         repaired=gram(dot(_G, dtheta), q * square(dtheta) + square(_G) / (4 * q), where=(_DESCENDS, _YOUNG)),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
@@ -323,7 +323,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         "26",
         "eq. (38), second inequality, given q > 0",
-        "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2/q*eps_i",
+        "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2*eps_i/q",
         gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS, _YOUNG)),
         repaired=gram(
             dot(_G, dtheta),
@@ -357,7 +357,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         "29",
         "eq. (39), equality",
-        "the terms by ||dtheta||^2 and ||dw_i||^2 collected, with alpha_i/q*eps_i",
+        "the terms by ||dtheta||^2 and ||dw_i||^2 collected, with alpha_i*eps_i/q",
         same(_SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND, _SERVER + _FALL + alpha / q * eps),
         repaired=same(_SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND, _SERVER + _FALL + alpha**2 / q * eps),
         repair="alpha_i^2, as in the lines before and after",
@@ -365,7 +365,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         "30",
         "eq. (39), last inequality",
-        "-rho*m/2 ||w^{t+1} - w^t||^2 + ... + alpha_i/q*eps_i <= ... + alpha_i^2/q*eps_i",
+        "-rho*m/2 ||w^{t+1} - w^t||^2 + ... + alpha_i*eps_i/q <= ... + alpha_i^2*eps_i/q",
         at_most(_SERVER + _FALL + alpha / q * eps, _FALL + alpha**2 / q * eps, _DESCENDS, _YOUNG),
         repaired=at_most(_SERVER + _FALL + alpha**2 / q * eps, _FALL + alpha**2 / q * eps, _DESCENDS, _YOUNG),
         repair="alpha_i^2 on the left, as in the line before it",
@@ -382,7 +382,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         "31",
         "Section 4.4, Lemma 1, eq. (16)",
-        "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i",
+        "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2*eps_i/q",
         drawn(partial(_change, with_young=False), kind=StepKind.END_TO_END, cost=Fraction(1), power=2),
         repaired=drawn(
             partial(_change, with_young=True),

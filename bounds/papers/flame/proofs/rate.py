@@ -551,7 +551,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
     _unbiased(
         "21",
         "eq. (46)",
-        "E[L^{t+1} - L^t] <= E[sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i]",
+        "E[L^{t+1} - L^t] <= E[sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2*eps_i/q]",
         drawn(partial(_change, with_young=False), **_PRINTED_COST),
         repaired=drawn(partial(_change, with_young=True), **_YOUNG_COST, form=forms.descent),
         repair=_YOUNG_REPAIR,
@@ -567,7 +567,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
     _unbiased(
         "23",
         "eq. (47), the inner errors",
-        "E[sum_S alpha_i^2/q*eps_i] <= s*c_0*eps_max",
+        "E[sum_S alpha_i^2*eps_i/q] <= s*c_0*eps_max",
         drawn(partial(_inner_errors, with_young=False), factor=Fraction(1)),
         repaired=drawn(partial(_inner_errors, with_young=True), factor=Fraction(1), form=forms.inner_errors),
         repair="q > 0",
@@ -777,7 +777,7 @@ _BIASED_STEPS: tuple[Step, ...] = (
     _biased(
         "9",
         "eq. (54), second inequality, the inner errors",
-        "E[sum_S alpha_i^2/q*eps_i] <= m*c_0*eps_max",
+        "E[sum_S alpha_i^2*eps_i/q] <= m*c_0*eps_max",
         at_most(_errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m)),
         repaired=at_most(
             _errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m), above(c_0, sp.Integer(0), "Young parameters")
