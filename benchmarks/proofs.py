@@ -1,7 +1,8 @@
 """What `ratecheck prove` proves of the catalogue: ``python benchmarks/proofs.py [PAPER ...]``.
 
-For every statement about a method a line: verdict, the factor of the right side, whether for every T, the potential's
-number of terms, processor seconds; or the reason why no proof is looked for. By default the classics and pfl.
+For every statement about a method a line: verdict, the factor of the right side, whether for every T, processor
+seconds of the proof, its size, and how many of its claims `recheck.py` accepts; or the reason why no proof is looked
+for. By default the classics and pfl.
 """
 
 import sys
@@ -9,6 +10,7 @@ import time
 
 import bounds
 from ratecheck.errors import InputError
+from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import PotentialProof, prove
 from ratecheck.views.width import table
 
@@ -29,7 +31,11 @@ def size(proof: PotentialProof) -> str:
     """How large the proof is."""
     parts = [part for claim in proof.claims for part in claim.parts]
     potentials = sum(len(part.plan.potentials) for part in parts)
-    return f"{potentials} potentials, {sum(1 for part in parts for _ in part.multipliers)} inequalities"
+    accepted = certificates(proof) if proof.factor is not None else []
+    claims = f"{sum(bool(each['certificate']) for each in accepted)} claims accepted"
+    if rejected := [each for each in accepted if each["reason"]]:
+        claims += f", {len(rejected)} not: {rejected[0]['reason'][:40]}"
+    return f"{potentials} potentials, {sum(1 for part in parts for _ in part.multipliers)} inequalities, {claims}"
 
 
 def main(papers: list[str]) -> None:
