@@ -59,7 +59,7 @@ class Apart:
 
     @cached_property
     def _nothing(self) -> Any:
-        return llvm.parse_assembly(str(self._library.codegen._create_empty_module(self._library.name)))  # noqa: SLF001
+        return _empty_module(self._library)
 
 
 class KernelCache(NullCache):
@@ -93,11 +93,12 @@ class KernelCache(NullCache):
             rtsys.initialize(target_context)
             # The checksum says that it is what was written; not that this version can read it.
             with contextlib.suppress(Exception):
-                symbols, before, parts = pickle.loads(content)  # noqa: S301
+                called, defined, before, parts = pickle.loads(content)  # noqa: S301
                 for loading in before:
                     loading()
                 # LLVM ends the process where machine code calls what is not there.
-                if all(_is_there(symbol, target_context) for symbol in symbols):
+                if all(_is_there(name, target_context) for name in called):
+                    target_context.codegen()._engine._defined_symbols.update(defined)  # noqa: SLF001
                     found = CompileResult._rebuild(target_context, *parts)  # noqa: SLF001
                     found.library._reload_init.update(before)  # noqa: SLF001
                     return found._replace(library=self._outside(sig, found.library))
@@ -109,9 +110,14 @@ class KernelCache(NullCache):
         """Keep a compiled function, where that is possible."""
         lasting = not data.library.has_dynamic_globals and all(loop.can_cache for loop in data.lifted)
         if self._on and lasting:
-            parts, before = data._reduce(), tuple(data.library._reload_init)  # noqa: SLF001
-            entry = serialize.dumps((_called(data.library), before, parts))
-            self._store.put(self._key(sig, data.codegen), entry)
+            (name, kind, (code, bitcode)), *parts = data._reduce()  # noqa: SLF001
+            if self._apart or not self._part:
+                # No other kernel has a copy: reading this would take longer than the machine code.
+                bitcode = _empty_module(data.library).as_bitcode()
+            called, defined = _names(data.library)
+            before = tuple(data.library._reload_init)  # noqa: SLF001
+            entry = (called, defined, before, ((name, kind, (code, bitcode)), *parts))
+            self._store.put(self._key(sig, data.codegen), serialize.dumps(entry))
         if self._apart:
             for _, implementation in data.target_context._defns[data.entry_point].versions:  # noqa: SLF001
                 implementation.libs = (self._outside(sig, data.library),)
@@ -131,10 +137,20 @@ class KernelCache(NullCache):
         return f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
 
 
-def _called(library: Any) -> tuple[str, ...]:
-    """The functions that the machine code of a library calls and does not have; LLVM's own are not among them."""
-    functions = library._get_module_for_linking().functions  # noqa: SLF001
-    return tuple(each.name for each in functions if each.is_declaration and not each.name.startswith("llvm."))
+def _names(library: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The functions that the machine code of a library calls and does not have, and all names that it has.
+
+    Functions of LLVM's own are not among them.
+    """
+    module = library._get_module_for_linking()  # noqa: SLF001
+    called = [each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")]
+    defined = [each.name for each in (*module.functions, *module.global_variables) if not each.is_declaration]
+    return tuple(called), tuple(defined)
+
+
+def _empty_module(library: Any) -> Any:
+    """A module of LLVM's without any code."""
+    return llvm.parse_assembly(str(library.codegen._create_empty_module(library.name)))  # noqa: SLF001
 
 
 def _is_there(symbol: str, target_context: Any) -> bool:

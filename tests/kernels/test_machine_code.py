@@ -58,7 +58,7 @@ def test_code_that_calls_what_is_not_there_is_refused(tmp_path, monkeypatch):
     """Whatever the reason: the function is compiled."""
     monkeypatch.setenv("RATECHECK_CACHE", str(tmp_path))
     for missing, hits in (("no_such_function", 0), ("sqrt", 0), ("sqrt", 1)):
-        monkeypatch.setattr(machine_code, "_called", lambda library, name=missing: (name,))  # noqa: ARG005
+        monkeypatch.setattr(machine_code, "_names", lambda library, name=missing: ((name,), ()))  # noqa: ARG005
         found = compilation.kernel(plus_one)
         assert found(1.0) == 2.0
         assert sum(found.stats.cache_hits.values()) == hits
