@@ -1,6 +1,7 @@
 """The symbols of theorems on one objective f = (1/n) sum_i f_i: values, distances, convexity, what clients differ by.
 
-`ANALYSIS` is what the textbook, the classics and theorems of one's own have in common, on top of the basic setting.
+`ANALYSIS` is what the textbook, the classics and theorems of one's own have in common, on top of the basic setting;
+`CLASSICS` has those of theorems on subgradients, epochs and momentum besides.
 """
 
 from __future__ import annotations
@@ -90,3 +91,23 @@ ANALYSIS.define("dim", "d", "variables of a client", Domain.POSITIVE_INTEGER, Ro
 ANALYSIS.facts["dim"] = "dimension"
 for _convexity in ("mu", "mu_PL", "mu_c"):
     ANALYSIS.order_pair(_convexity, "L")
+
+CLASSICS = Vocabulary(ANALYSIS)
+CLASSICS.define(
+    "M",
+    "M",
+    "bound on the norms of subgradients: the Lipschitz constant of the f_i",
+    Domain.POSITIVE,
+    Role.CONSTANT,
+    1,
+    -1,
+)
+CLASSICS.facts["M"] = "lipschitz"
+CLASSICS.define("epochs", "E", "epochs of n rounds", Domain.POSITIVE_INTEGER, Role.FREE, 0, 0, default=3.0)
+for _name, _latex, _meaning in (
+    ("momentum", r"\beta", "share of the last move that is made once more"),
+    ("lookahead", r"\gamma_y", "share of the last move by which the gradient's point is ahead"),
+    ("extrapolation", r"\delta", "share of the last move by which the answer is ahead"),
+    ("conditioning", "q", "the inverse condition number mu/L as the method takes it"),
+):
+    CLASSICS.define(_name, _latex, _meaning, Domain.POSITIVE, Role.STEP_SIZE, 0, 0)

@@ -143,7 +143,7 @@ def _single(statement: Statement) -> Iterator[Contradiction]:
     """Contradictions of a claim on the last or the best round alone."""
     for claim in statement.claims:
         over, sides = claim.metric.over, (claim.bound, claim.metric.expr)
-        if over not in (Over.LAST_ROUND, Over.BEST_ROUND):
+        if over not in (Over.LAST_ROUND, Over.AFTER_ROUNDS, Over.BEST_ROUND):
             continue
         names = {symbol.name for side in sides if isinstance(side, sp.Expr) for symbol in side.free_symbols}
         if before := sorted(name for name in names if name.endswith("_prev")):

@@ -26,7 +26,7 @@ from bounds import statement as parts
 from bounds.errors import InputError, did_you_mean
 from bounds.statement import Statement
 from bounds.symbols import Vocabulary
-from bounds.theorem import UNNAMED, FieldError, symbol, theorem
+from bounds.theorem import UNNAMED, FieldError, in_fields, in_sentence, symbol, theorem
 
 # Flags of ``from __future__ import ...`` in the file, which holds for all of its statements.
 _FUTURE = functools.reduce(
@@ -280,7 +280,8 @@ def _wrong_call(what: str, rest: str) -> str:
     if rest.startswith("missing"):
         return f"{what} lacks {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}"
     if "unexpected keyword" in rest:
-        fields = [name for name in inspect.signature(made).parameters if name != "self"]
+        forms = (in_fields, in_sentence) if made is theorem else (made,)
+        fields = list(dict.fromkeys(name for form in forms for name in inspect.signature(form).parameters))
         return f"{what} has no field {names[0]!r}; {did_you_mean(names[0], fields)}"
     return f"{what} takes its fields by name, such as title=..." if "positional" in rest else ""
 

@@ -27,6 +27,8 @@ from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
 
+# What stands before the name of a method whose step sizes have plain names (`bounds.words`).
+PLAIN_METHOD = "plain-"
 Values = Mapping[str, float]
 # What a caller may say: a list of numbers where an alias takes many.
 Given = Mapping[str, float | Sequence[float]]
@@ -43,21 +45,32 @@ class Relation(Enum):
 class Over(Enum):
     """Which rounds a claim speaks about.
 
-    The last of T rounds is round T-1, which T-1 rounds came before. Of the best round the claim says that there is one:
-    in at least one of the rounds the left side is at most the right side, in expectation where the run is random.
+    The last of T rounds is round T-1, which T-1 rounds came before; after the rounds there is x^T, to which T of them
+    lead. Of the best round the claim says that there is one: in at least one of the rounds the left side is at most the
+    right side, in expectation where the run is random.
     """
 
     MEAN_OF_ROUNDS = "mean over rounds 0 ... T-1"
     EVERY_ROUND = "every round"
     EVERY_ROUND_BUT_FIRST = "every round from the second on"
     LAST_ROUND = "the last round, T-1"
+    AFTER_ROUNDS = "at x^T, after T rounds"
     BEST_ROUND = "the best of rounds 0 ... T-1"
     WHOLE_RUN = "the run as a whole"
     NO_RUN = "no run: a claim about numbers or vectors as such"
 
     def first(self, rounds: int) -> int:
-        """The first of the rounds 0 ... T-1 that the claim is about: all from there on count."""
-        return {Over.EVERY_ROUND_BUT_FIRST: 1, Over.LAST_ROUND: rounds - 1}.get(self, 0)
+        """The first of the rounds 0 ... T-1 that the claim is about: all from there on count.
+
+        ``rounds`` are those at whose start a run is recorded.
+        """
+        last = rounds - 1
+        return {Over.EVERY_ROUND_BUT_FIRST: 1, Over.LAST_ROUND: last, Over.AFTER_ROUNDS: last}.get(self, 0)
+
+    @property
+    def further(self) -> int:
+        """Rounds beside the T that have to be recorded: x^T is what a round after them starts from."""
+        return int(self is Over.AFTER_ROUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,6 +395,17 @@ class Statement:
         return represented("html", self)
 
     @property
+    def method(self) -> str | None:
+        """The name of the method as whoever writes the statement says it."""
+        return None if self.algorithm is None else self.algorithm.replace(PLAIN_METHOD, "", 1)
+
+    @property
+    def said(self) -> tuple[Assumption, ...]:
+        """The assumptions, but for who takes part where the name of the method implies a single client."""
+        alone = "n" in self.vocabulary.implied
+        return tuple(each for each in self.assumptions if not (alone and each is Assumption.FULL_PARTICIPATION))
+
+    @property
     def order_only(self) -> bool:
         """Whether the paper gives the right side only up to a constant."""
         return any(claim.relation is Relation.ORDER for claim in self.claims)
@@ -549,6 +573,10 @@ class Statement:
         values, defaulted = self.complete(given)
         missing = [name for name in self.required if name not in values]
         if missing:
+            # What equals a formula of it may be given in its place.
+            asked = {target: name for name, alias in self.vocabulary.aliases.items() for target in alias.targets
+                     if name in self.vocabulary.equal and name in self.parameters}  # fmt: skip
+            missing = [asked.get(name, name) for name in missing]
             listed = ", ".join(f"{name} ({self.vocabulary[name].meaning})" for name in missing)
             steps = any(self.vocabulary[name].role is Role.STEP_SIZE for name in missing)
             hint = "; 'ratecheck stepsize' tells what is admissible" if steps else ""
@@ -589,7 +617,8 @@ class Statement:
         values = {}
         for name, value in given.items():
             alias = self.vocabulary.aliases.get(name)
-            if alias is None:
+            # A symbol that equals a formula of its targets may stand beside them: whether it does is seen later.
+            if alias is None or (name in self.vocabulary.equal and {*alias.targets} & {*given}):
                 values[name] = as_float(name, value)
                 self.vocabulary[name].check(values[name])
                 continue

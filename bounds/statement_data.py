@@ -1,4 +1,4 @@
-"""Statements as JSON data: the fields of `bounds.theorem.theorem`, their schema, and what is wrong with data.
+"""Statements as JSON data: the fields of `bounds.theorem.in_fields`, their schema, and what is wrong with data.
 
 The data are read and never run: formulas are text, as in `bounds.parsing`.
 """
@@ -18,7 +18,7 @@ from bounds.assumption import Assumption
 from bounds.errors import InputError, did_you_mean, unread
 from bounds.statement import Over, Relation, Statement
 from bounds.symbols import Domain, Role
-from bounds.theorem import AVERAGED_ITERATE, UNNAMED, FieldError, OwnSymbol, symbol, theorem
+from bounds.theorem import AVERAGED_ITERATE, UNNAMED, FieldError, OwnSymbol, in_fields, symbol
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SUFFIX = ".json"
@@ -64,13 +64,22 @@ def schema(vocabularies: Sequence[str]) -> dict[str, Any]:
         "step_products": {"type": "array", "items": {"type": "string"}, "description": "'gamma == gamma_u*eta_u'"},
         "symbols": {"type": "array", "items": {"$ref": "#/$defs/symbol"}},
         "vocabulary": {"enum": [*vocabularies], "description": "the paper whose symbols it takes"},
+        "with_probability": {
+            "anyOf": [_FORMULA, {"type": "null"}],
+            "description": "that with which a run meets the bound, at least; without it both sides are expectations",
+        },
         "key": {"type": ["string", "null"]},
         "source": {"type": "string", "description": "such as 'My paper, Theorem 1'"},
         "follows_from": _TEXTS,
         "remark": {"type": "string"},
         "repairs": {"type": "string"},
     }
-    statement = {"type": "object", "properties": fields, "required": _required(theorem), "additionalProperties": False}
+    statement = {
+        "type": "object",
+        "properties": fields,
+        "required": _required(in_fields),
+        "additionalProperties": False,
+    }
     return {
         "$schema": DIALECT,
         "title": "a statement for ratecheck, or a list of statements",
@@ -145,12 +154,12 @@ def from_data(data: object) -> Statement:
     >>> from_data(data).claims[0].bound
     L
     """
-    fields = _checked(data, theorem, "a statement")
+    fields = _checked(data, in_fields, "a statement")
     symbols = fields.pop("symbols", [])
     if not isinstance(symbols, list):
         raise FieldError("symbols", "symbols", f"{_brief(symbols)} is not a list")
     own = [_symbol(each, f"symbols[{k}]") for k, each in enumerate(symbols)]
-    # What another program writes may be of any kind; `theorem` looks at each field.
+    # What another program writes may be of any kind; `in_fields` looks at each field.
     for field in ("assumptions", "step_products", "follows_from"):
         if field in fields and not (isinstance(fields[field], list) and all(isinstance(x, str) for x in fields[field])):
             raise FieldError(field, field, f"{_brief(fields[field])} is not a list of texts")
@@ -160,7 +169,7 @@ def from_data(data: object) -> Statement:
     for field, keys in (("follows_from", fields.get("follows_from", ())), ("repairs", (fields.get("repairs"),))):
         if code := next((key for key in keys if isinstance(key, str) and _PYTHON.search(key)), None):
             raise FieldError(field, field, f"{code!r} is of a Python file: data names statements of the catalogue only")
-    made = theorem(**fields, symbols=own)
+    made = in_fields(**fields, symbols=own)
     try:
         hooks.check_method(made.algorithm)
     except InputError as error:

@@ -124,7 +124,9 @@ class Vocabulary:
     paper has them. ``facts`` maps a symbol to the name
     under which problems certify it or runs measure it; what has none can be evaluated but not verified, unless
     ``derived`` gives it as an expression in other symbols. ``equal`` names those of them that stand for their
-    expression wherever they occur, so that no other value can be given.
+    expression wherever they occur, so that no other value can be given. ``words`` maps names of the basic setting to
+    what these symbols are called here, where that is something else; ``implied`` names the symbols whose value follows
+    from the name of a method, so that an answer need not repeat it.
     """
 
     def __init__(self, *bases: Vocabulary) -> None:
@@ -135,6 +137,8 @@ class Vocabulary:
         self.facts: dict[str, str] = {name: fact for base in bases for name, fact in base.facts.items()}
         self.derived: dict[str, sp.Expr] = {name: expr for base in bases for name, expr in base.derived.items()}
         self.equal: set[str] = {name for base in bases for name in base.equal}
+        self.words: dict[str, str] = {name: word for base in bases for name, word in base.words.items()}
+        self.implied: set[str] = {name for base in bases for name in base.implied}
         self.maxima: dict[str, tuple[sp.Expr, Callable[[sp.Expr], sp.Expr]]] = {}
         for base in bases:
             self.maxima |= base.maxima
@@ -218,6 +222,10 @@ class Vocabulary:
     def reach(self, name: str) -> tuple[str, ...]:
         """The symbols that a value given for ``name`` decides: itself, or the targets of an alias."""
         return tuple(self.aliases[name].targets) if name in self.aliases else (name,)
+
+    def called(self, name: str) -> str:
+        """What a symbol of the basic setting is called here."""
+        return self.words.get(name, name)
 
     def __getitem__(self, name: str) -> Quantity:
         return self._quantities[name]

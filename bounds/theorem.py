@@ -1,4 +1,4 @@
-"""The short way to write a statement: formulas as text, and a default for what a statement seldom needs.
+"""The short ways to write a statement: in one sentence, or field by field with formulas as text.
 
 `theorem` returns a `bounds.statement.Statement`, the same as when every field is written out.
 """
@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import sympy as sp
 
+from bounds import latex, sentence
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
@@ -48,7 +49,7 @@ class FieldError(InputError):
 
     def __init__(self, field: str, place: str, reason: object) -> None:
         super().__init__(f"{place}: {reason}")
-        self.field = field
+        self.field, self.place, self.reason = field, place, reason
         self.unknown = reason.name if isinstance(reason, UnknownSymbolError) else None
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
@@ -140,7 +141,111 @@ def symbol(
     return OwnSymbol(quantity=quantity, fact=fact, equals=equals)
 
 
+@overload
 def theorem(
+    sentence: str,
+    *,
+    method: str,
+    given: str | Iterable[str] = ...,
+    when: str | Iterable[str] = ...,
+    title: str | None = ...,
+    settings: Mapping[str, Formula] | None = ...,
+    trivial: Formula | None = ...,
+    with_probability: Formula | None = ...,
+    symbols: OwnSymbol | Iterable[OwnSymbol] = ...,
+    vocabulary: str | Vocabulary | None = ...,
+    key: str | None = ...,
+    source: str | Source = ...,
+    follows_from: Iterable[str] = ...,
+    remark: str = ...,
+    repairs: str = ...,
+) -> Statement: ...
+
+
+@overload
+def theorem(
+    title: str,
+    *,
+    algorithm: str | None,
+    assumptions: str | Iterable[str | Assumption],
+    left: Formula,
+    over: str | Over,
+    right: Formula | Mapping[str, Formula],
+    relation: str | Relation = ...,
+    conditions: ConditionLike | Iterable[ConditionLike] | Mapping[str, ConditionLike] = ...,
+    settings: Mapping[str, Formula] | None = ...,
+    trivial: Formula | None = ...,
+    step_rules: Mapping[str, Formula] | Iterable[StepRule] = ...,
+    step_products: str | StepProduct | Iterable[str | StepProduct] = ...,
+    symbols: OwnSymbol | Iterable[OwnSymbol] = ...,
+    vocabulary: str | Vocabulary = ...,
+    key: str | None = ...,
+    source: str | Source = ...,
+    follows_from: Iterable[str] = ...,
+    remark: str = ...,
+    repairs: str = ...,
+    with_probability: Formula | None = ...,
+) -> Statement: ...
+
+
+def theorem(*args: Any, **fields: Any) -> Statement:
+    """The statement that a theorem in one sentence says, or one that is written field by field (`in_fields`).
+
+    In one sentence the text has the rounds, the left side and the right side, in the plain vocabulary of
+    `bounds.words`; ``method`` is the method's usual name, ``given`` what is assumed, and ``when`` are the conditions:
+
+    >>> descent = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 1/L")
+    >>> descent.evaluate(F_0=3, gamma=0.5, T=100).value
+    0.12
+
+    What the name of a method implies need not be said, such as one client and one step a round. Formulas may be LaTeX.
+
+    Raises `InputError` that names the field and what is admissible there, or why nothing meets the statement.
+    """
+    return in_sentence(*args, **fields) if {"method", "given", "when"} & {*fields} else in_fields(*args, **fields)
+
+
+def in_sentence(
+    text: str,
+    *,
+    method: str,
+    given: str | Iterable[str] = (),
+    when: str | Iterable[str] = (),
+    title: str | None = None,
+    settings: Mapping[str, Formula] | None = None,
+    trivial: Formula | None = None,
+    with_probability: Formula | None = None,
+    symbols: OwnSymbol | Iterable[OwnSymbol] = (),
+    vocabulary: str | Vocabulary | None = None,
+    key: str | None = None,
+    source: str | Source = "own",
+    follows_from: Iterable[str] = (),
+    remark: str = "",
+    repairs: str = "",
+) -> Statement:
+    """The statement that a sentence says; see `theorem`."""
+    own = tuple(_several(symbols, "symbols"))
+    named = None if vocabulary is None else _vocabulary(vocabulary, ())
+    if settings is not None and not isinstance(settings, Mapping):
+        raise FieldError("settings", "settings", f"{_brief(settings)} is no mapping such as {{'K': 1}}")
+    said = sentence.fields(
+        text, method=method, given=given, when=when, title=title, settings=settings, trivial=trivial, vocabulary=named,
+        own=[each for each in own if isinstance(each, OwnSymbol)],
+    )  # fmt: skip
+    read = Fields(_vocabulary(said["vocabulary"], own))
+    counted = [read.formula(said["left"], "left", "left"), *read.terms(said["right"]).values()]
+    said["over"] = sentence.later(said["over"], counted, read.vocabulary)
+    try:
+        return in_fields(
+            **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs,
+            with_probability=with_probability,
+        )  # fmt: skip
+    except FieldError as error:
+        called = _IN_SENTENCE.get(error.field, error.field)
+        raise FieldError(called, error.place.replace(error.field, called, 1), error.reason) from None
+
+
+def in_fields(
     title: str,
     *,
     algorithm: str | None,
@@ -163,7 +268,7 @@ def theorem(
     remark: str = "",
     repairs: str = "",
 ) -> Statement:
-    """The statement ``left <relation> right`` about a method, under assumptions and conditions.
+    """The statement ``left <relation> right`` about a method, under assumptions and conditions, field by field.
 
     A formula is a number, a SymPy expression, or text in Python's notation (`bounds.parsing.expression`).
 
@@ -186,7 +291,7 @@ def theorem(
     Raises `InputError` that names the field and what is admissible there, or why nothing meets the statement
     (`bounds.consistency`).
 
-    >>> descent = theorem(
+    >>> descent = in_fields(
     ...     "Gradient descent", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"],
     ...     left="G_u", over="mean_of_rounds", right={"gap": "2*F_0/(gamma_u*T)"}, conditions=["gamma_u <= 1/L"],
     ...     settings={"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
@@ -215,6 +320,15 @@ def theorem(
         rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
         share = read.vocabulary[_SHARE.quantity.name].symbol
         rules = (*rules, StepRule(symbol=share, value=1 / rounds, at_least=False))
+    fixed = read.settings({} if settings is None else settings)
+    # The default of a step size is what is taken where the caller names none, whatever else would be chosen.
+    ruled = {rule.symbol.name for rule in rules} | fixed.keys()
+    rules += tuple(
+        StepRule(symbol=each.quantity.symbol, value=exact(each.quantity.default), at_least=False, free=True)
+        for each in _several(symbols, "symbols")
+        if each.quantity.role is Role.STEP_SIZE and each.quantity.default is not None
+        and each.quantity.name not in ruled
+    )  # fmt: skip
     claim = Claim(
         name="main",
         metric=read.metric(left, _member(Over, over, "over"), trivial),
@@ -233,7 +347,7 @@ def theorem(
         conditions=read.conditions(conditions),
         step_rules=rules,
         step_products=tuple(map(read.step_product, _several(step_products, "step_products"))),
-        settings=read.settings({} if settings is None else settings),
+        settings=fixed,
         follows_from=tuple(_several(follows_from, "follows_from")),
         remark=remark,
         repairs=repairs,
@@ -255,6 +369,12 @@ def _check_at_mean(statement: Statement) -> None:
             if vocabulary[name].role is Role.MEASURED and (name.endswith("_prev") or fact not in _AT_POINT):
                 reason = f"{name} is no quantity of one point: with {AVERAGED_ITERATE} gap, dist2, G_u and B are"
                 raise FieldError(field, field, reason)
+
+
+# What fields of the long form are called in a sentence.
+_IN_SENTENCE = {"conditions": "when", "step_rules": "when", "assumptions": "given", "algorithm": "method"}
+# Python's messages on a wrong call are about the function that is called by its user.
+in_sentence.__qualname__ = in_fields.__qualname__ = theorem.__name__
 
 
 class Fields:
@@ -358,7 +478,7 @@ class Fields:
     def _comparison(self, given: Any, field: str, place: str) -> tuple[sp.Expr, str, sp.Expr]:
         if isinstance(given, str):
             try:
-                texts = sides(given)
+                texts = sides(latex.formula(given) if latex.is_latex(given) else given)
             except InputError as error:
                 raise FieldError(field, place, error) from None
             return self.formula(texts[0], field, place), texts[1], self.formula(texts[2], field, place)
@@ -450,7 +570,7 @@ class Fields:
     def _formula(self, given: object, field: str, place: str) -> sp.Expr:
         if isinstance(given, str):
             try:
-                return expression(given, self.vocabulary)
+                return expression(latex.formula(given) if latex.is_latex(given) else given, self.vocabulary)
             except InputError as error:
                 raise FieldError(field, place, self._or_elsewhere(error)) from None
         if isinstance(given, sp.Expr):
@@ -556,7 +676,18 @@ def _source(given: str | Source) -> Source:
     if not isinstance(given, str):
         raise FieldError("source", "source", f"{_brief(given)} is not text such as 'My paper, Theorem 1'")
     paper, _, number = (part.strip() for part in given.rpartition(","))
-    return Source(paper=paper or number, number=number if paper else "Theorem", location="")
+    # Names of authors and titles have commas, too.
+    if not (paper and _NUMBER.match(number)):
+        paper, number = given.strip(), "Theorem"
+    return Source(paper=paper, number=number, location="")
+
+
+_NUMBER = re.compile(
+    r"(?:theorems?|thm|lemma|corollary|cor|propositions?|prop|claim|fact|remark|result|statement|equation|eq|"
+    r"inequality|sections?|sec|chapter|appendix|page|p|table|algorithm|assumption|definition|example|exercise)\b"
+    r"|[§(]|\d+(?:\.\d+)+",
+    re.IGNORECASE,
+)
 
 
 def _relation(given: str | Relation) -> Relation:

@@ -62,6 +62,8 @@ from .api.theory.stepsize import StepsizeResult as StepsizeResult
 from .api.theory.stepsize import stepsize as stepsize
 from .api.theory.tables import TablesResult as TablesResult
 from .api.theory.tables import tables as tables
+from .api.theory.vocabulary import VocabularyResult as VocabularyResult
+from .api.theory.vocabulary import vocabulary as vocabulary
 from .engines import exact as exact
 from .engines import exact_average as exact_average
 from .engines import simulate as simulate

@@ -36,13 +36,15 @@ _DIGITS = 10**6
 _EACH_ROUND = (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
 # Of which rounds a claim says nothing, unless there is one round only: some round is no worse than the mean.
 _UNSAID = {
-    Over.MEAN_OF_ROUNDS: (*_EACH_ROUND, Over.LAST_ROUND),
-    Over.LAST_ROUND: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS),
-    Over.BEST_ROUND: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS, Over.LAST_ROUND),
+    Over.MEAN_OF_ROUNDS: (*_EACH_ROUND, Over.LAST_ROUND, Over.AFTER_ROUNDS),
+    Over.LAST_ROUND: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS, Over.AFTER_ROUNDS),
+    Over.AFTER_ROUNDS: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS, Over.LAST_ROUND),
+    Over.BEST_ROUND: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, Over.AFTER_ROUNDS),
 }
 _SAID = {
     Over.MEAN_OF_ROUNDS: "a mean over the rounds",
     Over.LAST_ROUND: "the last round",
+    Over.AFTER_ROUNDS: "x^T",
     Over.BEST_ROUND: "the best round",
 }
 _WANTED = {**_SAID, **dict.fromkeys(_EACH_ROUND, "every round")}

@@ -51,8 +51,8 @@ class MarkupBlocks:
         statement = self.page.statement
         yield Heading((Code(statement.key, key=True), ": " + statement.title))
         about: list[Part] = [f"{place(statement)}, {statement.source.paper}."]
-        if statement.algorithm is not None:
-            about += [" Algorithm: ", Code(statement.algorithm), "."]
+        if statement.method is not None:
+            about += [" Algorithm: ", Code(statement.method), "."]
         yield Paragraph(tuple(about))
 
     @property
@@ -69,8 +69,8 @@ class MarkupBlocks:
                 for each in page.abbreviations
             )
             yield Display(aligned([row for group in rows for row in group]))
-        if statement.assumptions:
-            yield _labelled("Assumes", tuple((assumption.value,) for assumption in statement.assumptions))
+        if statement.said:
+            yield _labelled("Assumes", tuple((assumption.value,) for assumption in statement.said))
         for label, lines in (
             ("If", [(line, line.note) for line in page.conditions]),
             ("Step sizes", [(line, kind) for kind, line in page.rules]),

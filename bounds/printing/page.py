@@ -68,11 +68,16 @@ class Page:
         )
 
     @cached_property
-    def _expressions(self) -> list[sp.Expr]:
+    def _written(self) -> list[sp.Expr]:
+        """What is written out: right sides, conditions and step rules."""
         statement = self.statement
         found = [term for claim in statement.claims for term in claim.terms.values()]
         found += [side for condition in statement.conditions for side in (condition.left, condition.right)]
-        return found + [rule.value for rule in statement.step_rules] + list(statement.settings.values())
+        return found + [rule.value for rule in statement.step_rules]
+
+    @cached_property
+    def _expressions(self) -> list[sp.Expr]:
+        return self._written + list(self.statement.settings.values())
 
     @cached_property
     def _abbreviations(self) -> Abbreviations:
@@ -132,8 +137,9 @@ class Page:
 
     @cached_property
     def settings(self) -> tuple[Line, ...]:
-        """Settings of the statement."""
-        fixed = self.statement.settings.items()
+        """Settings of the statement, but for those that the name of its method implies."""
+        implied = self.statement.vocabulary.implied
+        fixed = ((name, value) for name, value in self.statement.settings.items() if name not in implied)
         return tuple(
             Line(name, PrintedProduct.of(name), "==", self._abbreviations.read(sp.sympify(v))) for name, v in fixed
         )
@@ -151,7 +157,8 @@ class Page:
     def symbols(self) -> tuple[Quantity, ...]:
         """Every symbol that occurs on the page, in the order of the vocabulary."""
         statement = self.statement
-        names = {*statement.parameters}
+        written = {each.name for expr in self._written for each in expr.free_symbols}
+        names = {*statement.parameters} - (statement.vocabulary.implied - written)
         names |= {symbol.name for claim in statement.claims for symbol in claim.metric.weights}
         names |= {definition.name for definition in self.abbreviations}
         return tuple(quantity for quantity in statement.vocabulary if quantity.name in names)
@@ -234,6 +241,7 @@ OVER = {
     Over.EVERY_ROUND: "for every round t",
     Over.EVERY_ROUND_BUT_FIRST: "for every round t >= 1",
     Over.LAST_ROUND: "for the last round, t = T-1",
+    Over.AFTER_ROUNDS: "after T rounds, t = T",
     Over.BEST_ROUND: "for one round t at least",
     Over.WHOLE_RUN: "for the run as a whole",
     Over.NO_RUN: "",
@@ -244,6 +252,7 @@ OVER_OF = {
     Over.EVERY_ROUND: "for every round t: ",
     Over.EVERY_ROUND_BUT_FIRST: "for every round t >= 1: ",
     Over.LAST_ROUND: "for the last round, t = T-1: ",
+    Over.AFTER_ROUNDS: "after T rounds, t = T: ",
     Over.BEST_ROUND: "for one round t at least: ",
     Over.WHOLE_RUN: "for the run as a whole: ",
     Over.NO_RUN: "that is, ",

@@ -70,9 +70,9 @@ class _Text:
     def _entries(self) -> Iterable[tuple[str, list[list[str]]]]:
         """The parts below the formulas, each under its label."""
         page, statement, prose = self.page, self.page.statement, self._prose
-        if statement.algorithm is not None:
-            yield "algorithm", [prose(statement.algorithm)]
-        yield "assumes", [prose(assumption.value) for assumption in statement.assumptions]
+        if statement.method is not None:
+            yield "algorithm", [prose(statement.method)]
+        yield "assumes", [prose(assumption.value) for assumption in statement.said]
         several = len(page.conditions) > 1
         yield "if", [self._row(line, line.note if several else "") for line in page.conditions]
         yield "step sizes", [self._row(line, kind) for kind, line in page.rules]

@@ -3,14 +3,17 @@
 A reduction is a method with parameters fixed or blocks of variables absent; it has no code of its own. A method is one
 file: a module of this folder with ``METHODS``, a tuple of `Method`, or an entry point of the group
 ``ratecheck.algorithms`` that names a `Method` or several, as in ``mine = "my_package:METHODS"``. ``averaged-NAME`` is
-the method NAME that answers with the mean of its iterates (`averaged`).
+the method NAME that answers with the mean of its iterates (`averaged`), and ``plain-NAME`` the one of that usual name
+with plain names of its step sizes (`renamed`), as theorems in one sentence have it.
 """
 
 from __future__ import annotations
 
+from bounds import words
 from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.algorithms.model.averaged import PREFIX, averaged
 from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.renamed import renamed
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, named
 
@@ -25,7 +28,7 @@ def _methods() -> dict[str, Method]:
 
 
 class _Methods(Registry[Method]):
-    """The methods by name; beside each that has iterates of its server ``averaged-NAME``, which is not listed.
+    """The methods by name; beside them ``averaged-NAME`` and ``plain-NAME``, which are not listed.
 
     A method of one's own needs a name of its own: another method under a name that is taken would be run for the
     statements that are about the first. Setting it raises `InputError`.
@@ -37,9 +40,14 @@ class _Methods(Registry[Method]):
         super().__setitem__(name, value)
 
     def __getitem__(self, name: str) -> Method:
-        if not name.startswith(PREFIX) or name in iter(self):
+        if name in iter(self):
             return super().__getitem__(name)
-        found = averaged(super().__getitem__(name.removeprefix(PREFIX)))
+        if name.startswith(words.PREFIX):
+            usual = name.removeprefix(words.PREFIX)
+            return renamed(usual, self[words.method(usual).of])
+        if not name.startswith(PREFIX):
+            return super().__getitem__(name)
+        found = averaged(self[name.removeprefix(PREFIX)])
         if found is None:
             raise KeyError(name)
         return found
@@ -51,8 +59,18 @@ METHODS: Registry[Method] = _Methods(_methods)
 def method(name: str) -> Method:
     """The method of that name; raises `InputError` with a did-you-mean for an unknown one."""
     if not isinstance(name, str) or name not in METHODS:
-        raise InputError(f"no algorithm {name!r}; {did_you_mean(str(name), METHODS)}")
+        raise InputError(unknown(str(name)))
     return METHODS[name]
 
 
-__all__ = ["METHODS", "Algorithm", "Method", "method"]
+def unknown(name: str) -> str:
+    """Sentence on a name that no method has."""
+    if words.PREFIX not in name:
+        return f"no algorithm {name!r}; {did_you_mean(name, METHODS)}"
+    usual = words.spoken(name)
+    # A method of one's own has no entry among the usual names.
+    names = [*words.METHODS, *(each for each in METHODS if each not in METHODS.built_in)]
+    return f"no method {usual!r}; {did_you_mean(usual, names)}; 'ratecheck list methods' has them all"
+
+
+__all__ = ["METHODS", "Algorithm", "Method", "method", "unknown"]

@@ -47,7 +47,7 @@ def _without_problem(statement: Statement) -> Iterator[str]:
     """Why its method runs on no problem that it is about."""
     if takes_partial_gradients(statement) and not of_operators(statement):
         yield (
-            f"{statement.algorithm} takes partial gradients, which only min-max problems have, and the statement "
+            f"{statement.method} takes partial gradients, which only min-max problems have, and the statement "
             f"assumes none of {_OPERATORS}, or something of functions besides"
         )
 
@@ -110,11 +110,11 @@ def _named(assumptions: set[Assumption]) -> str:
 
 def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
     """Requirements of the assumptions that the vocabulary has no symbol for, by the names in messages."""
-    facts = statement.vocabulary.facts
+    facts, called = statement.vocabulary.facts, statement.vocabulary.called
     found = {}
     for assumption in statement.assumptions:
         entry = CERTIFICATION[assumption]
-        names = (name for name in assumption.constants if name not in facts and name not in entry.met)
+        names = (name for name in assumption.constants if called(name) not in facts and name not in entry.met)
         wanted = {name: entry.facts.get(name, name) for name in names}
         if entry.exists is not None:
             name, fact_of = entry.exists

@@ -126,15 +126,15 @@ def compare(
     )
 
 
-def read_axes(statements: Sequence[Statement], texts: Sequence[str]) -> tuple[Axis, ...]:
+def read_axes(statements: Sequence[Statement], texts: Sequence[str], *, points: int | None = None) -> tuple[Axis, ...]:
     """Axes from ``K=1:1000``, ``m,S=1:10`` (two symbols that move together) or ``K=1:1000:20`` (so many points).
 
-    The points are spaced geometrically, rounded where only whole numbers will do. Raises `InputError` for anything else
-    and for more than two axes.
+    The points are spaced geometrically, rounded where only whole numbers will do; ``points`` is their number where the
+    text has none. Raises `InputError` for anything else and for more than two axes.
     """
     if len(texts) > len(_POINTS):
         raise InputError(f"{len(texts)} axes are given: a map has two at most")
-    return tuple(_axis(statements, text, _POINTS[len(texts)]) for text in texts)
+    return tuple(_axis(statements, text, points or _POINTS[len(texts)]) for text in texts)
 
 
 def _axis(statements: Sequence[Statement], text: str, count: int) -> Axis:

@@ -175,9 +175,9 @@ def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> Run
     per_round = cost(statement.algorithm)
     all_rounds = rounds * (1.0 if participants is None else participants)
     calls: float | None = all_rounds if per_round.oracle == "prox" else None
-    if per_round.oracle != "prox" and steps is not None:
+    if per_round.oracle != "prox" and steps is not None and per_round.per_step is not None:
         first = 0.0 if not per_round.at_start else (1.0 if participants is None else clients or 0.0)
-        calls = (all_rounds + first) * steps
+        calls = (all_rounds * per_round.per_step + first) * steps
     return RunCost(
         participants=participants,
         received={block: count * all_rounds for block, count in per_round.received.items()},

@@ -97,7 +97,7 @@ def not_recorded(setup: Setup, names: Sequence[str]) -> InputError:
     known = recorded(setup)
     near = [hint for name in names if (hint := did_you_mean(name, known)).startswith("did you mean")]
     listed = " and ".join(map(repr, names))
-    return InputError("; ".join([f"{setup.method.name} does not record {listed}, only {', '.join(known)}", *near]))
+    return InputError("; ".join([f"{setup.method.spoken} does not record {listed}, only {', '.join(known)}", *near]))
 
 
 def _own(setup: Setup) -> list[str]:

@@ -44,7 +44,8 @@ class Setup:
     ``local_steps`` (n,) counts the local steps of each client and ``weights`` (n, 1) or (n, K) weighs them. ``sizes``
     maps a block to its number of coordinates, ``point`` (n, d) holds the start per client and ``noise`` (d,) the
     standard deviation per coordinate of noise that has the ``law``. ``records`` names what is recorded. ``round`` is
-    the one whose coefficients are meant, None where they have to be the same in all of them; see `at`.
+    the one whose coefficients are meant, None where they have to be the same in all of them; see `at`. ``coin`` is how
+    the coin of a round fell, for methods with one; see `tossed`.
     """
 
     method: Method
@@ -59,6 +60,7 @@ class Setup:
     records: tuple[str, ...]
     law: NoiseLaw
     round: int | None = None
+    coin: float | None = None
 
     @property
     def metric(self) -> dict[str, float]:
@@ -166,6 +168,15 @@ class Setup:
         """The setup with the coefficients of round t."""
         return replace(self, round=t) if self.algorithm.varying else self
 
+    @property
+    def chance(self) -> float:
+        """The probability with which the coin of a round is 1; 1 for methods without one."""
+        return 1.0 if self.algorithm.coin is None else float(self.step_sizes[self.algorithm.coin])
+
+    def tossed(self, coin: float) -> Setup:
+        """The setup where the coin of the round fell so, 1 or 0."""
+        return replace(self, coin=coin) if self.algorithm.coin else self
+
     def parameters(
         self, i: int | None = None, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
     ) -> dict[str, float]:
@@ -193,6 +204,7 @@ class Setup:
             "norm": float(self.norms[i]),
             "mean_norm": self._mean_norm,
             "mixes": self.mixes,
+            **({} if self.coin is None else {"coin": self.coin}),
             **sizes,
         }
         if server and (self.local_steps != self.local_steps[0]).any():
@@ -210,7 +222,7 @@ class Setup:
         known = [parameters.at(place) for place in range(parameters.size)]
         found = [algorithm.coefficients(t, self.T, p) for t in where for p in known]
         if any(each.keys() != found[0].keys() for each in found):
-            raise MethodError(f"{self.method.name}: coefficients has other parameters in some rounds than in others")
+            raise MethodError(f"{self.method.spoken}: coefficients has other parameters in some rounds than in others")
         return parameters.repeated(len(where)).having(found)
 
     def of_clients(
@@ -264,7 +276,7 @@ class Setup:
             return fixed, np.zeros_like(fixed)
         rate = read(1.0) - fixed
         if not np.allclose(read(3.0), fixed + rate / 3.0, rtol=1e-12):
-            raise MethodError(f"{self.method.name}: begin is not affine in 1/delay")
+            raise MethodError(f"{self.method.spoken}: begin is not affine in 1/delay")
         return fixed, rate
 
     def steps(self, i: int) -> Array:
@@ -282,7 +294,7 @@ class Setup:
             return read(weights[:, 0])
         fixed, once = (read(w) for w in (0.0, 1.0))
         if not np.allclose(read(3.0), fixed + 3.0 * (once - fixed), rtol=1e-12):
-            raise MethodError(f"{self.method.name}: step is not affine in the weight")
+            raise MethodError(f"{self.method.spoken}: step is not affine in the weight")
         each = np.tile(weights, (len(fixed) // len(clients), 1))
         return np.asarray(fixed + each[..., None, None, None] * (once - fixed))
 
@@ -391,10 +403,11 @@ def ready(request: RunRequest) -> Setup:
         law=problem.law,
     )
     _check_compression(found)
+    _check_coin(found)
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
         check = found.maps.check if chosen.algorithm.linear else found.functions.check
-        check(found.at(0).parameters(0))
+        check(found.at(0).tossed(1.0).parameters(0))
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(found.step_sizes["lambda_"]))
     return found
@@ -433,6 +446,13 @@ def _check_compression(ready: Setup) -> None:
         raise InputError(f"what clients of a type send differs, and a {ready.problem.kind} has types: use its full()")
 
 
+def _check_coin(ready: Setup) -> None:
+    """Raise `InputError` where the coin of a round has no probability."""
+    if not 0 < ready.chance <= 1:
+        name = ready.algorithm.coin
+        raise InputError(f'{name}={ready.chance:g} breaks "0 < {name} <= 1": it is the probability of the coin')
+
+
 def check_clients(ready: Setup) -> None:
     """Raise `InputError` where the problem counts its clients by type, so that none is followed by itself."""
     if ready.problem.multiplicities is not None:
@@ -443,7 +463,7 @@ def check_clients(ready: Setup) -> None:
 def check_linear(ready: Setup, engine: str) -> None:
     """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was requested."""
     if not ready.algorithm.linear:
-        raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
+        raise InputError(f"{ready.method.spoken} is not linear: {engine} needs coefficients; use engine=step")
     check_law(ready, engine)
 
 
@@ -461,13 +481,13 @@ def check_tabled(ready: Setup, engine: str) -> None:
     """Raise as `check_linear` does, and where clients are mixed on a graph or messages are compressed."""
     check_linear(ready, engine)
     if what := ready.algorithm.beyond:
-        raise InputError(f"{ready.method.name} {what}, which {engine} does not: use engine=exact or step")
+        raise InputError(f"{ready.method.spoken} {what}, which {engine} does not: use engine=exact or step")
 
 
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, samples that are drawn, who takes part, or what is sent."""
     batches = ready.problem.batch is not None
-    coins = ready.compression > 0 or ready.mixes < 1
+    coins = ready.compression > 0 or ready.mixes < 1 or ready.chance < 1
     return ready.noisy or batches or coins or not ready.trace.deterministic
 
 
@@ -475,7 +495,8 @@ def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     affine = ready.algorithm.linear and ready.problem.affine and not projects
-    return affine and ready.law.normal and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
+    coins = ready.compression > 0 or ready.mixes < 1 or ready.chance < 1
+    return affine and ready.law.normal and not coins and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:
@@ -553,7 +574,7 @@ def with_law(ready: Setup, law: str | NoiseLaw | None) -> Setup:
     if ready.noise.any() and not found.variance:
         raise InputError(f"the noise is said to be {found.kind}, and a sigma is above 0")
     if found.relative and ready.algorithm.oracle == "prox":
-        raise InputError(f"{ready.method.name} solves its inner problems exactly, so that its oracle has no noise")
+        raise InputError(f"{ready.method.spoken} solves its inner problems exactly, so that its oracle has no noise")
     return replace(ready, law=found)
 
 

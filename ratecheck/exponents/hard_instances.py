@@ -115,7 +115,7 @@ def covered(statement: Statement) -> Method:
     if not method.algorithm.tabled:
         what = method.algorithm.beyond or "is not linear"
         raise InputError(
-            f"{method.name} {what}, and no hard instances are known for such methods; 'ratecheck scaling "
+            f"{method.spoken} {what}, and no hard instances are known for such methods; 'ratecheck scaling "
             f"{statement.key}' measures the rate on a problem"
         )
     if reasons := foreign(statement):

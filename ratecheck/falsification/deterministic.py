@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
+from bounds import words
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import COMMON, ROUND, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
@@ -143,7 +144,7 @@ class DeterministicCase:
         run of shared variables that uses gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
-        statement = statement.written
+        given, statement = words.basic_names(statement, given), words.basic(statement).written
         _check_kind(statement)
         statement.check_names(given)
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
@@ -202,6 +203,11 @@ class DeterministicCase:
     def other_names(self) -> list[str]:
         """What the vocabulary calls otherwise than the basic setting, in words."""
         return other_symbols(self.statement)
+
+    @property
+    def _step(self) -> str:
+        """The symbol of the step size of proximal steps of a second part."""
+        return self.statement.vocabulary.called(_STEP)
 
     @property
     def method(self) -> Method:
@@ -280,13 +286,13 @@ class DeterministicCase:
     @property
     def weight(self) -> float:
         """Lambda, the weight of the proximal term; of a second part of f 1/gamma."""
-        return 1 / self.values[_STEP] if self.composite else self.values[_WEIGHT]
+        return 1 / self.values[self._step] if self.composite else self.values[_WEIGHT]
 
     @property
     def exact_weight(self) -> Fraction:
         """`weight` in rational numbers, as an exact run uses it."""
         if self.composite:
-            return 1 / self._ruled.get(_STEP, Fraction(self.values[_STEP]))
+            return 1 / self._ruled.get(self._step, Fraction(self.values[self._step]))
         return Fraction(self.weight)
 
     @property
@@ -773,17 +779,17 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         return
     algorithm = METHODS[statement.algorithm].algorithm
     if _PROX in _oracles(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
-        yield f"{statement.algorithm} takes proximal steps without a parameter {_WEIGHT}"
+        yield f"{statement.method} takes proximal steps without a parameter {_WEIGHT}"
     if not algorithm.linear:
-        yield f"{statement.algorithm} is not linear"
+        yield f"{statement.method} is not linear"
     if algorithm.beyond:
-        yield f"{statement.algorithm} {algorithm.beyond}"
+        yield f"{statement.method} {algorithm.beyond}"
     if (
         algorithm.projects
         or U not in algorithm.blocks
         or not {_recorded(algorithm)} & {*algorithm.server, *algorithm.client}
     ):
-        yield f"the run of {statement.algorithm} is not modelled"
+        yield f"the run of {statement.method} is not modelled"
     if says_quadratic(statement):
         yield "its title says that it is about quadratics"
     known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())

@@ -8,7 +8,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.noise import add_law
-from ratecheck.kernels.oracle import oracle
+from ratecheck.kernels.oracle import batch_values, exact_gradient, oracle, values
 from ratecheck.kernels.random import COMPRESSION, NOISE, counter_tag, philox
 
 
@@ -50,6 +50,26 @@ def answer_rows(source, clients, firsts, keys, t, k, x, out):
             streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
         oracle(source, clients[c], t, k, point, answer, words, streams, lanes)
         store(answer, first, lanes, out)
+
+
+@kernel
+def value_rows(source, clients, firsts, keys, t, k, x, out):
+    """Fill out (R,) with the clients' values at x (R, d): of a batch on the samples of local step k of round t."""
+    d, B = x.shape[1], widest(firsts)
+    point, gradient, found, scratch = np.empty((d, B)), np.empty((d, B)), np.empty(B), np.empty(B)
+    words, streams = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
+    for c in range(len(clients)):
+        first, lanes = firsts[c], firsts[c + 1] - firsts[c]
+        load(x, first, lanes, point)
+        for lane in range(lanes):
+            streams[0, lane], streams[1, lane] = keys[0, first + lane], keys[1, first + lane]
+        if source.batch > 0:
+            batch_values(source, clients[c], t, k, point, found, words, streams, lanes)
+        else:
+            exact_gradient(source, clients[c], point, gradient, lanes)
+            values(source, clients[c], point, gradient, found, scratch, lanes)
+        for lane in range(lanes):
+            out[first + lane] = found[lane]
 
 
 @kernel

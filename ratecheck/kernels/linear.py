@@ -172,7 +172,36 @@ def linear_values(rows, i, x, out, lanes):
     for row in range(rows.clients[i], rows.clients[i + 1]):
         put_outputs(rows, row, x, z, lanes)
         add_losses(rows, row, z, out, lanes)
+    add_l2(rows, x, out, lanes)
+
+
+@kernel
+def add_l2(rows, x, out, lanes):
+    """Add l2 ||x||^2/2 to out (B,)."""
     if rows.l2 != 0.0:
         for row in range(x.shape[0]):
             for lane in range(lanes):
                 out[lane] += 0.5 * rows.l2 * x[row, lane] * x[row, lane]
+
+
+@kernel
+def add_batch_losses(rows, i, batch, k, t, keys, words, x, out, lanes):
+    """Add the mean loss of client i over the rows that `linear_batch` draws, and its l2 term, at x to out (B,)."""
+    first_row = rows.clients[i]
+    count = rows.clients[i + 1] - first_row
+    z, loss, scale = np.empty((rows.outputs, 1)), np.empty(1), float(count) / batch
+    for draw in range(batch):
+        if draw % 4 == 0:
+            philox(np.int64(draw // 4), k, t, counter_tag(BATCH, i), keys, words, lanes)
+        for lane in range(lanes):
+            word = np.uint64(words[draw % 4, lane]) & np.uint64(0xFFFFFFFF)
+            row = first_row + np.int64((word * np.uint64(count)) >> np.uint64(32))
+            for output in range(rows.outputs):
+                z[output, 0] = 0.0
+                for place in range(rows.starts[row], rows.starts[row + 1]):
+                    column = rows.outputs * np.int64(rows.columns[0, place]) + output
+                    z[output, 0] += rows.entries[0, place] * x[column, lane]
+            loss[0] = 0.0
+            add_losses(rows, row, z, loss, 1)
+            out[lane] += scale * loss[0]
+    add_l2(rows, x, out, lanes)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import GAUSSIAN
-from ratecheck.kernels.linear import NO_ROWS, linear_batch, linear_gradient, linear_values
+from ratecheck.kernels.linear import NO_ROWS, add_batch_losses, linear_batch, linear_gradient, linear_values
 from ratecheck.kernels.noise import add_law
 from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.kernels.random import BATCH, NOISE, counter_tag, philox
@@ -225,3 +225,24 @@ def add_penalties(source, x, out, scratch, lanes):
                 scratch[lane] += x[row, lane] * x[row, lane]
         for lane in range(lanes):
             out[lane] += source.rho * scratch[lane] / (1.0 + scratch[lane])
+
+
+@kernel
+def batch_values(source, i, t, k, x, out, words, keys, lanes):
+    """Fill out (B,) with the mean loss of client i on the samples of local step k of round t, those of `oracle`."""
+    out[:lanes] = 0.0
+    if source.kind == LINEAR:
+        add_batch_losses(source.rows, i, source.batch, k, t, keys, words, x, out, lanes)
+    else:
+        A = source.A[i]
+        for draw in range(source.batch):
+            if draw % 4 == 0:
+                philox(np.int64(draw // 4), k, t, counter_tag(BATCH, i), keys, words, lanes)
+            for lane in range(lanes):
+                sample = np.int64((words[draw % 4, lane] * np.uint64(A.shape[0])) >> np.uint64(32))
+                z = 0.0
+                for row in range(x.shape[0]):
+                    z += A[sample, row] * x[row, lane]
+                out[lane] += (math.log1p(math.exp(-abs(z))) + max(-z, 0.0)) / source.batch
+    if source.rho != 0.0:
+        add_penalties(source, x, out, np.empty(x.shape[1]), lanes)

@@ -22,6 +22,7 @@ BATCH = 1
 PARTICIPATION = 2
 COMPRESSION = 3
 MIXING = 4
+COIN = 5
 _PURPOSE_BIT = 28
 
 # The round number of draws made before round 0.
@@ -100,13 +101,19 @@ def kept_coordinates(keys, t, client, threshold, kept):
 
 
 @kernel
+def toss(purpose, keys, t, threshold, heads):
+    """Fill heads (replicates) with the coins of round t for that purpose, 1 with probability threshold/2**32."""
+    replicates = len(heads)
+    words = np.empty((4, replicates), dtype=np.uint64)
+    philox(0, 0, t, counter_tag(purpose, 0), keys, words, replicates)
+    for r in range(replicates):
+        heads[r] = np.float64(words[0, r]) < threshold
+
+
+@kernel
 def mixing_rounds(keys, t, threshold, mixed):
     """Fill mixed (replicates): whether clients on a graph are mixed after round t, with probability threshold/2**32."""
-    replicates = len(mixed)
-    words = np.empty((4, replicates), dtype=np.uint64)
-    philox(0, 0, t, counter_tag(MIXING, 0), keys, words, replicates)
-    for r in range(replicates):
-        mixed[r] = np.float64(words[0, r]) < threshold
+    toss(MIXING, keys, t, threshold, mixed)
 
 
 @kernel

@@ -25,7 +25,7 @@ _LARGER_IS_WEAKER = frozenset(
     }
 )
 # Claims whose bounds are expected to fall as there are more rounds.
-_OF_T = (Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, Over.BEST_ROUND)
+_OF_T = (Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, Over.AFTER_ROUNDS, Over.BEST_ROUND)
 # How far rounds go, and how much of the bound may be left there.
 _LONG, _LEFT = 1e12, 1e-2
 _ROUNDING = 1e-9

@@ -5,6 +5,8 @@ The runs are one and two rounds on the default problem, and, where these show no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bounds.statement import Assumption, Relation, Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Falsified
@@ -42,7 +44,7 @@ def _negative(statement: Statement, drawn: DrawnSettings) -> Found:
     """Below zero although the left side never is. The constants drawn need not be those of any problem: a warning."""
     for values in drawn.settings:
         for each in impossible(statement, values):
-            names = [name for name in statement.parameters if name in values]
+            names = _shown(statement, values)
             yield Finding(
                 level=Level.WARNING,
                 check=NEGATIVE,
@@ -90,9 +92,7 @@ def _search(statement: Statement, evaluations: int) -> Found:
         return
     method = method_of(statement)
     if method is not None and not method.algorithm.linear:
-        yield NotChecked(
-            check=SEARCH, reason=f"{statement.algorithm} is not linear, so that nothing is computed exactly"
-        )
+        yield NotChecked(check=SEARCH, reason=f"{statement.method} is not linear, so that nothing is computed exactly")
         return
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:
@@ -105,9 +105,14 @@ def _search(statement: Statement, evaluations: int) -> Found:
         yield _found(found, verdict)
 
 
+def _shown(statement: Statement, values: Mapping[str, float]) -> list[str]:
+    """The parameters that have a value, but for those that the name of the method implies."""
+    implied = statement.vocabulary.implied
+    return [name for name in statement.parameters if name in values and name not in implied]
+
+
 def _found(found: Falsified, verdict: Verdict) -> Finding:
-    names = [name for name in found.statement.parameters if name in verdict.values]
-    where = at(verdict.values, names)
+    where = at(verdict.values, _shown(found.statement, verdict.values))
     return Finding(
         level=Level.ERROR,
         check=SEARCH,

@@ -6,6 +6,7 @@ import bounds
 from bounds.incompatible import incompatible
 from bounds.statement import Assumption, Over, Statement, names_in
 from bounds.symbols import COMMON, Role, Vocabulary
+from bounds.words import PLAIN
 from ratecheck.linting.finding import Finding, Found, Level
 
 CHECK, TOGETHER = "symbols", "assumptions"
@@ -33,7 +34,7 @@ def used(statement: Statement) -> frozenset[str]:
 
 def own(vocabulary: Vocabulary) -> list[str]:
     """The symbols that are not those of the vocabulary that it builds on."""
-    bases = [COMMON, *map(bounds.vocabulary, (*bounds.PAPERS, *bounds.BESIDE))]
+    bases = [COMMON, PLAIN, *map(bounds.vocabulary, (*bounds.PAPERS, *bounds.BESIDE))]
     mine = {one.name: one for one in vocabulary}
     # An alias may have taken a symbol's place: K_bar, K_min and K_max that of K.
     replaced = {name for name in vocabulary.aliases if name not in mine}
@@ -93,7 +94,7 @@ def _assumed(statement: Statement) -> Found:
     ):
         return
     for assumption in statement.assumptions:
-        known = [name for name in assumption.constants if name in vocabulary]
+        known = [name for name in map(vocabulary.called, assumption.constants) if name in vocabulary]
         if not known or {*known} & (occurring | {*statement.settings}):
             continue
         yield Finding(
@@ -108,10 +109,11 @@ def _assumed(statement: Statement) -> Found:
 
 
 def _unassumed(statement: Statement) -> Found:
-    given = {name for assumption in statement.assumptions for name in assumption.constants}
+    called = statement.vocabulary.called
+    given = {called(name) for assumption in statement.assumptions for name in assumption.constants}
     giving: dict[str, list[str]] = {}
     for assumption in Assumption:
-        for name in assumption.constants:
+        for name in map(called, assumption.constants):
             giving.setdefault(name, []).append(assumption.name.lower())
     mine = {*own(statement.vocabulary)}
     # Definitions and algebra assume nothing of their letters.

@@ -53,9 +53,7 @@ def check(statement: Statement, drawn: DrawnSettings) -> Found:
         yield NotChecked(check=CHECK, reason=f"{chosen} is fixed to a number, which chooses the units")
         return
     if others := _of_other_units(statement):
-        why = (
-            f"{statement.algorithm} is not linear, so that {others} may have another unit than that of a gradient step"
-        )
+        why = f"{statement.method} is not linear, so that {others} may have another unit than that of a gradient step"
         yield NotChecked(check=CHECK, reason=why)
         return
     units = _Units(statement, drawn)

@@ -23,12 +23,16 @@ Inner = Callable[[Point, Point], Form]
 
 @dataclass(frozen=True)
 class OracleAnswer:
-    """What an oracle answers at a point: gradients, and the mean of the functions' values as a form."""
+    """What an oracle answers at a point: gradients, and the mean of the functions' values as a form.
+
+    ``local`` where the point is a client's own, after its first local step.
+    """
 
     name: str
     point: Point
     gradient: Point
     value: Form
+    local: bool = False
 
 
 def apart(a: Point, b: Point) -> Point:

@@ -8,7 +8,8 @@ semidefinite, and n enters their coefficients only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -38,6 +39,15 @@ Key = Entry | Value
 Form = dict[Key, Fraction]
 
 
+@dataclass(frozen=True)
+class KnownFact:
+    """A form that is at most 0, or equal to 0 where ``equal``, under a name for people."""
+
+    name: str
+    form: Form
+    equal: bool = False
+
+
 def plus(*forms: tuple[Fraction | int, Mapping[Key, Fraction]]) -> Form:
     """The sum of multiples of forms."""
     found: Form = {}
@@ -46,6 +56,24 @@ def plus(*forms: tuple[Fraction | int, Mapping[Key, Fraction]]) -> Form:
             for key, value in form.items():
                 found[key] = found.get(key, Fraction(0)) + factor * value
     return {key: value for key, value in found.items() if value}
+
+
+def independent(facts: Iterable[KnownFact]) -> Iterator[KnownFact]:
+    """The facts without equations that follow from equations before them, of which no proof needs multiples.
+
+    A solver that may add multiples of such an equation at will has no unique answer, and loses digits.
+    """
+    pivots: dict[Key, Form] = {}
+    for fact in facts:
+        if fact.equal:
+            rest = dict(fact.form)
+            while hit := next((key for key in rest if key in pivots), None):
+                rest = plus((1, rest), (-rest[hit], pivots[hit]))
+            if not rest:
+                continue
+            key = next(iter(rest))
+            pivots[key] = {k: c / rest[key] for k, c in rest.items()}
+        yield fact
 
 
 def combined(*parts: tuple[Fraction | int, Coefficients]) -> dict[int, Fraction]:
@@ -76,6 +104,9 @@ class VectorFamily:
     ``sampled`` is what the draw of the round's participants adds to all of them: the deviation of the participants'
     mean of that family from the mean over all clients. ``joined`` is what a client's vector has more where it takes
     part, None for nothing.
+
+    Where participants are followed apart from the others, ``mean`` and ``own`` are those of the participants, and
+    ``other`` has those of the others; None where all are alike.
     """
 
     block: str
@@ -83,6 +114,7 @@ class VectorFamily:
     own: Coefficients = field(default_factory=dict)
     sampled: Coefficients = field(default_factory=dict)
     joined: VectorFamily | None = None
+    other: VectorFamily | None = None
 
     def __add__(self, other: VectorFamily) -> VectorFamily:
         """The sum of two families that no draw tells apart."""
@@ -98,7 +130,7 @@ class VectorFamily:
 
     def scaled(self, factor: Fraction | int) -> VectorFamily:
         """The multiple of a family, where it may have joined."""
-        base = VectorFamily(self.block, self.mean, self.own, self.sampled).times(factor)
+        base = VectorFamily(self.block, self.mean, self.own, self.sampled, other=self.other).times(factor)
         if self.joined is None:
             return base
         return VectorFamily(base.block, base.mean, base.own, base.sampled, self.joined.times(factor))
@@ -106,23 +138,37 @@ class VectorFamily:
     @property
     def constant(self) -> bool:
         """Whether it is 0."""
-        return not (self.mean or self.own or self.sampled or self.joined)
+        return not (self.mean or self.own or self.sampled or self.joined or (self.other and not self.other.constant))
+
+    @property
+    def server(self) -> bool:
+        """Whether all clients have the same vector."""
+        return not self.own and self.other is None
+
+    @property
+    def others(self) -> VectorFamily:
+        """The family of those who do not take part, where these are followed apart."""
+        return self if self.other is None else self.other
 
 
 def total(block: str, parts: Iterable[tuple[Fraction | int, VectorFamily]]) -> VectorFamily:
     """The sum of multiples of families, of which none has joined."""
     used = [(factor, family) for factor, family in parts if factor]
     assert all(family.joined is None for _, family in used)
+    apart = any(family.other is not None for _, family in used)
     return VectorFamily(
         block,
         combined(*((factor, family.mean) for factor, family in used)),
         combined(*((factor, family.own) for factor, family in used)),
         combined(*((factor, family.sampled) for factor, family in used)),
+        other=total(block, ((factor, family.others) for factor, family in used)) if apart else None,
     )
 
 
 def difference(a: VectorFamily, b: VectorFamily) -> VectorFamily:
     """A - b, where either may have joined."""
+    if a.joined is None and b.joined is None:
+        return a - b
     base = VectorFamily(a.block, a.mean, a.own, a.sampled) - VectorFamily(b.block, b.mean, b.own, b.sampled)
     joined = (a.joined or VectorFamily(a.block)) - (b.joined or VectorFamily(b.block))
     return base if joined.constant else VectorFamily(base.block, base.mean, base.own, base.sampled, joined)
@@ -145,6 +191,11 @@ class ClientDraw:
         """m/n."""
         return Fraction(self.m, self.n)
 
+    @property
+    def rest(self) -> int:
+        """How many do not take part."""
+        return self.n - self.m
+
     def of_means(self, a: VectorFamily, b: VectorFamily) -> Form:
         """E <mean_i a_i, mean_i b_i>."""
         a, b = self.mean_of(a), self.mean_of(b)
@@ -155,6 +206,10 @@ class ClientDraw:
 
     def average(self, a: VectorFamily, b: VectorFamily) -> Form:
         """E (1/n) sum_i <a_i, b_i>."""
+        if a.other is not None or b.other is not None:
+            return plus(
+                (self.share, _within(a, b)), (1 - self.share, _within(a.others, b.others, f"{a.block} of others"))
+            )
         if a.joined is None and b.joined is None:
             return plus((1, self.of_means(a, b)), (1, product(a.block, a.own, b.own, deviations=True)))
         # What has joined has no other part of the draw.
@@ -173,7 +228,56 @@ class ClientDraw:
 
     def mean_of(self, a: VectorFamily) -> VectorFamily:
         """The mean over all clients, as a family of the server's."""
+        if a.other is not None:
+            return VectorFamily(a.block, combined((self.share, a.mean), (1 - self.share, a.other.mean)))
         if a.joined is None:
             return a
         mean = combined((1, a.mean), (self.share, a.joined.mean))
         return VectorFamily(a.block, mean, {}, combined((self.share, a.joined.own)))
+
+    def products(self, a: VectorFamily, b: VectorFamily) -> Iterator[Form]:
+        """All inner products of means and of deviations of two families, which are 0 where these are orthogonal."""
+        for first, second in itertools.product(*({id(x): x for x in (y, y.others)}.values() for y in (a, b))):
+            yield product(a.block, first.mean, second.mean, deviations=False)
+        groups = [(a, b, a.block)]
+        if a.other is not None and b.other is not None:
+            groups.append((a.other, b.other, f"{a.block} of others"))
+        for first, second, block in groups:
+            if first.own and second.own:
+                yield product(block, first.own, second.own, deviations=True)
+
+    def of_different_clients(self, a: VectorFamily, b: VectorFamily) -> Iterator[Form]:
+        """Forms that are 0 where E <a_i, b_j> = 0 for all i != j."""
+        if a.other is not None and b.other is not None:
+            yield product(a.block, a.mean, b.other.mean, deviations=False)
+            yield product(a.block, a.other.mean, b.mean, deviations=False)
+            return
+        own = product(a.block, a.own, b.own, deviations=True)
+        yield plus((1, own), (1 - self.n, product(a.block, a.mean, b.mean, deviations=False)))
+
+    def exchangeable(self, a: VectorFamily, b: VectorFamily) -> Iterator[Form]:
+        """Forms that are 0 for vectors from which the draw is independent: participants are like the others."""
+        if a.server and b.server:
+            return
+        mixed = product(a.block, a.mean, b.others.mean, deviations=False)
+        inside = product(a.block, a.mean, b.mean, deviations=False)
+        outside = product(a.block, a.others.mean, b.others.mean, deviations=False)
+        if a.server or b.server:
+            yield plus((1, inside), (-1, outside))
+            return
+        yield plus((1, mixed), (-1, product(a.block, a.others.mean, b.mean, deviations=False)))
+        # p = E <a_i, b_i> and q = E <a_i, b_j>: the means of k clients have p/k + q (k - 1)/k.
+        yield plus((self.m, inside), (1 - self.m, mixed), (-self.rest, outside), (self.rest - 1, mixed))
+        for size, mean, first, second, block in (
+            (self.m, inside, a, b, a.block),
+            (self.rest, outside, a.others, b.others, f"{a.block} of others"),
+        ):
+            if size > 1:
+                own = product(block, first.own, second.own, deviations=True)
+                yield plus((1, own), (1 - size, mean), (size - 1, mixed))
+
+
+def _within(a: VectorFamily, b: VectorFamily, block: str = "") -> Form:
+    """The mean of <a_i, b_i> over a group of clients."""
+    means = product(a.block, a.mean, b.mean, deviations=False)
+    return plus((1, means), (1, product(block or a.block, a.own, b.own, deviations=True)))

@@ -37,7 +37,7 @@ def invariants(q: Question, played: Callable[..., Any], started: Callable[[Quest
 def _invariants(
     q: Question, b: str, played: Callable[..., Any], started: Callable[[Question], Any]
 ) -> Iterator[Invariant]:
-    start, first = started(q), played(q, 0, kept=())
+    start, first = started(q), played(q, 0, kept=(), apart=False)
     servers, clients = q.counts("server", b), q.counts("client", b)
 
     def variables(state: VectorState) -> list[VectorFamily]:
@@ -108,7 +108,9 @@ def _reduced(vector: list[Fraction], space: list[list[Fraction]]) -> list[Fracti
     return vector
 
 
-def kept_by(kept: Sequence[Invariant], state: VectorState) -> VectorState:
+def kept_by(
+    kept: Sequence[Invariant], state: VectorState, mean_of: Callable[[VectorFamily], VectorFamily]
+) -> VectorState:
     """The state with a server variable given by the others, for each invariant."""
     server = {b: list(vectors) for b, vectors in state.server.items()}
     for each in kept:
@@ -117,6 +119,6 @@ def kept_by(kept: Sequence[Invariant], state: VectorState) -> VectorState:
             continue
         slot = max(k for k, c in enumerate(each.server) if c)
         parts = [(-c / each.server[slot], server[b][k]) for k, c in enumerate(each.server) if k != slot]
-        parts += [(-c / each.server[slot], VectorFamily(b, state.client[b][k].mean)) for k, c in enumerate(each.client)]
+        parts += [(-c / each.server[slot], mean_of(state.client[b][k])) for k, c in enumerate(each.client)]
         server[b][slot] = total(b, parts)
     return VectorState(server, state.client)

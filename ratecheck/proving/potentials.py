@@ -14,27 +14,137 @@ Each of them is required of all vectors that satisfy what is known of a round.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import NamedTuple
 
+import sympy as sp
+
+from bounds.parsing import read
+from ratecheck.errors import InputError
+from ratecheck.proving.claim_data import LinearClaim, Tree, added, scaled
 from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
-from ratecheck.proving.program import Program
+from ratecheck.proving.program import Affine, Program, total
 from ratecheck.proving.question import Compared, Question, VectorState
 from ratecheck.proving.rounds import PlayedRound, RunStart
-from ratecheck.proving.vectors import KnownFact, Vectors
+from ratecheck.proving.vectors import Vectors
 
 
 @dataclass(frozen=True)
 class ProofPlan:
-    """A program whose unknown ``factor`` multiplies the right side, and how many rounds a solution is about."""
+    """A program whose unknown ``factor`` multiplies the right side, and how many rounds a solution is about.
+
+    ``potentials`` before each round, or the one for all, grow by at most the ``constants``, ``first`` bounds that of
+    the start, and ``rho`` is what it shrinks by. These are numbers of unknowns.
+    """
 
     kind: str
     program: Program
     factor: int
     every_T: bool
+    potentials: tuple[Potential, ...] = ()
+    constants: tuple[int, ...] = ()
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """How what holds of single rounds adds up to the claim, as claims about numbers, by name."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class MeanPlan(ProofPlan):
+    """One potential: metric_t <= V_t - V_{t+1} + c, so that the sum of T metrics is at most V_0 + c T."""
+
+    first: int = 0
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """One more round in the sum, and the sum over all rounds."""
+        c, first = y[self.constants[0]], y[self.first]
+        names = ["sum of metrics", "metric", "V_0", "V_t", "V_t+1", "t"]
+        S, metric, V_0, V, after, t = names
+        so_far = added([V_0, ["*", "-1", V], *_multiple(c, t)])
+        one_more = added([V_0, ["*", "-1", after], *_multiple(c, t), *_multiple(c, "1")])
+        falls = added([V, ["*", "-1", after], *_multiple(c, "1")])
+        hypotheses = [(S, so_far, 1), (metric, falls, 1)]
+        yield "sum of one more round", LinearClaim(names, added([S, metric]), one_more, hypotheses)
+        names = ["sum of metrics", "V_0", "V_T", "T"]
+        S, V_0, V, T = names
+        total_of_rounds = added([V_0, ["*", "-1", V], *_multiple(c, T)])
+        hypotheses = [(S, total_of_rounds, 1), (V_0, str(first), 1), ("0", V, 1)]
+        yield "sum of all rounds", LinearClaim(names, S, added([str(first), *_multiple(c, T)]), hypotheses)
+
+
+@dataclass(frozen=True)
+class ChainPlan(ProofPlan):
+    """A potential for each round: weighed metrics <= V_t - V_{t+1} + c_t, and the last of them <= V_t."""
+
+    scaled: Fraction = Fraction(0)
+    kept: Fraction = Fraction(0)
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """The sum over all rounds."""
+        last, right = len(self.constants), str(y[self.factor] * self.scaled + self.kept)
+        V, metrics = ([f"{name} {t}" for t in range(last + 1)] for name in ("V", "weighed metric"))
+        constants = [y[u] for u in self.constants]
+        hypotheses = [
+            (metrics[t], added([V[t], ["*", "-1", V[t + 1]], *_multiple(constants[t], "1")]), 1) for t in range(last)
+        ]
+        hypotheses += [(metrics[last], V[last], 1)]
+        hypotheses += [(added([V[0], *_multiple(sum(constants, Fraction(0)), "1")]), right, 1)]
+        yield "sum of all rounds", LinearClaim([*V, *metrics], added(metrics), right, hypotheses)
+
+
+@dataclass(frozen=True)
+class RatePlan(ProofPlan):
+    """One potential: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c."""
+
+    first: int = 0
+    rho: Fraction = Fraction(1)
+
+    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+        """One more round, and what follows for the metric."""
+        c, first = y[self.constants[0]], str(y[self.first])
+        names = ["V_t", "V_t+1", "power", "constants"]
+        V, after, power, q = names
+        reached = added([["*", first, power], q])
+        next_reached = added([["*", str(self.rho), ["*", first, power]], ["*", str(self.rho), q], *_multiple(c, "1")])
+        falls = added([["*", str(self.rho), V], *_multiple(c, "1")])
+        hypotheses = [(after, falls, Fraction(1)), (V, reached, self.rho)]
+        yield "bound after one more round", LinearClaim(names, after, next_reached, hypotheses)
+        metric, bound = "metric", "bound"
+        hypotheses = [(metric, V, Fraction(1)), (V, bound, Fraction(1))]
+        yield "bound on the metric", LinearClaim([metric, V, bound], metric, bound, hypotheses)
+
+
+def _alone(unknown: int, factor: Fraction = Fraction(1)) -> Affine:
+    """A multiple of an unknown number."""
+    return {unknown: {ONE: factor}}
+
+
+def _right(factor: int, scaled_part: Fraction, kept: Fraction) -> Affine:
+    """A right side of which the factor multiplies a part."""
+    return {factor: {ONE: scaled_part}, None: {ONE: kept}}
+
+
+def _multiple(factor: Fraction, tree: Tree) -> list[Tree]:
+    """A multiple of an expression as a list of terms, none where it is 0."""
+    return [scaled(factor, tree)] if factor else []
+
+
+class PotentialTerm(NamedTuple):
+    """A product of two vectors that a potential may have: of means, of deviations from them, or on average."""
+
+    kind: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        shown = f"||{self.first}||^2" if self.first == self.second else f"<{self.first}, {self.second}>"
+        return f"{self.kind}{shown}"
+
+
+MEANS, DEVIATIONS, AVERAGE = "", "deviations of ", "mean of "
 
 
 class Potential:
@@ -43,68 +153,104 @@ class Potential:
     def __init__(self, program: Program, q: Question, label: str, *, gradients: bool) -> None:
         self.q, self.program, self.label, self.gradients = q, program, label, gradients
         self.height = program.unknown(f"{label}: f - f*", signed=True) if q.has_values else None
-        self.weights: dict[str, int] = {}
+        self.weights: dict[PotentialTerm, int] = {}
 
-    def before(self, played: PlayedRound) -> dict[int, Form]:
+    @property
+    def terms(self) -> list[tuple[str, int]]:
+        """Names of its terms, with the unknowns that are their coefficients."""
+        found = [] if self.height is None else [("f - f*", self.height)]
+        return [*found, *((str(term), u) for term, u in self.weights.items())]
+
+    def give(self, text: str) -> None:
+        """Have it be one's own: a formula in gap, f - f*, and products of two vectors, as in ``gap + (x - before)**2``.
+
+        The names are those of the method's variables and ``grad``, and ``dev_NAME`` for a client's deviation from the
+        mean over the clients. To be called once every term is known. Raises `InputError` for other formulas.
+        """
+        names = {name: sp.Symbol(name, real=True) for term in self.weights for name in (term.first, term.second)}
+        symbols = {name.replace("grad f", "grad"): x for name, x in names.items()}
+        own = {f"dev_{name}": sp.Symbol(f"dev_{name}", real=True) for name in symbols}
+        origin = {slot: sp.Symbol(slot, real=True) for slot in self.q.origin_names if slot not in names}
+        gap = sp.Symbol("gap", real=True)
+        found = read(text, self.q.statement.vocabulary, {**symbols, **own, **origin, "gap": gap})
+        self._check_moved(text, found, {**symbols, **origin})
+        vectors = [*symbols.values(), *own.values()]
+        poly = sp.Poly(sp.expand(found.xreplace(dict.fromkeys(origin.values(), sp.Integer(0)))), gap, *vectors)
+        deviations = {x: symbols[name.removeprefix("dev_")] for name, x in own.items()}
+        shown = {x: name for name, x in names.items()}
+        pinned = dict.fromkeys(self.weights.values(), Fraction(0))
+        for powers, c in poly.terms():
+            used = [x for x, e in zip(poly.gens, powers, strict=True) for _ in range(e)]
+            value = self.q.number(c)
+            if used == [gap] and self.height is not None:
+                pinned[self.height] = value
+                continue
+            kinds = {x in deviations for x in used}
+            pair = [shown[deviations.get(x, x)] for x in used if x != gap]
+            terms = [t for t in self.weights if sorted((t.first, t.second)) == sorted(pair) and len(used) == len(pair)]
+            terms = [t for t in terms if t.kind == AVERAGE or {t.kind == DEVIATIONS} == kinds]
+            if len(terms) != 1:
+                known = ", ".join(map(str, self.weights))
+                raise InputError(f"{text!r}: {sp.Mul(*used)} is no term of a potential here: f - f* (gap), {known}")
+            pinned[self.weights[terms[0]]] = value
+        if self.height is not None:
+            pinned.setdefault(self.height, Fraction(0))
+        self.program.equal += [{u: Fraction(1), None: -value} for u, value in pinned.items()]
+
+    def _check_moved(self, text: str, found: sp.Expr, names: Mapping[str, sp.Symbol]) -> None:
+        """Raise `InputError` where another origin would give another potential, and no minimiser is the origin."""
+        if self.q.minimiser:
+            return
+        moved = sum(
+            (w * sp.diff(found, names[name]) for name, w in self.q.moves.items() if name in names), sp.Integer(0)
+        )
+        if sp.expand(moved) != 0:
+            raise InputError(f"{text!r} depends on where the origin is: {' - '.join(names)} are points or differences")
+
+    def before(self, played: PlayedRound) -> Affine:
         """V before the round."""
         height = {} if self.height is None else played.height
         return self._at(played.vectors, played.state, height, played.here.gradient if self.gradients else None)
 
-    def after(self, played: PlayedRound) -> dict[int, Form]:
+    def after(self, played: PlayedRound) -> Affine:
         """V after the round."""
         height = {} if self.height is None else played.next_height
         return self._at(
             played.vectors, played.after, height, played.next.gradient if self.gradients and played.next else None
         )
 
-    def at_start(self, start: RunStart) -> dict[int, Form]:
+    def at_start(self, start: RunStart) -> Affine:
         """V before the first round."""
         height = {} if self.height is None else start.height
         return self._at(start.vectors, start.state, height, start.here.gradient if self.gradients else None)
 
-    def _at(self, vectors: Vectors, state: VectorState, height: Form, gradient: Point | None) -> dict[int, Form]:
+    def _at(self, vectors: Vectors, state: VectorState, height: Form, gradient: Point | None) -> Affine:
         """The potential at a state, by unknown."""
-        found = {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
-        for name, form in _terms(self.q, vectors, state, gradient).items():
-            if name not in self.weights:
-                self.weights[name] = self.program.unknown(f"{self.label}: {name}", signed=False)
-            found[self.weights[name]] = form
+        found: dict[int | None, Form] = (
+            {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
+        )
+        for term, form in _terms(self.q, vectors, state, gradient).items():
+            if term not in self.weights:
+                self.weights[term] = self.program.unknown(f"{self.label}: {term}", signed=False)
+            found[self.weights[term]] = form
         return found
 
 
-def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | None) -> dict[str, Form]:
-    """The forms that a potential may have, by name."""
-    found: dict[str, Form] = {}
+def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | None) -> dict[PotentialTerm, Form]:
+    """The forms that a potential may have."""
+    found: dict[PotentialTerm, Form] = {}
     for b in q.blocks:
         own = [(name, family, group) for group in ("server", "client") for name, family in q.named(state, group, b)]
         if gradient is not None:
             own.append(("grad f", gradient[b], "client"))
         for (one, x, g), (two, y, h) in itertools.combinations_with_replacement(own, 2):
-            shown = f"||{one}||^2" if one == two else f"<{one}, {two}>"
             if b != q.shared:
-                found[f"mean of {shown}"] = vectors.draw.average(x, y)
+                found[PotentialTerm(AVERAGE, one, two)] = vectors.draw.average(x, y)
                 continue
-            found[shown] = vectors.draw.of_means(x, y)
+            found[PotentialTerm(MEANS, one, two)] = vectors.draw.of_means(x, y)
             if g == h == "client" and q.n > 1:
-                found[f"deviations of {shown}"] = vectors.draw.of_deviations(x, y)
+                found[PotentialTerm(DEVIATIONS, one, two)] = vectors.draw.of_deviations(x, y)
     return found
-
-
-def _sum(*parts: tuple[Fraction | int, Mapping[Any, Form]]) -> dict[int | None, Form]:
-    """A sum of multiples of affine forms."""
-    found: dict[int | None, Form] = {}
-    for factor, affine in parts:
-        for unknown, form in affine.items():
-            found[unknown] = plus((1, found.get(unknown, {})), (factor, form))
-    return found
-
-
-def _require(program: Program, affine: dict[int | None, Form], facts: Sequence[KnownFact], where: str) -> None:
-    """Have an affine form be nonnegative by multiples of what is known."""
-    for fact in facts:
-        if fact.form:
-            affine[program.unknown(f"{where}: {fact.name}", signed=not fact.equal)] = fact.form
-    program.nonnegative(affine)
 
 
 def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> ProofPlan:
@@ -113,26 +259,24 @@ def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> 
     factor, constant = program.unknown("factor", signed=True), program.unknown("constant", signed=True)
     V = Potential(program, q, "V", gradients=gradients)
     played = PlayedRound(q, 0)
-    step = _sum((1, V.before(played)), (-1, V.after(played)), (1, {constant: {ONE: Fraction(1)}}))
-    step[None] = plus((-1, played.metric(compared)))
-    _require(program, step, played.facts, "round")
+    falls = total((1, V.before(played)), (-1, V.after(played)), (1, _alone(constant)))
+    metric: Affine = {None: played.metric(compared)}
+    program.require("round", metric, falls, played.facts, played.vectors.names)
     still = PlayedRound(q, 0, played=False)
-    _require(program, _sum((1, V.before(still))), still.facts, "V >= 0")
+    program.require("V >= 0", {}, V.before(still), still.facts, still.vectors.names)
     first = program.unknown("V_0", signed=True)
     start = RunStart(q)
-    _require(program, _sum((-1, V.at_start(start)), (1, {first: {ONE: Fraction(1)}})), start.facts, "start")
+    program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
     if every_T:
         assert q.in_rounds is not None
-        for part, unknown in zip(q.in_rounds, (first, constant), strict=True):
-            program.nonnegative({factor: {ONE: part}, unknown: {ONE: Fraction(-1)}})
+        for name, scaled_part, kept, unknown in zip(("V_0", "constant"), *q.in_rounds, (first, constant), strict=True):
+            program.require(f"right side of {name}", _alone(unknown), _right(factor, scaled_part, kept))
     else:
-        at_T: dict[int | None, Form] = {
-            first: {ONE: Fraction(-1, q.T)},
-            constant: {ONE: Fraction(-1)},
-            factor: {ONE: compared.right},
-        }
-        program.nonnegative(at_T)
-    return ProofPlan("mean", program, factor, every_T=every_T)
+        at_T: Affine = {first: {ONE: Fraction(1, q.T)}, constant: {ONE: Fraction(1)}}
+        program.require("right side", at_T, _right(factor, compared.scaled, compared.kept))
+    if q.potential:
+        V.give(q.potential)
+    return MeanPlan("mean", program, factor, every_T=every_T, potentials=(V,), constants=(constant,), first=first)
 
 
 def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "last") -> ProofPlan:
@@ -148,7 +292,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
     potentials = [Potential(program, q, f"V_{t}", gradients=gradients) for t in range(last + 1)]
     constants = [program.unknown(f"constant of round {t}", signed=True) for t in range(last)]
 
-    def weighed(t: int, metric: Form) -> dict[int | None, Form]:
+    def weighed(t: int, metric: Form) -> Affine:
         if shares:
             return {shares[t]: metric}
         if weights == "mean":
@@ -157,28 +301,29 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
 
     for t in range(last):
         played = PlayedRound(q, t)
-        step = _sum(
+        falls = total(
             (1, potentials[t].before(played)),
             (-1, potentials[t + 1].after(played)),
-            (1, {constants[t]: {ONE: Fraction(1)}}),
-            (-1, weighed(t, played.metric(compared))),
+            (1, _alone(constants[t])),
         )
-        _require(program, step, played.facts, f"round {t}")
+        metric = weighed(t, played.metric(compared))
+        program.require(f"round {t}", metric, falls, played.facts, played.vectors.names)
     end = PlayedRound(q, last, played=compared.changes)
-    _require(
-        program,
-        _sum((1, potentials[last].before(end)), (-1, weighed(last, end.metric(compared)))),
-        end.facts,
-        f"round {last}",
-    )
+    metric = weighed(last, end.metric(compared))
+    program.require(f"round {last}", metric, potentials[last].before(end), end.facts, end.vectors.names)
     start = RunStart(q)
-    begin = _sum(
-        (-1, potentials[0].at_start(start)),
-        (-1, {u: {ONE: Fraction(1)} for u in constants}),
-        (1, {factor: {ONE: compared.right}}),
+    begin = total((1, potentials[0].at_start(start)), *((1, _alone(u)) for u in constants))
+    program.require("start", begin, _right(factor, compared.scaled, compared.kept), start.facts, start.vectors.names)
+    return ChainPlan(
+        "chain",
+        program,
+        factor,
+        every_T=False,
+        potentials=tuple(potentials),
+        constants=tuple(constants),
+        scaled=compared.scaled,
+        kept=compared.kept,
     )
-    _require(program, begin, start.facts, "start")
-    return ProofPlan("chain", program, factor, every_T=False)
 
 
 def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bool) -> ProofPlan:
@@ -188,21 +333,25 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     first = program.unknown("V_0", signed=True)
     V = Potential(program, q, "V", gradients=gradients)
     played = PlayedRound(q, 0)
-    step = _sum((rho, V.before(played)), (-1, V.after(played)), (1, {constant: {ONE: Fraction(1)}}))
-    _require(program, step, played.facts, "round")
+    bound = total((rho, V.before(played)), (1, _alone(constant)))
+    program.require("round", V.after(played), bound, played.facts, played.vectors.names)
     still = PlayedRound(q, 0, played=False)
-    _require(
-        program, {**_sum((1, V.before(still))), None: plus((-1, still.metric(every[0])))}, still.facts, "metric <= V"
-    )
+    metric: Affine = {None: still.metric(every[0])}
+    program.require("metric <= V", metric, V.before(still), still.facts, still.vectors.names)
     start = RunStart(q)
-    _require(program, _sum((-1, V.at_start(start)), (1, {first: {ONE: Fraction(1)}})), start.facts, "start")
-    power, total = Fraction(1), Fraction(0)
+    program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
+    power, summed = Fraction(1), Fraction(0)
     at = {each.round: each for each in every}
     for t in range(max(r for r in at if r is not None) + 1):
         if t in at:
-            program.nonnegative({factor: {ONE: at[t].right}, first: {ONE: -power}, constant: {ONE: -total}})
-        power, total = power * rho, total * rho + 1
-    return ProofPlan("rate", program, factor, every_T=False)
+            reached: Affine = {first: {ONE: power}, constant: {ONE: summed}}
+            program.require(f"right side of round {t}", reached, _right(factor, at[t].scaled, at[t].kept))
+        power, summed = power * rho, summed * rho + 1
+    if q.potential:
+        V.give(q.potential)
+    return RatePlan(
+        "rate", program, factor, every_T=False, potentials=(V,), constants=(constant,), first=first, rho=rho
+    )
 
 
 def one_step(q: Question, compared: Compared) -> ProofPlan:
@@ -210,5 +359,6 @@ def one_step(q: Question, compared: Compared) -> ProofPlan:
     program = Program()
     factor = program.unknown("factor", signed=True)
     played = PlayedRound(q, compared.round or 0)
-    _require(program, {None: plus((-1, played.metric(compared))), factor: {ONE: compared.right}}, played.facts, "round")
+    metric: Affine = {None: played.metric(compared)}
+    program.require("round", metric, _right(factor, compared.scaled, compared.kept), played.facts, played.vectors.names)
     return ProofPlan("step", program, factor, every_T=True)

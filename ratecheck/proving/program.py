@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,16 +21,48 @@ from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, semidefinite
 from ratecheck.errors import InputError
-from ratecheck.proving.forms import ONE, Entry, Form, Key, Value, plus
+from ratecheck.proving.forms import ONE, Entry, Form, Key, KnownFact, Value, plus
 
 # An affine form: by unknown, None for what stands alone.
 Affine = Mapping[int | None, Form]
 # Below that, relative to the diagonal, an eigenvalue of a proposed matrix is taken for 0.
 _FLAT = 1e-6
-# Denominator of the fractions to which floats are rounded.
-_SCALE = 2**48
+# Denominators of the fractions to which floats are rounded: short ones first, which make short certificates.
+_SCALES = (2**16, 2**30, 2**48)
+# How near the largest margin an answer has to be, relatively.
+_NEAR = 1e-2
 _ACCURACIES = (1e-3, 1e-6)
 _SMALL = Fraction(1, 10**7)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """An inequality left <= right for all vectors that satisfy the facts, whose sides are affine in the unknowns.
+
+    Each fact comes with the unknown number that multiplies it: right - left + sum of multiplier * fact has to be
+    nonnegative whatever Gram matrices and values are. ``vectors`` are the names of the vectors, numbered from 1.
+    """
+
+    name: str
+    left: Affine
+    right: Affine
+    facts: tuple[tuple[int, KnownFact], ...] = ()
+    vectors: tuple[str, ...] = ()
+
+    @cached_property
+    def difference(self) -> Affine:
+        """What has to be nonnegative."""
+        multiplied: Affine = {u: fact.form for u, fact in self.facts}
+        return total((1, self.right), (-1, self.left), (1, multiplied))
+
+
+def total(*parts: tuple[Fraction | int, Affine]) -> dict[int | None, Form]:
+    """A sum of multiples of affine forms."""
+    found: dict[int | None, Form] = {}
+    for factor, affine in parts:
+        for unknown, form in affine.items():
+            found[unknown] = plus((1, found.get(unknown, {})), (factor, form))
+    return found
 
 
 @dataclass
@@ -39,7 +71,7 @@ class Program:
 
     names: list[str] = field(default_factory=list)
     signed: list[bool] = field(default_factory=list)
-    forms: list[Affine] = field(default_factory=list)
+    required: list[Requirement] = field(default_factory=list)
     equal: list[dict[int | None, Fraction]] = field(default_factory=list)
     kernels: dict[int, tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
 
@@ -49,15 +81,18 @@ class Program:
         self.signed.append(signed)
         return len(self.names) - 1
 
-    def nonnegative(self, affine: Affine) -> None:
-        """Have a form be at least 0, whatever Gram matrices and values are."""
-        self.forms.append(affine)
+    def require(
+        self, name: str, left: Affine, right: Affine, facts: Iterable[KnownFact] = (), vectors: Sequence[str] = ()
+    ) -> None:
+        """Have left <= right follow from multiples of what is known."""
+        known = ((self.unknown(f"{name}: {fact.name}", signed=not fact.equal), fact) for fact in facts if fact.form)
+        self.required.append(Requirement(name, left, right, tuple(known), tuple(vectors)))
 
     @cached_property
     def blocks(self) -> list[Block]:
         """The matrices that have to be positive semidefinite: to be read once nothing is required any more."""
         found: list[Block] = []
-        for number, affine in enumerate(self.forms):
+        for number, affine in enumerate(each.difference for each in self.required):
             spaces: dict[tuple[str, bool], dict[int | None, Form]] = {}
             for unknown, form in affine.items():
                 for key, value in form.items():
@@ -74,7 +109,7 @@ class Program:
     def rows(self) -> tuple[list[dict[int | None, Fraction]], list[dict[int | None, Fraction]]]:
         """Affine numbers that have to be 0, and at least 0: coefficients of values, and constants; see `blocks`."""
         zero, least = list(self.equal), []
-        for affine in self.forms:
+        for affine in (each.difference for each in self.required):
             by_key: dict[Key, dict[int | None, Fraction]] = {}
             for unknown, form in affine.items():
                 for key, value in form.items():
@@ -198,6 +233,9 @@ def solve(
     objective[first:] = -1.0
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    if margins == "one":
+        # Any answer well inside will do.
+        settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
     matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
     solution = clarabel.DefaultSolver(
@@ -284,26 +322,24 @@ class _ConeRows:
         self.data.append(value)
 
 
-def certified(program: Program, fixed: Mapping[int, Fraction], *, faces: bool) -> list[Fraction] | None:
-    """Fractions that meet everything exactly, with some unknowns fixed; None where none are found.
+def certified(program: Program, fixed: Mapping[int, Fraction]) -> list[Fraction] | None:
+    """Fractions far inside that meet everything exactly, with some unknowns fixed; None where none are found."""
+    found = _inside(program, fixed)
+    return found if isinstance(found, list) else None
 
-    Far inside, or with ``faces``, where there is no inside, on the face that the proposal lies on: matrices vanish on
-    what they seem to vanish on, and are positive definite on the rest; then with what seems to be 0 equal to 0 as well.
+
+def faces(program: Program, fixed: Mapping[int, Fraction]) -> Iterator[Program]:
+    """The program on faces on which what is proposed for some fixed unknowns seems to lie, where it has no inside.
+
+    Matrices vanish on what they seem to vanish on; then what seems to be 0 is equal to 0 as well.
     """
     found = _inside(program, fixed)
-    if isinstance(found, list) or found is None:
-        return found
-    if not faces:
-        return None
-    last = found.y
+    if found is None or isinstance(found, list):
+        return
     # A solver knows the kernel of a matrix to fewer digits than the matrix.
     for accuracy, tight in itertools.product(_ACCURACIES, (False, True)):
-        equal = [*program.equal, *(_flat(program, fixed, last) if tight else ())]
-        face = replace(program, kernels=kernels(program, last, accuracy), equal=equal)
-        found = _inside(face, fixed)
-        if isinstance(found, list):
-            return found
-    return None
+        equal = [*program.equal, *(_flat(program, fixed, found.y) if tight else ())]
+        yield replace(program, kernels=kernels(program, found.y, accuracy), equal=equal)
 
 
 def _flat(
@@ -322,7 +358,8 @@ def _flat(
 def _inside(program: Program, fixed: Mapping[int, Fraction]) -> list[Fraction] | Proposal | None:
     """Fractions that meet everything, else the last proposal, None without one."""
     last: Proposal | None = None
-    for margins in ("one", "each", ""):
+    # On a face, of which there are several to try, far inside or as proposed.
+    for margins in ("one", "") if program.kernels else ("one", "each", ""):
         proposal = solve(program, {}, fixed, margins=margins)
         if proposal is None:
             continue
@@ -386,16 +423,17 @@ def _reduced_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction]) -> list[Fraction] | None:
     """Fractions near ``y`` that meet everything exactly, or None."""
-    found = [Fraction(round(float(value) * _SCALE), _SCALE) for value in y]
-    for u, signed in enumerate(program.signed):
-        # What is forced to be 0 is tiny and positive in floats.
-        if signed and found[u] < _SMALL:
-            found[u] = Fraction(0)
-    for u, value in fixed.items():
-        found[u] = value
     zero, _ = program.rows
-    if _balance(zero, found, program, fixed) and meets(program, found):
-        return found
+    for scale in (_SCALES[0], _SCALES[-1]) if program.kernels else _SCALES:
+        found = [Fraction(round(float(value) * scale), scale) for value in y]
+        for u, signed in enumerate(program.signed):
+            # What is forced to be 0 is tiny and positive in floats.
+            if signed and found[u] < _SMALL:
+                found[u] = Fraction(0)
+        for u, value in fixed.items():
+            found[u] = value
+        if _balance(zero, found, program, fixed) and meets(program, found):
+            return found
     return None
 
 

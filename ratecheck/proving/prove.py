@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from bounds import words
 from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
@@ -16,14 +18,14 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate
-from ratecheck.proving.program import certified, solve
+from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import Question
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
 DEFAULTS: Mapping[str, float] = {
     "n": 10, "m": 3, "K": 3, "T": 10, "L": 1.0, "mu": 0.1, "mu_PL": 0.1, "mu_c": 0.1, "F_0": 1.0, "dist2_0": 1.0,
-    "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "B_0": 1.0, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
+    "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
 }  # fmt: skip
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,
@@ -35,6 +37,8 @@ _TIGHT = 1e-6
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
 _ROOM = Fraction(1, 1000)
+# A factor below which none may be needed at all.
+_NOTHING = Fraction(1, 10**5)
 # Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
 _LONG, _LONG_EVERY_ROUND = 1000, 100
 # Rounds with a potential of their own; each is a block of the program.
@@ -59,10 +63,11 @@ class ProofPart:
     y: Sequence[Fraction] | None
 
     @property
-    def unknowns(self) -> Iterator[tuple[str, Fraction]]:
-        """Names and values of the unknowns that are not 0."""
+    def multipliers(self) -> Iterator[tuple[str, str, Fraction]]:
+        """Where an inequality is used, its name, and its multiplier, for those that are not 0."""
         if self.y is not None:
-            yield from ((name, value) for name, value in zip(self.plan.program.names, self.y, strict=True) if value)
+            for requirement in self.plan.program.required:
+                yield from ((requirement.name, fact.name, self.y[u]) for u, fact in requirement.facts if self.y[u])
 
 
 @dataclass(frozen=True)
@@ -92,13 +97,27 @@ class ProvedClaim:
 
 @dataclass(frozen=True)
 class PotentialProof:
-    """All claims of a statement at its numbers."""
+    """All claims of a statement at its numbers.
+
+    ``values`` and ``defaulted``, the names of those not given, are under the names of the basic vocabulary; ``shown``
+    and ``shown_defaulted`` under those of the statement.
+    """
 
     statement: Statement
     values: Mapping[str, float]
     defaulted: tuple[str, ...]
     claims: tuple[ProvedClaim, ...]
-    seconds: float
+    seconds: float = 0.0
+
+    @property
+    def shown(self) -> dict[str, float]:
+        """The numbers under the names that they have in the statement."""
+        return {self.statement.vocabulary.called(name): value for name, value in self.values.items()}
+
+    @property
+    def shown_defaulted(self) -> tuple[str, ...]:
+        """Names of the numbers that were not given, as the statement has them."""
+        return tuple(map(self.statement.vocabulary.called, self.defaulted))
 
     @property
     def factor(self) -> Fraction | None:
@@ -119,28 +138,36 @@ class PotentialProof:
         return all(part.plan.every_T for claim in self.claims for part in claim.parts)
 
 
-def prove(statement: Statement, given: Given) -> PotentialProof:
+def prove(statement: Statement, given: Given, *, potential: str = "") -> PotentialProof:
     """Look for a proof of every claim of a statement at numbers; those not given have defaults.
 
+    With a ``potential``, a formula as `Potential.give` reads it, no other one is tried.
     Raises `InputError` for what no proof is looked for, and for numbers that break a condition.
     """
     begun = time.perf_counter()
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
-    written = statement.written
+    given, basic = words.basic_names(statement, given), words.basic(statement)
+    written = basic.written
     if written.algorithm is None or written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
     proof = None
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
         values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        claims = tuple(_proved(Question(replace(written, claims=(claim,)), values), claim) for claim in written.claims)
-        defaulted = defaulted if T is None else (*defaulted, "T")
-        proof = PotentialProof(statement, values, defaulted, claims, time.perf_counter() - begun)
+        found = proved_at(basic, values, potential=potential)
+        proof = replace(found, statement=statement, defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
             break
     assert proof is not None
-    return proof
+    return replace(proof, seconds=time.perf_counter() - begun)
+
+
+def proved_at(statement: Statement, values: Mapping[str, float], *, potential: str = "") -> PotentialProof:
+    """What is proved of a statement at complete numbers, as `completed` makes them."""
+    written = statement.written
+    claims = tuple(_proved_claim(replace(written, claims=(claim,)), values, potential) for claim in written.claims)
+    return PotentialProof(statement, values, (), claims)
 
 
 def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
@@ -162,7 +189,9 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     defaults = dict(DEFAULTS)
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
-    n = float(given.get("n", defaults["n"]))  # type: ignore[arg-type]
+    n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
+    # Gradients at the start that say no more than what the gap allows where all clients are alike.
+    defaults["B_0"] = 2 * n * L * F_0
     everyone = method.full or Assumption.FULL_PARTICIPATION in statement.assumptions
     defaults["m"] = n if everyone else min(defaults["m"], n)
     taken = {*given, *statement.settings} | {*method.fixed} - {"n", "m", "T"}
@@ -173,9 +202,15 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
         half = {name: end / 2 for name, end in approached.items()}
         open_steps, _ = with_open_steps(statement, statement.complete({**values, **half})[0])
     prescribed = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
+    rounded: dict[str, float] = {}
     for name in step_names(statement):
         if name not in given and name not in prescribed and name not in values:
-            open_steps = _rounded(statement, open_steps, name)
+            # What depends on a rounded step size follows it.
+            with contextlib.suppress(InputError):
+                known, _ = statement.complete({**filled, **given, **rounded, name: _shortened(open_steps[name])})
+                trial, _ = with_open_steps(statement, known)
+                if all(check.holds is not False for check in statement.check_conditions(trial)):
+                    rounded[name], open_steps = trial[name], trial
     for name in ("n", "m", "K", "T"):
         if name in open_steps:
             whole(name, open_steps[name], 1)
@@ -192,40 +227,88 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     return open_steps, names
 
 
-def _rounded(statement: Statement, values: dict[str, float], name: str) -> dict[str, float]:
-    """The values with one that has three digits, where that is admissible."""
-    x = values[name]
+def _shortened(x: float) -> float:
+    """A positive number rounded down to three digits."""
     if not x > 0 or not math.isfinite(x):
-        return values
+        return x
     unit = 10.0 ** (math.floor(math.log10(x)) - 2)
-    trial = {**values, name: float(f"{math.floor(x / unit * (1 + 1e-12)) * unit:.12g}")}
-    return trial if all(check.holds is not False for check in statement.check_conditions(trial)) else values
+    return float(f"{math.floor(x / unit * (1 + 1e-12)) * unit:.12g}")
+
+
+def _proved_claim(statement: Statement, values: Mapping[str, float], potential: str) -> ProvedClaim:
+    """The best proof of the only claim of a statement, by few pairs of points if these do."""
+    (claim,) = statement.claims
+    found, reason = ProvedClaim(claim.name, ()), None
+    for question in questions(statement, values, potential):
+        try:
+            proved = _proved(question, claim)
+        except InputError as error:
+            reason = error
+            continue
+        if found.factor is None or (proved.factor is not None and proved.factor < found.factor):
+            found = proved
+        reason = None
+        if found.factor is not None and found.factor <= 1:
+            break
+    if reason is not None:
+        raise reason
+    return found
+
+
+def questions(statement: Statement, values: Mapping[str, float], potential: str = "") -> Iterator[Question]:
+    """What is looked at for a proof, cheaper ones first: which pairs of points, and whether participants apart."""
+    local, sampled = values.get("K", 1) > 1, values.get("m", values["n"]) < values["n"]
+    yield Question(statement, values, every_pair=not local, potential=potential)
+    if sampled:
+        yield Question(statement, values, every_pair=not local, apart=True, potential=potential)
+    if local:
+        yield Question(statement, values, apart=sampled, potential=potential)
 
 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:
     """The best proof of one claim."""
-    if claim.relation is not Relation.AT_MOST:
-        raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
-    best: list[tuple[float, list[_Sized]]] = []
+    best: list[list[SizedPlan]] = []
     rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
-    for way in _ways(q):
-        plans = _sized(way)
-        if plans is None:
-            continue
-        smallest = max(each.smallest for each in plans)
-        parts = tuple(_part(each) for each in plans) if smallest < 1 + _TIGHT else ()
-        if parts and all(part.factor is not None and part.factor <= 1 + _HAIR for part in parts):
+    for plans in sized_plans(q):
+        smallest = least(plans)
+        if smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
             return ProvedClaim(claim.name, parts, **rest)
-        best.append((smallest, plans))
-    for _, plans in sorted(best, key=lambda each: each[0])[:2]:
-        parts = tuple(_part(each, room=True) for each in plans)
-        if all(part.factor is not None for part in parts):
+        best.append(plans)
+    for plans in sorted(best, key=least)[:2]:
+        if parts := _all_parts(plans, math.inf, room=True):
             return ProvedClaim(claim.name, parts, **rest)
     return ProvedClaim(claim.name, (), **rest)
 
 
+def _all_parts(plans: Sequence[SizedPlan], most: Fraction | float, *, room: bool) -> tuple[ProofPart, ...]:
+    """The proofs that make up a claim; none where one of them is missing or has a larger factor than ``most``."""
+    parts: list[ProofPart] = []
+    # The longest run is the hardest.
+    for each in reversed(plans):
+        parts.insert(0, proof_part(each, room=room))
+        factor = parts[0].factor
+        if factor is None or factor > most:
+            return ()
+    return tuple(parts)
+
+
+def sized_plans(q: Question) -> Iterator[list[SizedPlan]]:
+    """Plans that prove the claim together, with the least factors that the solver finds; cheaper ones first."""
+    claim = q.statement.claims[0]
+    if claim.relation is not Relation.AT_MOST:
+        raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
+    for way in _ways(q):
+        if (plans := _sized(way)) is not None:
+            yield plans
+
+
+def least(plans: Sequence[SizedPlan]) -> float:
+    """The least factor that the solver finds for all of them together."""
+    return max(each.smallest for each in plans)
+
+
 @dataclass(frozen=True)
-class _Sized:
+class SizedPlan:
     """A plan for a round with the least factor that the solver finds."""
 
     plan: ProofPlan
@@ -233,7 +316,7 @@ class _Sized:
     smallest: float
 
 
-def _sized(way: Way) -> list[_Sized] | None:
+def _sized(way: Way) -> list[SizedPlan] | None:
     """The plans of a way with their least factors; None where one of them has none."""
     found = []
     for make, number in way:
@@ -241,21 +324,28 @@ def _sized(way: Way) -> list[_Sized] | None:
         proposal = solve(plan.program, {plan.factor: 1.0})
         if proposal is None:
             return None
-        found.append(_Sized(plan, number, proposal.cost))
+        found.append(SizedPlan(plan, number, proposal.cost))
     return found
 
 
-def _part(sized: _Sized, *, room: bool = False) -> ProofPart:
+def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     """A proof with a factor near the smallest one."""
     plan, smallest = sized.plan, sized.smallest
     near = _above(Fraction(max(smallest, 0.0)) * (1 + _ROOM) + Fraction(1, 10**6))
-    attempts = [(near, False), (Fraction(1), False), (Fraction(1), True)] if near <= 1 else []
-    if not attempts and smallest < 1 + _TIGHT:
-        attempts = [(Fraction(1), True), (1 + _HAIR, True)]
-    for goal, faces in [*attempts, *([(near, True)] if room else [])]:
-        y = certified(plan.program, {plan.factor: goal}, faces=faces)
-        if y is not None:
+    goals = [*([Fraction(0)] if near <= _NOTHING else []), near]
+    for goal in [*goals, Fraction(1)] if near <= 1 else []:
+        if (y := certified(plan.program, {plan.factor: goal})) is not None:
             return ProofPart(plan, sized.round, smallest, goal, y)
+    # Where nothing is inside: on the face of what is far from the least factor, or of what is at it.
+    tight = [Fraction(1), 1 + _HAIR] if smallest < 1 + _TIGHT else []
+    ways = [(Fraction(1), [*goals, Fraction(1)])] if near <= 1 else [(goal, [goal]) for goal in tight]
+    for at, wanted in [*ways, *([(near, [near])] if room else [])]:
+        if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
+            return ProofPart(plan, sized.round, smallest, at, y)
+        for face in faces(plan.program, {plan.factor: at}):
+            for goal in wanted:
+                if (y := certified(face, {plan.factor: goal})) is not None:
+                    return ProofPart(plan, sized.round, smallest, goal, y)
     return ProofPart(plan, sized.round, smallest, None, None)
 
 
@@ -267,24 +357,36 @@ def _above(number: Fraction) -> Fraction:
 
 def _ways(q: Question) -> Iterator[Way]:
     """The plans of which each list proves the claim, cheaper ones first."""
-    first, over = q.compared[0], q.over
+    first = q.compared[0]
+    # Gradients after a round depend on who took part.
+    with_gradients = (False,) if q.sampled and not q.apart else (False, True)
+    if q.potential:
+        if first.changes or (len(q.compared) == 1 and first.round is not None):
+            raise q.out_of_reach("one's own potential is checked for means over rounds and for claims on every round")
+        yield from _one_potential(q, gradients=True)
+        return
     if first.changes and first.round is not None:
         different = {(each.right, *sorted(each.weights.items())): each for each in q.compared}
         yield [(partial(one_step, q, each), each.round) for each in different.values()]
-    # Gradients after a round depend on who took part.
-    for gradients in (False,) if q.sampled else (False, True):
-        if over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
-            for every_T in (True, False) if q.in_rounds is not None else (False,):
-                yield [(partial(mean, q, first, gradients=gradients, every_T=every_T), None)]
-        elif len(q.compared) > 1 and not first.changes:
-            yield from ([(partial(rate, q, q.compared, rho, gradients=gradients), None)] for rho in _rates(q))
-    for gradients in (False,) if q.sampled else (False, True):
-        if over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
+    for gradients in with_gradients:
+        yield from _one_potential(q, gradients=gradients)
+    for gradients in with_gradients:
+        if q.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             if q.T <= _LONGEST_CHAIN:
-                kind = "mean" if over is Over.MEAN_OF_ROUNDS else "best"
+                kind = "mean" if q.over is Over.MEAN_OF_ROUNDS else "best"
                 yield [(partial(chain, q, first, gradients=gradients, weights=kind), None)]
         elif (_LONGEST_CHAIN if len(q.compared) == 1 else _MOST_CHAINS) >= q.T:
             yield [(partial(chain, q, each, gradients=gradients), each.round) for each in q.compared]
+
+
+def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:
+    """The plans with one potential for all rounds."""
+    first = q.compared[0]
+    if q.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
+        for every_T in (True, False) if q.in_rounds is not None else (False,):
+            yield [(partial(mean, q, first, gradients=gradients, every_T=every_T), None)]
+    elif len(q.compared) > 1 and not first.changes:
+        yield from ([(partial(rate, q, q.compared, rho, gradients=gradients), None)] for rho in _rates(q))
 
 
 def _rates(q: Question) -> Iterator[Fraction]:

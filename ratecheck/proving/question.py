@@ -69,14 +69,20 @@ class VectorState:
 class Compared:
     """A claim at one round, or at all together where ``round`` is None: weights of measured facts, and the right side.
 
-    ``right`` is exact where it is rational, and else a little less. ``changes`` says whether it is about what a round
-    changes.
+    The right side is ``kept`` and a factor times ``scaled``; both are exact where they are rational, and else a little
+    less. ``changes`` says whether the claim is about what a round changes.
     """
 
     round: int | None
     weights: Mapping[str, Fraction]
-    right: Fraction
+    scaled: Fraction
+    kept: Fraction
     changes: bool
+
+    @property
+    def right(self) -> Fraction:
+        """The right side as it stands, where the factor is 1."""
+        return self.scaled + self.kept
 
 
 _CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
@@ -88,9 +94,28 @@ def written(number: float | Fraction) -> Fraction:
 
 
 class Question:
-    """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for."""
+    """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
-    def __init__(self, statement: Statement, values: Mapping[str, float]) -> None:
+    ``every_pair`` is whether a proof may use what holds at every pair of points, or at those of a client's own points
+    and one of the server's only; ``apart`` whether the participants of a round are followed apart from the others, so
+    that gradients after it are known; ``potential`` is one's own, "" for any. ``scaled`` is what of the right side a
+    factor multiplies, None for all of it.
+    """
+
+    def __init__(
+        self,
+        statement: Statement,
+        values: Mapping[str, float],
+        *,
+        every_pair: bool = True,
+        apart: bool = False,
+        scaled: sp.Expr | None = None,
+        potential: str = "",
+    ) -> None:
+        self.every_pair, self.apart, self.potential = every_pair, apart, potential
+        bound = statement.claims[0].bound
+        self.scaled = bound if scaled is None else scaled
+        self.kept = sp.Integer(0) if scaled is None else bound - scaled
         # Numbers of what the statement does not speak of say nothing about its instances.
         spoken = {*statement.parameters, "n", "m", "K", "T"} | {c for a in statement.assumptions for c in a.constants}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
@@ -257,7 +282,7 @@ class Question:
     @cached_property
     def second_weight(self) -> Fraction:
         """The weight of the proximal term of a second part, 1/gamma_u."""
-        return 1 / self.parameters(0)["gamma_u"]
+        return 1 / self.parameters(0)[self.statement.vocabulary.called("gamma_u")]
 
     @cached_property
     def lowest(self) -> Form:
@@ -320,7 +345,9 @@ class Question:
         slopes = {x: sp.diff(left - right, x) for x in running}
         if any(slope.free_symbols & {*running} for slope in slopes.values()):
             raise self.out_of_reach("a side is not linear in what is measured along the run")
-        constant = (right - left).xreplace({x: sp.Integer(0) for x in running})
+        none = {x: sp.Integer(0) for x in running}
+        scaled = written_out(self.scaled, self.statement.vocabulary).xreplace(none)
+        kept = (right - left).xreplace(none) - scaled
         found = []
         for t in self._rounds():
             weights: dict[str, Fraction] = {}
@@ -329,7 +356,7 @@ class Question:
                 key = f"{fact}{PREVIOUS}" if symbol.name.endswith(PREVIOUS) else fact
                 weights[key] = weights.get(key, Fraction(0)) + self._exact(slope, t)
             changes = any(key in _CHANGES or key.endswith(PREVIOUS) for key in weights)
-            found.append(Compared(t, weights, self._exact(constant, t), changes))
+            found.append(Compared(t, weights, self._exact(scaled, t), self._exact(kept, t), changes))
         return tuple(found)
 
     def _rounds(self) -> list[int | None]:
@@ -343,10 +370,10 @@ class Question:
         return [*range(first, self.T)]
 
     @cached_property
-    def in_rounds(self) -> tuple[Fraction, Fraction] | None:
-        """Numbers a and b where the right side of a mean is a/T + b for every T; None where it is of another form.
+    def in_rounds(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]] | None:
+        """Numbers a and b where the right side of a mean is a/T + b for every T, of what is scaled and of what is kept.
 
-        It is where no step size that the statement prescribes depends on T.
+        None where it is of another form, or where a step size that the statement prescribes depends on T.
         """
         T = self.statement.vocabulary["T"].symbol
         prescribed = [rule.value for rule in self.statement.step_rules if not rule.at_least]
@@ -355,7 +382,17 @@ class Question:
             return None
         if any(self._runs(x.name) for x in bound.free_symbols):
             return None
-        scaled = sp.expand(bound * T)
+        scaled, kept = self._over_rounds(self.scaled), self._over_rounds(self.kept)
+        return None if scaled is None or kept is None else (scaled, kept)
+
+    def _over_rounds(self, expr: sp.Expr) -> tuple[Fraction, Fraction] | None:
+        """Numbers a and b with a/T + b for every T."""
+        T = self.statement.vocabulary["T"].symbol
+        scaled = sp.expand(expr * T)
+        if (in_T := scaled.as_poly(T)) is not None:
+            if in_T.degree() > 1:
+                return None
+            return self._exact(in_T.coeff_monomial(1), None), self._exact(in_T.coeff_monomial(T), None)
         slope = sp.diff(scaled, T)
         if T in sp.simplify(slope).free_symbols:
             return None
@@ -370,6 +407,10 @@ class Question:
     def _runs(self, name: str) -> bool:
         vocabulary = self.statement.vocabulary
         return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND
+
+    def number(self, expr: sp.Expr) -> Fraction:
+        """A formula in the statement's parameters as a fraction."""
+        return self._exact(expr, None)
 
     def _exact(self, expr: sp.Expr, t: int | None) -> Fraction:
         """A number as a fraction: itself where it is rational, else a little less."""
@@ -408,6 +449,10 @@ class Question:
         """How many variables a group has in a block."""
         counts: Counts = getattr(self.maps, group)
         return counts.by_block[self.algorithm.blocks.index(block)]
+
+    def variables(self, group: str, block: str) -> list[str]:
+        """The names of a group's variables in a block."""
+        return [name for name, where in getattr(self.algorithm, group).items() if where == block]
 
     def slots(self, group: str) -> int:
         """How many variables a group has in its largest block."""
@@ -487,6 +532,21 @@ class Question:
         found = dict(zip(self.algorithm.blocks, self.maps.point(), strict=True))
         return {b: found[b] for b in self.blocks}
 
+    @property
+    def origin_names(self) -> list[str]:
+        """Names of the variables at which quantities are recorded."""
+        return [self.variables(group, b)[slot] for b, (group, slot) in self.recorded_slots.items()]
+
+    @cached_property
+    def moves(self) -> dict[str, Fraction]:
+        """By how much the variables move where the start is moved by 1, by name."""
+        on_server, on_client = self.shift
+        found: dict[str, Fraction] = {}
+        for b in self.blocks:
+            for group, weights in (("server", on_server[b]), ("client", on_client[b])):
+                found |= dict(zip(self.variables(group, b), weights, strict=False))
+        return found
+
     def recorded(self, state: VectorState) -> dict[str, VectorFamily]:
         """The point at which quantities are recorded."""
         return {b: getattr(state, group)[b][slot] for b, (group, slot) in self.recorded_slots.items()}
@@ -521,8 +581,7 @@ class Question:
 
     def named(self, state: VectorState, group: str, block: str) -> list[tuple[str, VectorFamily]]:
         """Variables of a state that a potential may use, by name."""
-        names = [name for name, where in getattr(self.algorithm, group).items() if where == block]
-        used = zip(names, getattr(state, group)[block], strict=False)
+        used = zip(self.variables(group, block), getattr(state, group)[block], strict=False)
         skip = None if self.minimiser else self.recorded_slots[block]
         return [(name, each) for k, (name, each) in enumerate(used) if (group, k) != skip]
 

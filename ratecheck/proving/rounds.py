@@ -12,10 +12,10 @@ from functools import cached_property
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.proving.classes import OracleAnswer, Point
-from ratecheck.proving.forms import Form, Value, VectorFamily, difference, plus, total
+from ratecheck.proving.forms import Form, KnownFact, Value, VectorFamily, difference, independent, plus, total
 from ratecheck.proving.invariants import Invariant, invariants, kept_by
 from ratecheck.proving.question import Compared, Question, Table, VectorState
-from ratecheck.proving.vectors import KnownFact, Vectors
+from ratecheck.proving.vectors import Vectors
 from ratecheck.settings.measured import PREVIOUS
 
 
@@ -26,10 +26,17 @@ class PlayedRound:
     """
 
     def __init__(
-        self, question: Question, t: int, *, played: bool = True, kept: Sequence[Invariant] | None = None
+        self,
+        question: Question,
+        t: int,
+        *,
+        played: bool = True,
+        kept: Sequence[Invariant] | None = None,
+        apart: bool | None = None,
     ) -> None:
         self.question, self.t = question, t
-        self.vectors = v = Vectors(question)
+        self.apart = question.apart and played if apart is None else apart
+        self.vectors = v = Vectors(question, self.apart)
         q = question
         if q.minimiser:
             v.minimiser()
@@ -37,7 +44,7 @@ class PlayedRound:
         free = VectorState(
             *(
                 {
-                    b: [*(make[group](b) for _ in range(q.counts(group, b)))]
+                    b: [make[group](b, name) for name in q.variables(group, b)]
                     + [VectorFamily(b)] * (q.slots(group) - q.counts(group, b))
                     for b in q.blocks
                 }
@@ -45,7 +52,8 @@ class PlayedRound:
             )
         )
         self.raw_state = free
-        self.state = q.at_origin(kept_by(invariants(q, PlayedRound, RunStart) if kept is None else kept, free))
+        relations = invariants(q, PlayedRound, RunStart) if kept is None else kept
+        self.state = q.at_origin(kept_by(relations, free, v.mean_of))
         self.point = q.recorded(self.state)
         self._extra: list[KnownFact] = []
         self.next_point: Point | None = None
@@ -60,9 +68,14 @@ class PlayedRound:
     @cached_property
     def next(self) -> OracleAnswer | None:
         """The answer at the recorded point after the round; None where that depends on who took part."""
-        if self.question.sampled or self.next_point is None:
+        if self.unknown_after or self.next_point is None:
             return None
         return self.vectors.at("x+", self.next_point)
+
+    @property
+    def unknown_after(self) -> bool:
+        """Whether nothing but smoothness is known after the round: participants are not followed apart."""
+        return self.question.sampled and not self.apart
 
     @cached_property
     def height(self) -> Form:
@@ -73,7 +86,7 @@ class PlayedRound:
     def next_height(self) -> Form:
         """The objective after the round."""
         assert self.next_point is not None
-        if not self.question.sampled:
+        if not self.unknown_after:
             return self.vectors.height("x+", self.next_point)
         if self.question.L is None or not self.question.has_values:
             raise self.question.out_of_reach("functions that need not be smooth after a round that samples clients")
@@ -92,15 +105,19 @@ class PlayedRound:
         begin, step, finish, aggregate, after = q.tables(self.t)
         servers, clients = self.state.server, self.state.client
         local = {b: apply(begin[b], [*servers[b], *clients[b]], b) for b in q.blocks}
-        drawn: list[tuple[str, int]] = []
+        drawn: list[VectorFamily] = []
         for k in range(q.K):
             point = {b: local[b][0] for b in q.blocks}
             told = self._told(k, point, drawn)
             local = {b: apply(step[b], [*local[b], told[b]], b) for b in q.blocks}
             if after is not None:
                 way = {b: local[b][0] for b in q.blocks}
-                nearest = v.prox(f"p_{k}", way, q.second_weight, second=True)
+                nearest = v.prox(f"p_{k}", way, q.second_weight, second=True, local=k > 0)
                 local = {b: apply(after[b], [*local[b], nearest[b]], b) for b in q.blocks}
+        if self.apart:
+            if not q.proximal:
+                _ = self.here
+            v.drawn()
         server, client = {}, {}
         for b in q.blocks:
             out = apply(finish[b], [*servers[b], *clients[b], *local[b]], b)
@@ -111,27 +128,27 @@ class PlayedRound:
         self.next_point = q.recorded(self.raw)
         self.after = q.gauged(self.raw)
 
-    def _told(self, k: int, point: Point, drawn: list[tuple[str, int]]) -> Point:
-        """What the oracles answer in local step k; ``drawn`` are the noises so far, by block and number."""
+    def _told(self, k: int, point: Point, drawn: list[VectorFamily]) -> Point:
+        """What the oracles answer in local step k; ``drawn`` are the noises so far."""
         q, v = self.question, self.vectors
         if q.proximal:
-            return v.prox(f"y_{k}", point, q.weight)
-        answer = v.at("x" if k == 0 else f"y_{k}", point)
-        # A client's later gradients depend on its own noise alone.
-        for b, number in drawn:
-            for g in answer.gradient[b].mean:
-                if g > number:
-                    v.independent(b, number, g)
-        noise = v.noise()
-        drawn += [(b, next(iter(noise[b].mean))) for b in q.blocks if noise[b].mean]
+            return v.prox(f"y_{k}", point, q.weight, local=k > 0)
+        known = len(v.answers)
+        answer = v.at("x" if k == 0 else f"y_{k}", point, local=k > 0)
+        if known < len(v.answers):
+            # A client's later gradients depend on its own noise alone.
+            for e in drawn:
+                v.independent(e, answer.gradient[e.block])
+        noise = v.noise(f"e_{k}")
+        drawn += [noise[b] for b in q.blocks if noise[b].mean]
         return {b: answer.gradient[b] + noise[b] for b in q.blocks}
 
     @cached_property
     def facts(self) -> list[KnownFact]:
         """Everything that is known of the vectors so far: to be read last."""
-        v, q = self.vectors, self.question
-        found = [*v.facts, *self._extra, *v.interpolation(), *v.bounded()]
-        shared = [self.point] + ([self.next_point] if self.next_point is not None and not q.sampled else [])
+        v = self.vectors
+        found = [*independent(v.facts), *self._extra, *v.interpolation(), *v.bounded()]
+        shared = [self.point] + ([] if self.next_point is None or self.unknown_after else [self.next_point])
         for answer in v.answers:
             if answer.point in shared:
                 found += v.lower(answer)
@@ -211,7 +228,7 @@ class RunStart:
         if q.minimiser:
             v.minimiser()
         new = {b: v.shared if b == q.shared else v.clients for b in q.blocks}
-        self.point: Point = {b: new[b](b) if q.minimiser else VectorFamily(b) for b in q.blocks}
+        self.point: Point = {b: new[b](b, "x0") if q.minimiser else VectorFamily(b) for b in q.blocks}
         client, server = q.start_tables
         told: Point = {b: VectorFamily(b) for b in q.blocks}
         if any(row[1] for b in q.blocks for row in client[b]):
@@ -219,10 +236,10 @@ class RunStart:
             if q.proximal:
                 told = v.prox("y_0", self.point, q.weight)
             else:
-                noise = v.noise(Fraction(1, q.K)) if self.here else {}
+                noise = v.noise("e", Fraction(1, q.K)) if self.here else {}
                 told = {b: self.here.gradient[b] + noise[b] for b in q.blocks}
         clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
-        means = {b: [VectorFamily(b, each.mean) for each in clients[b]] for b in q.blocks}
+        means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
         self.state = q.gauged(self.raw)
 
@@ -266,10 +283,15 @@ def apply(table: Table, inputs: Sequence[VectorFamily], block: str) -> list[Vect
 def _drawn_sum(message: VectorFamily, q: Question) -> VectorFamily:
     """The sum of the participants' messages."""
     mean, own = ({number: value * q.m for number, value in part.items()} for part in (message.mean, message.own))
-    return VectorFamily(message.block, mean, {}, own if q.sampled else {})
+    # Participants that are followed apart have a mean of their own.
+    return VectorFamily(message.block, mean, {}, own if q.sampled and message.other is None else {})
 
 
 def _joining(old: VectorFamily, new: VectorFamily) -> VectorFamily:
     """A client's vector that becomes ``new`` where it takes part."""
     change = new - old
-    return old if change.constant else VectorFamily(old.block, old.mean, old.own, {}, change)
+    if change.constant:
+        return old
+    if new.other is not None or old.other is not None:
+        return VectorFamily(new.block, new.mean, new.own, other=old.others)
+    return VectorFamily(old.block, old.mean, old.own, {}, change)

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ratecheck.proving.classes import AnswerClass, Inner, OracleAnswer, Point
-from ratecheck.proving.forms import ONE, ClientDraw, Entry, Form, Value, VectorFamily, plus
+from ratecheck.proving.forms import ONE, ClientDraw, Form, KnownFact, Value, VectorFamily, plus
 from ratecheck.proving.question import LOWEST, Question
-
-
-@dataclass(frozen=True)
-class KnownFact:
-    """A form that is at most 0, or equal to 0 where ``equal``, under a name for people."""
-
-    name: str
-    form: Form
-    equal: bool = False
 
 
 @dataclass
 class Vectors:
-    """Unknown vectors, numbered, and what is known of them.
+    """Unknown vectors, numbered from 1, their ``names``, and what is known of them.
 
-    ``answers`` are those of the clients' oracles, ``second`` those of a second part of the objective.
+    Participants of a round are followed ``apart`` from the others where gradients after it are needed. ``answers`` are
+    those of the clients' oracles, ``second`` those of a second part of the objective.
     """
 
     question: Question
-    count: int = 0
+    apart: bool = False
+    names: list[str] = field(default_factory=list)
+    families: list[VectorFamily] = field(default_factory=list)
     facts: list[KnownFact] = field(default_factory=list)
     answers: list[OracleAnswer] = field(default_factory=list)
     second: list[OracleAnswer] = field(default_factory=list)
@@ -40,61 +34,98 @@ class Vectors:
         """The draw of the round's participants."""
         return self.question.draw
 
-    def shared(self, block: str) -> VectorFamily:
-        """A new vector of the server's."""
-        self.count += 1
-        return VectorFamily(block, {self.count: Fraction(1)})
+    @property
+    def count(self) -> int:
+        """The number of the last vector."""
+        return len(self.names)
 
-    def clients(self, block: str) -> VectorFamily:
+    def shared(self, block: str, name: str) -> VectorFamily:
+        """A new vector of the server's."""
+        return self._kept(VectorFamily(block, self._new(name)))
+
+    def clients(self, block: str, name: str) -> VectorFamily:
         """A new vector of every client."""
-        if self.question.n == 1:
-            return self.shared(block)
-        self.count += 1
-        return VectorFamily(block, {self.count: Fraction(1)}, {self.count: Fraction(1)})
+        q = self.question
+        if q.n == 1:
+            return self.shared(block, name)
+        if not self.apart:
+            mean = self._new(name)
+            return self._kept(VectorFamily(block, mean, mean))
+        mean, other = self._new(f"{name} of participants"), self._new(f"{name} of others")
+        alone, rest = q.m == 1, q.n - q.m == 1
+        others = VectorFamily(block, other, {} if rest else other)
+        return self._kept(VectorFamily(block, mean, {} if alone else mean, other=others))
+
+    def _new(self, name: str) -> dict[int, Fraction]:
+        self.names.append(name)
+        return {self.count: Fraction(1)}
+
+    def _kept(self, family: VectorFamily) -> VectorFamily:
+        self.families.append(family)
+        return family
+
+    def drawn(self) -> None:
+        """The round's participants are drawn now, independently of all vectors so far."""
+        for a, b in itertools.combinations_with_replacement(self.families, 2):
+            if a.block == b.block:
+                for form in self.draw.exchangeable(a, b):
+                    self.facts.append(KnownFact("draw of the participants", form, equal=True))
 
     def average(self, a: Point, b: Point) -> Form:
         """(1/n) sum_i <a_i, b_i> over all blocks."""
         return plus(*((1, self.draw.average(a[block], b[block])) for block in self.question.blocks))
+
+    def mean_of(self, family: VectorFamily) -> VectorFamily:
+        """The mean over all clients as a vector of the server's."""
+        return VectorFamily(family.block, self.draw.mean_of(family).mean)
 
     def of_means(self, a: Point, b: Point) -> Form:
         """<mean a, mean b> over all blocks; personal variables have no mean over clients, and count on average."""
         shared, draw = self.question.shared, self.draw
         return plus(*((1, (draw.of_means if x == shared else draw.average)(a[x], b[x])) for x in self.question.blocks))
 
-    def at(self, name: str, point: Point) -> OracleAnswer:
+    def at(self, name: str, point: Point, *, local: bool = False) -> OracleAnswer:
         """The answer of the clients' oracles at a point, a new one unless it is known."""
-        return self._answer(self.answers, self.question.classes, "f", name, point)
+        return self._answer(self.answers, self.question.classes, "f", name, point, local=local)
 
     def part(self, name: str, point: Point) -> OracleAnswer:
         """The answer of the second part at a point."""
         return self._answer(self.second, self.question.second_classes, "h", name, point)
 
     def _answer(
-        self, known: list[OracleAnswer], kinds: tuple[AnswerClass, ...], f: str, name: str, point: Point
+        self,
+        known: list[OracleAnswer],
+        kinds: tuple[AnswerClass, ...],
+        f: str,
+        name: str,
+        point: Point,
+        *,
+        local: bool = False,
     ) -> OracleAnswer:
         for answer in known:
             if answer.point == point:
                 return answer
-        gradient = {block: self.clients(block) for block in self.question.blocks}
-        return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}))
+        gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
+        return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}, local))
 
     def _noted(
         self, known: list[OracleAnswer], kinds: tuple[AnswerClass, ...], f: str, answer: OracleAnswer
     ) -> OracleAnswer:
         valued = all(kind.has_values for kind in kinds)
         value: Form = {Value(f"{f}({answer.name})"): Fraction(1)} if valued else {}
-        known.append(OracleAnswer(answer.name, answer.point, answer.gradient, value))
+        known.append(replace(answer, value=value))
         return known[-1]
 
-    def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False) -> Point:
+    def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False, local: bool = False) -> Point:
         """The minimiser of f_i + weight/2 ||. - point||^2, or of the second part: point - gradient there/weight."""
         for before, found in self.proximal:
             if before == point:
                 return found
-        gradient = {block: self.clients(block) for block in self.question.blocks}
+        f = "h" if second else "f"
+        gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         nearest = {block: point[block] - gradient[block].times(1 / weight) for block in point}
         known, kinds = (self.second, self.question.second_classes) if second else (self.answers, self.question.classes)
-        self._noted(known, kinds, "h" if second else "f", OracleAnswer(name, nearest, gradient, {}))
+        self._noted(known, kinds, f, OracleAnswer(name, nearest, gradient, {}, local))
         self.proximal.append((point, nearest))
         return nearest
 
@@ -104,69 +135,74 @@ class Vectors:
         origin = {b: VectorFamily(b) for b in q.blocks}
         gradient = dict(origin)
         if q.second_classes:
-            gradient = {b: self.shared(b) for b in q.blocks}
+            gradient = {b: self.shared(b, "grad f(x*)") for b in q.blocks}
             value_there: Form = {Value("h*"): Fraction(1)}
             against = {b: g.times(-1) for b, g in gradient.items()}
             self.second.append(OracleAnswer("x*", origin, against, value_there))
         elif q.n > 1:
-            own = self.clients(q.shared)
-            gradient[q.shared] = VectorFamily(q.shared, {}, own.own)
+            gradient[q.shared] = self._balanced(self.clients(q.shared, "grad f(x*)"))
         value: Form = {LOWEST: Fraction(1)} if q.has_values else {}
         self.answers.append(OracleAnswer("x*", origin, gradient, value))
         if q.heterogeneity is not None and q.n > 1:
             form = plus((1, self.average(gradient, gradient)), (-1, {ONE: q.heterogeneity**2}))
             self.facts.append(KnownFact("gradients at x*", form))
 
+    def _balanced(self, family: VectorFamily) -> VectorFamily:
+        """A new family with mean 0 over all clients, in the place of the last one."""
+        self.families.pop()
+        if family.other is None:
+            return self._kept(VectorFamily(family.block, {}, family.own))
+        mean = {number: -value * self.draw.m / self.draw.rest for number, value in family.mean.items()}
+        return self._kept(replace(family, other=VectorFamily(family.block, mean, family.other.own)))
+
     def height(self, name: str, point: Point) -> Form:
         """The objective at a point of the server's, as a form."""
         value = self.at(name, point).value
         return plus((1, value), (1, self.part(name, point).value)) if self.question.second_classes else value
 
-    def noise(self, times: Fraction = Fraction(1)) -> Point:
+    def noise(self, name: str, times: Fraction = Fraction(1)) -> Point:
         """The noise of one stochastic gradient per client: orthogonal to every vector before it.
 
         Its variance is that of a gradient ``times`` a number. Of different clients it is independent.
         """
-        q, before = self.question, self.count
+        q = self.question
         found = {}
         for block in q.blocks:
             if not q.noise[block]:
                 found[block] = VectorFamily(block)
                 continue
-            e = found[block] = self.clients(block)
-            for earlier in range(1, before + 1):
-                for deviations in (False, True):
-                    self.facts.append(
-                        KnownFact("noise", {Entry(block, deviations, earlier, self.count): Fraction(1)}, equal=True)
-                    )
-            self.independent(block, self.count, self.count)
+            earlier_families = [each for each in self.families if each.block == block]
+            e = found[block] = self.clients(block, name)
+            for earlier in earlier_families:
+                for form in self.draw.products(earlier, e):
+                    self.facts.append(KnownFact("noise", form, equal=True))
+            self.independent(e, e)
             limit = times * q.noise[block] ** 2
             self.facts.append(
                 KnownFact("variance of the noise", plus((1, self.draw.average(e, e)), (-1, {ONE: limit})))
             )
         return found
 
-    def independent(self, block: str, noise: int, other: int) -> None:
+    def independent(self, noise: VectorFamily, other: VectorFamily) -> None:
         """A client's noise is orthogonal to other clients' vectors: the deviations are n - 1 times the mean."""
         if self.question.n == 1:
             return
-        first, second = min(noise, other), max(noise, other)
-        form = {
-            Entry(block, deviations=True, first=first, second=second): Fraction(1),
-            Entry(block, deviations=False, first=first, second=second): Fraction(1 - self.question.n),
-        }
-        self.facts.append(KnownFact("noise of other clients", {k: c for k, c in form.items() if c}, equal=True))
+        for form in self.draw.of_different_clients(noise, other):
+            self.facts.append(KnownFact("noise of other clients", form, equal=True))
 
     def interpolation(self) -> Iterator[KnownFact]:
-        """What functions of the class with these answers satisfy, at every pair of points, on average over clients."""
+        """What functions of the class with these answers satisfy at pairs of points, on average over clients.
+
+        At every pair, or only where one of the two is no client's own: of K local points there are K^2 pairs.
+        """
         q = self.question
         for answers, kinds, inner in (
             (self.answers, q.classes, self.average),
             (self.second, q.second_classes, self.average),
         ):
-            yield from _pairs(answers, kinds, inner)
-        shared = [each for each in self.answers if not each.point[q.shared].own] if q.shared in q.blocks else []
-        yield from _pairs(shared, q.mean_classes, self.of_means)
+            yield from _pairs(answers, kinds, inner, local=q.every_pair)
+        shared = [each for each in self.answers if each.point[q.shared].server] if q.shared in q.blocks else []
+        yield from _pairs(shared, q.mean_classes, self.of_means, local=q.every_pair)
 
     def lower(self, answer: OracleAnswer) -> Iterator[KnownFact]:
         """What is known of inf f, and of the gradients, at a point where all clients are."""
@@ -201,8 +237,11 @@ class Vectors:
         return KnownFact("smoothness along the step", form)
 
 
-def _pairs(answers: list[OracleAnswer], kinds: tuple[AnswerClass, ...], inner: Inner) -> Iterator[KnownFact]:
+def _pairs(
+    answers: list[OracleAnswer], kinds: tuple[AnswerClass, ...], inner: Inner, *, local: bool
+) -> Iterator[KnownFact]:
     for kind in kinds:
         for a, b in itertools.permutations(answers, 2):
-            for form in kind.between(a, b, inner):
-                yield KnownFact(f"{kind.name} at {a.name}, {b.name}", form)
+            if local or not (a.local and b.local):
+                for form in kind.between(a, b, inner):
+                    yield KnownFact(f"{kind.name} at {a.name}, {b.name}", form)

@@ -49,7 +49,10 @@ _ROUNDED = 1e-13
 _CHANGE = "change:"
 # What is left of a side after differences of numbers that are larger by the inverse.
 _LOST = 1e-24
-_OVER = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND)
+_OVER = (
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.AFTER_ROUNDS,
+    Over.BEST_ROUND,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,8 @@ class Scout:
         algorithm = self.algorithm
         if not algorithm.linear or algorithm.varying or algorithm.compressed or algorithm.bilevel:
             raise Unscouted("a method that is not followed by one map")
-        if algorithm.projects or algorithm.second_oracle or algorithm.weighs:
-            raise Unscouted("a projection or weights")
+        if algorithm.projects or algorithm.second_oracle or algorithm.weighs or algorithm.asks_more:
+            raise Unscouted("a projection, weights, or further points or coins")
         if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION, Assumption.BALL} & {*self.statement.assumptions}:
             raise Unscouted("an assumption on the run")
         if any(claim.metric.over not in _OVER or claim.relation is Relation.ORDER for claim in self.statement.claims):
@@ -199,6 +202,8 @@ class Scout:
         one = np.asarray(1.0)
         T = np.broadcast_to(settings.get(self.statement.vocabulary.run.get("rounds", ""), one), (len(decoded),))
         traces = [self._traces(setting, each, int(t)) for each, t in zip(decoded, T, strict=True)]
+        # Rounds at whose start a run is recorded.
+        T = T + max(claim.metric.over.further for claim in self.statement.claims)
         return _DecodedBatch(setting, decoded, at, settings, self._steps(setting, decoded, settings), traces, T)
 
     def _certified(self, points: _DecodedBatch) -> _Certified:

@@ -10,11 +10,11 @@ import bounds
 from bounds.numbers import as_float
 from bounds.statement import Assumption, Given, Statement
 from bounds.symbols import Domain, Role
-from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms import METHODS, Method, unknown
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import uncertifiable
-from ratecheck.errors import InputError, did_you_mean
+from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.settings.measured import measured
 
@@ -27,7 +27,7 @@ def method_of(statement: Statement) -> Method | None:
     if name not in METHODS:
         place = bounds.own.place_of(statement)
         where = f"{place}: " if place else ""
-        raise InputError(f"{where}{statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}")
+        raise InputError(f"{where}{statement.key} is about no known method: {unknown(name)}")
     method = METHODS[name]
     return METHODS[method.exact] if method.exact and "local_steps" not in statement.vocabulary.run else method
 
@@ -55,7 +55,7 @@ def certifiable(statement: Statement) -> dict[str, str]:
     Those of the statement's parameters, of its assumptions, and inside what is derived for it.
     """
     vocabulary = statement.vocabulary
-    assumed = [name for assumption in statement.assumptions for name in assumption.constants]
+    assumed = [vocabulary.called(name) for assumption in statement.assumptions for name in assumption.constants]
     derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
     inside = sorted({s.name for expr in derived for s in expr.free_symbols}, key=vocabulary.order.__getitem__)
     return {

@@ -47,7 +47,9 @@ def completed(
     `InputError` for a name in ``given`` that is neither, and for a problem that cannot be built.
     """
     given, vocabulary = given or {}, statement.vocabulary
-    problem_name = problem_name or kind_of(statement)
+    if problem_name is None:
+        problem_name = kind_of(statement)
+        given = {**_of_assumptions(statement, problem_name), **given}
     mine, chosen = _divided(given, parameters(problem_name), vocabulary)
     clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
@@ -70,9 +72,18 @@ def kind_of(statement: Statement) -> str:
     names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
     method = METHODS.get(next((name for name in names if name is not None), ""))
     kind = "quadratic" if method is None else method.algorithm.default_problem
+    if kind == "quadratic" and Assumption.BOUNDED_GRADIENTS in statement.assumptions:
+        # Gradients of quadratics grow without limit.
+        return "logistic"
     # What follows operators follows gradients as well, and what does not say so is no statement about operators.
     functions = kind == MinMax.kind and not (of_operators(statement) or takes_partial_gradients(statement))
     return "quadratic" if functions else kind
+
+
+def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:
+    """Parameters with which the default problem has what the statement assumes, such as one common minimiser."""
+    alike = Assumption.INTERPOLATION in statement.assumptions and "heterogeneity" in parameters(problem_name)
+    return {"heterogeneity": 0.0} if alike else {}
 
 
 def _clients(statement: Statement, given: Mapping[str, Any]) -> float:

@@ -98,7 +98,8 @@ def certify(
 
 def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> dict[str, Constant]:
     constants = {}
-    assumed = {name for assumption in statement.assumptions for name in assumption.constants}
+    called = statement.vocabulary.called
+    assumed = {called(name) for assumption in statement.assumptions for name in assumption.constants}
     facts = certifiable(statement)
     drawn = [name for name, fact in facts.items() if case.draws(fact) and name in statement.parameters]
     beyond = beyond_means(statement, drawn) if drawn else ""

@@ -145,8 +145,9 @@ class Setting:
 
     @property
     def rounds(self) -> int:
-        """T, 0 where there is none."""
-        return self.size("rounds")
+        """The rounds at whose start the run is recorded: T, 0 where there is none, and one more for claims on x^T."""
+        T = self.size("rounds")
+        return T + max(claim.metric.over.further for claim in self.statement.claims) if T else T
 
     def traces(self) -> list[Participation]:
         """The pattern itself, or draws of it where the statement is about every participation by itself."""
@@ -253,7 +254,10 @@ def resolve(
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})
     found = found.plus(_clients(statement, problem, found.numbers), "the problem")
-    found = found.plus(_counted(vocabulary, counted, found.numbers), "the default")
+    chosen = (Role.SETTING, Role.FREE)
+    known = [] if method is None else [name for name in method.step_sizes if name in vocabulary.order]
+    parameters_set = [name for name in known if vocabulary[name].role in chosen]
+    found = found.plus(_defaults(vocabulary, [*counted, *parameters_set], found.numbers), "the default")
     found = found.plus(_fixed(statement, found.numbers), "fixed by the statement")
     parameters, entailed = _method_parameters(statement, problem, method, given, found.numbers)
     found = found.plus(entailed, "the method's parameters")
@@ -303,8 +307,8 @@ def _clients(statement: Statement, problem: Problem, values: Mapping[str, float]
     return {}
 
 
-def _counted(vocabulary: Vocabulary, names: Sequence[str], values: Mapping[str, float]) -> dict[str, float]:
-    """Defaults of the whole numbers that fix a size of the run, where they are not given."""
+def _defaults(vocabulary: Vocabulary, names: Sequence[str], values: Mapping[str, float]) -> dict[str, float]:
+    """Defaults of symbols that are not given, such as whole numbers that fix a size of the run."""
     defaults = {name: vocabulary[name].default for name in names if name not in values}
     return {name: default for name, default in defaults.items() if default is not None}
 
@@ -347,7 +351,7 @@ def _method_parameters(
         elif default is not None:
             found[name] = default(problem.n)
         else:
-            raise InputError(f"{method.name} needs {vocabulary[targets[0]].meaning}: give {targets[0]}=...")
+            raise InputError(f"{method.spoken} needs {vocabulary[targets[0]].meaning}: give {targets[0]}=...")
         for target, choose in getattr(vocabulary.aliases.get(name), "targets", {}).items():
             entailed[target] = choose(list(np.ravel(np.asarray(found[name], dtype=float))))
     return found, entailed

@@ -178,7 +178,7 @@ def compared(
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         share = 1.0 if result.rounds is None else len(left.value) / result.rounds
         return _means(claim, (left, right), terms, bounded=nonnegative(claim, vocabulary, values), share=share)
-    if claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) and result.places is not None:
+    if claim.metric.over in (Over.LAST_ROUND, Over.AFTER_ROUNDS, Over.BEST_ROUND) and result.places is not None:
         raise InputError(f"{claim.metric.expr} has more than one value in a round, so that none is that of a round")
     first = first_round(claim, len(left.value))
     sure = left.sure & right.sure

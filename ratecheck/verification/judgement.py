@@ -196,7 +196,7 @@ def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     engine, unrecorded = choose(ready, want, option)
     base = replace(base, engine=engine.option)
     if not ready.algorithm.linear:
-        note = f"{ready.method.name} is not linear: its run is followed step by step"
+        note = f"{ready.method.spoken} is not linear: its run is followed step by step"
         base = replace(base, notes=(*base.notes, note))
     if unrecorded:
         return Judged(_not_applicable(base, unrecorded))

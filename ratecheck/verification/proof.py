@@ -239,8 +239,16 @@ class _Open:
         if proof is None:
             return VerdictProof(None, TOO_LONG)
         if place in self._still or not self._spent:
-            return proof
-        return replace(proof, reason=f"{proof.reason}, and more digits would take too long")
+            return replace(proof, reason=f"{proof.reason}{self._before}")
+        return replace(proof, reason=f"{proof.reason}, and more digits would take too long{self._before}")
+
+    @property
+    def _before(self) -> str:
+        """Of claims on every round, how many come before the first that is open; they are decided, and hold."""
+        every = all(c.metric.over in (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST) for c in self.claims)
+        first = min(t for _, t in self._open)
+        decided = every and first > max(claim.metric.over.first(self.T) for claim in self.claims)
+        return f"; in the rounds before that it holds: a run of {first} rounds would do" if decided else ""
 
     @property
     def moving(self) -> bool:

@@ -102,7 +102,7 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> VerdictProof:
     if np.ptp(setting.steps) > 0:
         raise UndecidedError("clients with different numbers of local steps are not followed in interval arithmetic")
     if setting.method is not None and not setting.method.algorithm.linear:
-        raise UndecidedError(f"{setting.method.name} is not linear, so that interval arithmetic does not follow it")
+        raise UndecidedError(f"{setting.method.spoken} is not linear, so that interval arithmetic does not follow it")
     subject = _Exactly(setting, runs, limit, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         return subject.over_draws(pattern)
@@ -133,8 +133,8 @@ class _Exactly:
 
     @property
     def rounds(self) -> int:
-        """T, 1 where there is none."""
-        return int(self.setting.sizes.get("rounds", 1))
+        """The rounds at whose start the run is recorded, 1 where there is none."""
+        return self.setting.rounds or 1
 
     @property
     def _steps(self) -> int:

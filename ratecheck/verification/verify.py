@@ -155,7 +155,8 @@ def _on_declared(verdict: Verdict) -> Verdict:
         return verdict
     known = [*verdict.constants.values()]
     for assumption, constants in verdict.required.items():
-        known += constants if not {*assumption.constants} & verdict.constants.keys() else ()
+        names = {*map(verdict.statement.vocabulary.called, assumption.constants)}
+        known += constants if not names & verdict.constants.keys() else ()
     declared = [c for c in known if c.certificate is Certificate.DECLARED]
     supposed = tuple(f"{c.name}={c.value:.6g} is as declared" for c in declared)
     return replace(verdict, supposes=(*verdict.supposes, *supposed))

@@ -234,7 +234,7 @@ def _parts(old: Statement, new: Statement, points: SamplePoints) -> tuple[PartCh
     """The other changes."""
     found: list[PartChange] = []
     if old.algorithm != new.algorithm:
-        found.append(PartChange(part="algorithm", old=old.algorithm or "none", new=new.algorithm or "none"))
+        found.append(PartChange(part="algorithm", old=old.method or "none", new=new.method or "none"))
     found += _formulas(
         "step rule",
         {_rule(each): each.value for each in old.step_rules},

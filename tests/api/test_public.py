@@ -28,6 +28,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "own.md"
 CALLS = {
     "list": (lambda: rc.catalogue("pfl"), ["pfl"]),
     "list --summary": (lambda: rc.catalogue("pfl", summary=True), ["pfl", "--summary"]),
+    "list methods": (lambda: rc.vocabulary("methods"), ["methods"]),
+    "list symbols": (lambda: rc.vocabulary("symbols"), ["symbols"]),
     "show": (lambda: rc.show(KEY), [KEY]),
     "bound": (lambda: rc.bound(KEY, **SETTING, **CONSTANTS, gamma=0.00125), [KEY, SETTING, CONSTANTS, "gamma=0.00125"]),
     "stepsize": (lambda: rc.stepsize(KEY, n=10, m=9, K=25, L=1), [KEY, "n=10", "m=9", "K=25", "L=1"]),

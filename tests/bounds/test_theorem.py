@@ -26,7 +26,7 @@ from bounds.statement import (
     number,
 )
 from bounds.symbols import COMMON
-from bounds.theorem import symbol, theorem
+from bounds.theorem import in_fields, symbol, theorem
 
 
 def made(**changed):
@@ -257,10 +257,10 @@ def test_a_condition_may_be_written_out():
 def test_the_page_names_every_field():
     """In its table; and it names no other."""
     page = (Path(__file__).parents[2] / "docs" / "own.md").read_text()
-    table = page.partition("## What may stand where")[2].partition("\n## ")[0]
+    table = page.partition("## Field by field")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert sorted(name.strip(" `") for row in rows for name in row.split(",")) == sorted(
-        inspect.signature(theorem).parameters
+        inspect.signature(in_fields).parameters
     )
 
 

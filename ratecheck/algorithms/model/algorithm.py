@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ratecheck.algorithms.model.answers import NUMBER, Evaluated
 from ratecheck.algorithms.model.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
 from ratecheck.algorithms.model.batches import REFUSALS, ParameterBatch, on_units
 from ratecheck.aliases import Array
@@ -140,6 +141,14 @@ class Algorithm(ABC):
     method, divided by it, and is 0 otherwise, independently: C(v), with E C(v) = v and E||C(v) - v||^2 =
     (1/q - 1)||v||^2. The server adds up what is sent, and `sent` tells the client. The same engines follow that.
 
+    ``also`` names what ``step`` finds in ``gradient`` beside the gradient at the first local variable of each block, as
+    `answers` has it. All answers of a step are about one sample: the same rows of the data, the same draw of the noise.
+    ``steps_per_sample``: so many local steps, one after the other, have one sample, too.
+    ``coin`` is the step size that is the probability of a coin, which is tossed anew in every round and is the same for
+    all clients and the server: p["coin"] is 1 or 0, for ``begin``, ``step``, ``finish``, ``sent`` and ``aggregate``.
+    ``full_start``: the gradient that ``start_client`` gets is the full one. ``exact`` follows these (but not samples of
+    several steps), and the step engine by calling the functions.
+
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have one entry per block.
     """
@@ -154,6 +163,10 @@ class Algorithm(ABC):
     linear: ClassVar[bool] = True
     mixed: ClassVar[tuple[str, ...]] = ()
     compressed: ClassVar[tuple[str, ...]] = ()
+    also: ClassVar[Mapping[str, Evaluated]] = {}
+    steps_per_sample: ClassVar[int] = 1
+    coin: ClassVar[str | None] = None
+    full_start: ClassVar[bool] = False
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
@@ -178,12 +191,31 @@ class Algorithm(ABC):
     @property
     def beyond(self) -> str:
         """Effects of a round that coefficients do not say, in words; empty for none."""
-        return "mixes clients on a graph" if self.mixed else "compresses at random" if self.compressed else ""
+        effects = {
+            "mixes clients on a graph": self.mixed,
+            "compresses at random": self.compressed,
+            "tosses a coin in every round": self.coin,
+            "evaluates several points in a step": self.also,
+            "has one sample for several local steps": self.steps_per_sample > 1,
+            "starts with a full gradient": self.full_start,
+        }
+        return next((words for words, there in effects.items() if there), "")
+
+    @property
+    def asks_more(self) -> bool:
+        """Whether a round has other answers than one gradient, with a sample of its own, for each local step."""
+        return bool(self.also or self.coin or self.steps_per_sample > 1 or self.full_start)
+
+    @property
+    def answers(self) -> Group:
+        """What ``step`` finds in ``gradient``, with the block of each; `NUMBER` for values."""
+        blocks: Group = {block: block for block in self.blocks}
+        return {**blocks, **{k: self.local[v.at] if v.kind.is_gradient else NUMBER for k, v in self.also.items()}}
 
     @property
     def asks_gradients(self) -> bool:
         """Whether gradients are all that local steps and records use."""
-        return {self.oracle, self.record_oracle} == {"gradient"}
+        return {self.oracle, self.record_oracle} == {"gradient"} and NUMBER not in self.answers.values()
 
     def __init_subclass__(cls) -> None:
         """An exception in a function of a user's own method is an `InputError`, whichever engine calls it."""
@@ -264,6 +296,21 @@ class Algorithm(ABC):
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """Weights of the records in the quantity that the method's theorems bound; ``rate`` is the share of clients."""
         return {"G_u": 1.0, "G_v": rate}
+
+
+def check_answers(algorithm: Algorithm) -> None:
+    """Raise `MethodError` where what a round evaluates does not fit the method: names, points, a coin without odds."""
+    for name, answer in algorithm.also.items():
+        if name in algorithm.blocks:
+            raise MethodError(f"{named(algorithm)}: {name!r} in also is a block, whose gradient a step has anyway")
+        if answer.at not in algorithm.local:
+            raise MethodError(f"{named(algorithm)}: {name!r} in also is at {answer.at!r}, no local variable")
+    if algorithm.linear and NUMBER in algorithm.answers.values():
+        raise MethodError(f"{named(algorithm)}: what uses values of functions is not linear: say 'linear = False'")
+    if algorithm.coin is not None and algorithm.coin not in algorithm.step_sizes:
+        raise MethodError(f"{named(algorithm)}: its coin {algorithm.coin!r} is none of its step_sizes")
+    if algorithm.asks_more and (algorithm.bilevel or algorithm.oracle != "gradient"):
+        raise MethodError(f"{named(algorithm)}: further points, samples and coins are those of methods with gradients")
 
 
 def check_alike(algorithm: Algorithm, what: str) -> None:
@@ -439,7 +486,7 @@ class LinearMaps:
             "start_client": ((point, point), (a.client,)),
             "start_server": ((point, a.client), (a.server,)),
             "begin": ((a.server, a.client), (a.local,)),
-            "step": ((a.local, point), (a.local,)),
+            "step": ((a.local, a.answers), (a.local,)),
             "finish": ((a.server, a.client, a.local), (a.client, a.message)),
             "aggregate": ((a.server, a.message), (a.server,)),
             "after": ((a.local, point), (a.local,)),

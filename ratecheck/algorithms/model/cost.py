@@ -34,8 +34,9 @@ class Cost:
     On a graph these are received from every neighbour, and sent to each.
 
     ``compressed`` says that of what is sent every coordinate is so with the probability q only.
-    ``oracle`` is "gradient" (one per local step), or "prox" (one inner problem solved exactly per round). ``at_start``
-    says that every client takes the K gradients of a round once before the first.
+    ``oracle`` is "gradient" (one per local step), "gradients" (``per_step`` at several points, None where some are over
+    all data), or "prox" (one inner problem solved exactly per round). ``at_start`` says that every client takes the K
+    gradients of a round once before the first.
     """
 
     received: Mapping[str, int]
@@ -43,6 +44,7 @@ class Cost:
     oracle: str
     at_start: bool
     compressed: bool = False
+    per_step: int | None = 1
 
 
 def cost(name: str) -> Cost:
@@ -57,10 +59,18 @@ def cost(name: str) -> Cost:
     return Cost(
         received=_present(received, method),
         sent=_present(sent, method),
-        oracle=algorithm.oracle,
+        oracle="gradients" if algorithm.also else algorithm.oracle,
         at_start=at_start,
         compressed=bool(algorithm.compressed),
+        per_step=_per_step(algorithm),
     )
+
+
+def _per_step(algorithm: Algorithm) -> int | None:
+    """Stochastic gradients in a local step; None where there are full ones, whose cost is that of the data."""
+    kinds = [answer.kind for answer in algorithm.also.values()]
+    full = algorithm.full_start or any(not kind.sampled for kind in kinds)
+    return None if full else 1 + sum(kind.is_gradient for kind in kinds)
 
 
 def _by_coefficients(algorithm: Algorithm) -> tuple[Mapping[str, int], bool]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.words import spoken
 from ratecheck.algorithms.model import asking
-from ratecheck.algorithms.model.algorithm import Algorithm, U, V
+from ratecheck.algorithms.model.algorithm import Algorithm, U, V, check_answers
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, positive
@@ -45,6 +46,12 @@ class Method:
             what = f"the class {self.algorithm.__name__}: write {self.algorithm.__name__}()" if is_class else "none"
             raise InputError(f"{self.name}: its algorithm has to be an object of a class of Algorithm, and is {what}")
         asking.name(self.algorithm, self.name)
+        check_answers(self.algorithm)
+
+    @property
+    def spoken(self) -> str:
+        """The name as whoever writes about the method says it."""
+        return spoken(self.name)
 
     @property
     def step_sizes(self) -> tuple[str, ...]:
@@ -58,9 +65,11 @@ class Method:
         """
         for name, value in given.items():
             if name not in self.algorithm.step_sizes:
-                raise InputError(f"{self.name} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
+                raise InputError(f"{self.spoken} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
             if name in self.fixed and self.fixed[name] != value:
-                raise InputError(f"{name}={value!r} contradicts {self.name}, which sets {name} to {self.fixed[name]:g}")
+                raise InputError(
+                    f"{name}={value!r} contradicts {self.spoken}, which sets {name} to {self.fixed[name]:g}"
+                )
         values: dict[str, float | Array] = {**self.fixed}
         for name in self.step_sizes:
             if name in given:
@@ -68,7 +77,7 @@ class Method:
             elif name in self.algorithm.optional:
                 values[name] = self.algorithm.optional[name](n)
             else:
-                raise InputError(f"{self.name} needs the step size {name}: give {name}=...")
+                raise InputError(f"{self.spoken} needs the step size {name}: give {name}=...")
         return values
 
     def _checked(self, name: str, value: ArrayLike, n: int) -> float | Array:
@@ -88,23 +97,25 @@ class Method:
         """Raise `InputError` where the problem has another number of levels, or variables that the method lacks."""
         if (problem.bilevel is not None) is not self.algorithm.bilevel:
             wanted = "bilevel" if self.algorithm.bilevel else "single-level"
-            raise InputError(f"{self.name} is for {wanted} problems, not for a {problem.kind} one")
+            raise InputError(f"{self.spoken} is for {wanted} problems, not for a {problem.kind} one")
         if missing := [block for block in self.algorithm.blocks if block not in problem.layout]:
             raise InputError(
-                f"{self.name} takes partial gradients in the variables {' and '.join(self.algorithm.blocks)}, and a "
+                f"{self.spoken} takes partial gradients in the variables {' and '.join(self.algorithm.blocks)}, and a "
                 f"{problem.kind} problem has no {' and no '.join(missing)}: use a min-max problem"
             )
         d_u, d_v = problem.layout.get(U, 0), problem.layout.get(V, 0)
         if not self.personal and d_v:
             raise InputError(
-                f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"
+                f"{self.spoken} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"
             )
         if not self.shared and d_u:
-            raise InputError(f"{self.name} has no shared variable, but the problem has one of size {d_u}: use shared=0")
+            raise InputError(
+                f"{self.spoken} has no shared variable, but the problem has one of size {d_u}: use shared=0"
+            )
 
     def check_steps(self, K: int) -> None:
         """Raise `InputError` where the method fixes another number of local steps."""
         if self.fixed.get("K", K) != K:
             steps = self.fixed["K"]
             noun = "local step" if steps == 1 else "local steps"
-            raise InputError(f"K={K} contradicts {self.name}, which takes K={steps:g} {noun} per round")
+            raise InputError(f"K={K} contradicts {self.spoken}, which takes K={steps:g} {noun} per round")

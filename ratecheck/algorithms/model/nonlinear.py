@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ratecheck.algorithms.model.answers import NUMBER
 from ratecheck.algorithms.model.asking import MethodError, brief, said
 from ratecheck.aliases import Array
 
@@ -31,14 +32,14 @@ class Functions:
     """
 
     def __init__(self, algorithm: Algorithm, sizes: Mapping[str, int]) -> None:
-        self.algorithm, self.sizes = algorithm, dict(sizes)
+        self.algorithm, self.sizes = algorithm, {**sizes, NUMBER: 1}
         point: Group = {block: block for block in algorithm.blocks}
         a = algorithm
         self._groups: dict[str, tuple[tuple[Group, ...], tuple[Group, ...]]] = {
             "start_client": ((point, point), (a.client,)),
             "start_server": ((point, a.client), (a.server,)),
             "begin": ((a.server, a.client), (a.local,)),
-            "step": ((a.local, point), (a.local,)),
+            "step": ((a.local, a.answers), (a.local,)),
             "finish": ((a.server, a.client, a.local), (a.client, a.message)),
             "sent": ((a.client, a.message), (a.client,)),
             "aggregate": ((a.server, a.message), (a.server,)),

@@ -9,7 +9,8 @@ from ratecheck.aliases import Array
 _TAKEN = (
     "name", "title", "step_sizes", "optional", "per_client", "default_problem", "blocks", "server", "client", "local",
     "message", "point", "recorded", "oracle", "record_oracle", "second_oracle", "averages", "uses_delay", "weighs",
-    "projects", "varying", "linear", "mixed", "compressed",
+    "projects", "varying", "linear", "mixed", "compressed", "also",
+    "steps_per_sample", "coin", "full_start",
 )  # fmt: skip
 
 
@@ -21,49 +22,57 @@ class Wrapping(Algorithm):
         for name in _TAKEN:
             setattr(self, name, getattr(inner, name))
 
+    def inside(self, p: Parameters) -> Parameters:
+        """The parameters as ``inner`` names them."""
+        return p
+
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
-        return self.inner.start_client(point, gradient, p)
+        return self.inner.start_client(point, gradient, self.inside(p))
 
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
-        return self.inner.start_server(point, clients, p)
+        return self.inner.start_server(point, clients, self.inside(p))
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
         """As ``inner``."""
-        return self.inner.coefficients(t, T, p)
+        return self.inner.coefficients(t, T, self.inside(p))
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
-        return self.inner.begin(server, client, p)
+        return self.inner.begin(server, client, self.inside(p))
 
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
-        return self.inner.step(local, gradient, p)
+        return self.inner.step(local, gradient, self.inside(p))
 
     def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
         """As ``inner``; other local variables stay."""
-        return {**local, **self.inner.after(local, nearest, p)}
+        return {**local, **self.inner.after(local, nearest, self.inside(p))}
 
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
         """As ``inner``."""
-        return self.inner.finish(server, client, local, p)
+        return self.inner.finish(server, client, local, self.inside(p))
 
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
-        return self.inner.sent(client, message, p)
+        return self.inner.sent(client, message, self.inside(p))
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
-        return self.inner.aggregate(server, total, p)
+        return self.inner.aggregate(server, total, self.inside(p))
 
     def records(
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
         """As ``inner``."""
-        return self.inner.records(server, client, gradient, p)
+        return self.inner.records(server, client, gradient, self.inside(p))
+
+    def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.score(server, client, gradient, self.inside(p))
 
     def weights(self, shares: Array, work: Array) -> Array:
         """As ``inner``."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bounds import words
 from bounds.statement import Statement
-from ratecheck import files
 from ratecheck.api.given import Parameter, Parameters, StatementLike, one
 from ratecheck.api.given import parameters as numbers
-from ratecheck.api.result import Result
+from ratecheck.api.proofs.proof_files import ProofFiles
+from ratecheck.api.result import DrawnResult, Result
+from ratecheck.auditing.export.certificates import file_data
+from ratecheck.complexity.compare import read_axes
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import falsify_to_the_end
@@ -20,25 +23,42 @@ from ratecheck.falsification.search import Budget
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked_or_none
-from ratecheck.proving import certificate as certificates
+from ratecheck.proving.certificate import certificates as answered
+from ratecheck.proving.improve import BestValue, Bracket, SharpTerm, bracket
+from ratecheck.proving.improve import best as best_value
+from ratecheck.proving.improve import sharpest as sharper_terms
 from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.views.checks.falsify import falsified_text
+from ratecheck.views.drawing.brackets import bracket_figure
 from ratecheck.views.progress import progress
+from ratecheck.views.proofs.improve import improved_fields, improved_lines
 from ratecheck.views.proofs.prove import prove_fields, prove_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Values of a parameter at which a proof is looked for, where no number is given.
+_POINTS = 9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProveResult(Result):
-    """A ``proof`` of a statement at numbers, or what of it was found; ``file`` is where its certificate is.
+class ProveResult(DrawnResult):
+    """A ``proof`` of a statement at numbers, or what of it was found; ``certificates`` names the files of it.
 
-    ``search`` is what a short search for violations at any numbers found, None where there was none.
+    ``search`` is what a short search for violations at any numbers found, None where there was none. ``sharpest`` are
+    the terms of the right side with their smallest proved factors, ``best`` is the value of a parameter with the
+    smallest proved bound, and ``bracket`` what is found and proved along a range, where these were requested; the
+    picture is that of the bracket.
     """
 
     proof: PotentialProof
     search: Falsified | None = None
-    file: str = ""
+    certificates: str = ""
+    sharpest: tuple[SharpTerm, ...] = ()
+    best: BestValue | None = None
+    bracket: Bracket | None = None
 
     @property
     def refuted(self) -> bool:
@@ -57,8 +77,8 @@ class ProveResult(Result):
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What has to hold and the fractions for which it does, as `ratecheck.proving.certificate.check` reads it."""
-        return certificates.certificate(self.proof)
+        """The claims that make up the proof with their certificates, as the data of a file for `recheck.py`."""
+        return file_data(answered(self.proof))
 
     def __str__(self) -> str:
         lines = [prove_text(self.proof)]
@@ -66,7 +86,8 @@ class ProveResult(Result):
             lines = ["REFUTED, by an instance:", falsified_text(self.search), *lines]
         elif self.search is not None and self.search.tightness is not None:
             lines.append(f"  no instance violates it among {self.search.evaluations}: left/right up to {self._found}")
-        return "\n".join([*lines, *([f"  certificate: {self.file}"] if self.file else [])])
+        lines += improved_lines(self.sharpest, self.best, self.bracket)
+        return "\n".join([*lines, *([f"  certificate: {self.certificates}"] if self.certificates else [])])
 
     @property
     def _found(self) -> str:
@@ -80,7 +101,21 @@ class ProveResult(Result):
 
     def _fields(self) -> dict[str, Any]:
         search = picked_or_none(self.search, "outcome", "tightness", "evaluations")
-        return {**prove_fields(self.proof), "verdict": self.verdict, "search": search, "certificate": self.file}
+        return {
+            **prove_fields(self.proof),
+            "verdict": self.verdict,
+            "search": search,
+            "certificate": self.certificates,
+            **improved_fields(self.sharpest, self.best, self.bracket),
+        }
+
+    def _draw(self) -> Figure:
+        if self.bracket is None:
+            raise InputError("a proof is drawn over the values of a parameter: give over, as in over='K=1:16'")
+        return bracket_figure(self.proof.statement, self.bracket)
+
+    def _repr_html_(self) -> str:
+        return Result._repr_html_(self) if self.bracket is None else super()._repr_html_()
 
 
 def prove(
@@ -90,6 +125,11 @@ def prove(
     evaluations: int = 300,
     seed: int = 0,
     certificate: str | Path | None = None,
+    coq: str | Path | None = None,
+    sharpest: bool = False,
+    best: str | None = None,
+    over: str | None = None,
+    potential: str = "",
     parameters: Parameters | None = None,
     **named: Parameter,
 ) -> ProveResult:
@@ -100,25 +140,43 @@ def prove(
     are all that is known of them. A semidefinite program finds a potential and multipliers, which are rounded to
     fractions, so that the verdict is one of exact arithmetic. Numbers that are not given are of order 1; decimals are
     taken as they are written. ``evaluations`` instances of any numbers are then searched for a violation, 0 for none: a
-    theorem that is wrong elsewhere only is REFUTED so. ``certificate`` is a file for what was found. Raises
-    `InputError` for statements that are not in reach, such as those of methods that compress or mix on a graph, and
-    where a condition is broken.
+    theorem that is wrong elsewhere only is REFUTED so. ``certificate`` is a file for `recheck.py` of every claim that
+    makes up the proof, ``coq`` one of lemmas for Coq (``.v``). ``sharpest`` finds for each term of the right side the
+    smallest factor that is proved, the other terms as they are; ``best``, a parameter such as a step size, its value
+    with the smallest proved bound; ``over``, such as ``"K=1:16"``, what is proved along a range beside the worst
+    instances that are known there, of which the result draws a picture. ``potential`` is one of your
+    own, to be checked, such as ``"gap + 3/8*(x - before)**2"``. Raises `InputError` for statements that are
+    not in reach, such as those of methods that compress or mix on a graph, and where a condition is broken.
 
     >>> import ratecheck as rc
     >>> found = rc.prove("pfl/theorem-3.7", n=10, m=3, K=2, T=40, evaluations=0)
     >>> found.proof.verdict, found.proof.factor < 1/3
     ('PROVED', True)
     """
+    targets = ProofFiles.of(certificate, coq)
     wanted = one(statement)
     check_expectations(wanted, "prove")
+    given = numbers(parameters, named, wanted.vocabulary)
+    axes = read_axes([wanted], [over] if over else [], points=_POINTS)
     with progress("looking for a proof"):
-        proof = found_proof(wanted, numbers(parameters, named, wanted.vocabulary))
-    result = ProveResult(proof, _searched(wanted, evaluations, seed))
-    if certificate is None or proof.factor is None:
+        proof = found_proof(wanted, given, potential=potential)
+    basic, kept = words.basic(wanted), {"T": proof.values["T"], **words.basic_names(wanted, given)}
+    result = ProveResult(
+        proof,
+        _searched(wanted, evaluations, seed),
+        sharpest=tuple(sharper_terms(basic, proof.values)) if sharpest else (),
+        best=None if best is None else best_value(basic, kept, _basic_name(wanted, best)),
+        bracket=None if not axes else bracket(basic, kept, axes[0], [_basic_name(wanted, n) for n in axes[0].names]),
+    )
+    if not targets.wanted or proof.factor is None:
         return result
     with result.kept():
-        files.save(Path(certificate), json.dumps(result.certificate, indent=1) + "\n")
-    return ProveResult(proof, result.search, str(certificate))
+        return dataclasses.replace(result, certificates=targets.save(answered(proof)))
+
+
+def _basic_name(statement: Statement, name: str) -> str:
+    """The name of a parameter in the basic vocabulary."""
+    return next(iter(words.basic_names(statement, {name: 1.0})))
 
 
 def _searched(statement: Statement, evaluations: int, seed: int) -> Falsified | None:

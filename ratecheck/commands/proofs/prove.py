@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import click
 
 from ratecheck.api.proofs.prove import prove
-from ratecheck.commands.arguments import json_option, key_argument, parse_values, print_result, values_argument
+from ratecheck.api.result import target
+from ratecheck.commands.arguments import (
+    coq_option,
+    json_option,
+    key_argument,
+    parse_values,
+    print_and_save,
+    values_argument,
+)
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
+from ratecheck.errors import InputError
 
 
 @click.command(name="prove")
@@ -16,10 +28,27 @@ from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
     "--evaluations", default=300, show_default=True, help="Search so many instances for a violation; 0 for none."
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search.")
-@click.option("--certificate", metavar="FILE", help="Write what was proved to FILE, as exact data (.json).")
+@click.option("--certificate", metavar="FILE.json", help="Write the proof to a file that recheck.py checks.")
+@coq_option
+@click.option("--sharpest", is_flag=True, help="The smallest proved factor of each term, the others as they are.")
+@click.option("--best", metavar="NAME", help="The value of a parameter, such as a step size, with the smallest bound.")
+@click.option("--over", metavar="NAME=LOW:HIGH[:POINTS]", help="What is proved and found along a range.")
+@click.option("--potential", default="", metavar="FORMULA", help="Check this potential, as in 'gap + (x - before)**2'.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Draw --over: PNG, SVG or PDF.")
 @json_option
 def command(
-    key: str, assignments: tuple[str, ...], evaluations: int, seed: int, certificate: str | None, as_json: bool
+    key: str,
+    assignments: tuple[str, ...],
+    evaluations: int,
+    seed: int,
+    certificate: str | None,
+    coq: str | None,
+    sharpest: bool,
+    best: str | None,
+    over: str | None,
+    potential: str,
+    out: Path | None,
+    as_json: bool,
 ) -> int:
     """Prove statement KEY at given numbers from its method alone, by a potential that is found.
 
@@ -28,10 +57,22 @@ def command(
     any numbers: exit code 1 where an instance refutes KEY. Exit code 3 where no proof of the right side is found: that
     refutes nothing, and the smallest multiple of it that is proved is printed.
     """
+    file = target(out)
+    if file is not None and over is None:
+        raise InputError("--out draws what --over varies: give --over, as in --over K=1:16")
     found = prove(
-        key, evaluations=evaluations, seed=seed, certificate=certificate, parameters=parse_values(assignments)
+        key,
+        evaluations=evaluations,
+        seed=seed,
+        certificate=certificate,
+        coq=coq,
+        sharpest=sharpest,
+        best=best,
+        over=over,
+        potential=potential,
+        parameters=parse_values(assignments),
     )
-    print_result(found, as_json=as_json)
+    print_and_save(replace(found, file=file), as_json=as_json)
     if found.refuted:
         return FINDING
     return DONE if found.proved else OPEN

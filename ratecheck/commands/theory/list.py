@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.theory.catalogue import catalogue
+from ratecheck.api.theory.vocabulary import KINDS, vocabulary
 from ratecheck.commands.arguments import json_option, print_result
 
 
@@ -15,6 +16,11 @@ from ratecheck.commands.arguments import json_option, print_result
 def command(paper: str | None, summary: bool, as_json: bool) -> None:
     """List the statements of the catalogue, or of one PAPER, or of a file of your own.
 
+    'list methods' and 'list symbols' have the words of a theorem in one sentence.
+
     The summary counts a statement as repaired where it repairs another, and what is left out of the catalogue apart.
     """
+    if paper in KINDS and not summary:
+        print_result(vocabulary(paper), as_json=as_json)
+        return
     print_result(catalogue(paper, summary=summary), as_json=as_json)

@@ -47,7 +47,7 @@ class MomentEngine(Engine):
             return quantities.expect(setup, {*names}, progress=progress)
         found = lemmas.expect(setup, progress=progress)
         if missing := sorted(names - {*found.records}):
-            raise InputError(f"{setup.method.name} lacks the step sizes of which {', '.join(missing)} are made")
+            raise InputError(f"{setup.method.spoken} lacks the step sizes of which {', '.join(missing)} are made")
         return found
 
 
@@ -63,7 +63,7 @@ def _between_rounds(setup: Setup, names: frozenset[str], progress: Progress | No
     recorded = {*setup.algorithm.recorded, "f", "gap", "distance2"}
     if not all(each in recorded or each.partition(":")[0] in _BETWEEN for each in asked.values()):
         raise InputError(
-            f"{setup.method.name} {setup.algorithm.beyond}, and nothing is known inside a round: it records "
+            f"{setup.method.spoken} {setup.algorithm.beyond}, and nothing is known inside a round: it records "
             f"{', '.join(setup.algorithm.recorded)}, f, gap and distance2, and how these change from round to round"
         )
     changes = {each for each in asked.values() if each not in recorded}

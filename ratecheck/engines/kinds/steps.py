@@ -84,4 +84,4 @@ def _unrecorded(setup: Setup, wanted: Wanted) -> str:
     reason = f"the step engine does not record {missing}, only {listed}"
     if setup.algorithm.linear:
         return f"{reason}: use a quadratic problem, engine=exact"
-    return f"{reason}; no other engine runs {setup.method.name}, which is not linear: state it in these"
+    return f"{reason}; no other engine runs {setup.method.spoken}, which is not linear: state it in these"

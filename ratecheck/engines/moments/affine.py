@@ -10,7 +10,7 @@ loses no digits, the K steps are composed as I + change, and the change alone is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -144,9 +144,38 @@ class AffineRounds:
         error[:size, :size] = 4 * _EPS * np.abs(own)
         error[:size, self.local.first] += steep @ (4 * _EPS * np.abs(self.M[i]) + self.M_error[i])
         error[:size, size] = steep @ (4 * _EPS * np.abs(self.c[i]) + self.c_error[i])
+        # All answers with a sample have the same noise.
+        shaken = gradient.copy()
+        for rows, at, sampled, table in self._further(i, k):
+            step[:size, at] += table @ self.M[i][rows]
+            step[:size, size] -= table @ self.c[i][rows]
+            steep = np.abs(table)
+            error[:size, at] += steep @ (4 * _EPS * np.abs(self.M[i][rows]) + self.M_error[i][rows])
+            error[:size, size] += steep @ (4 * _EPS * np.abs(self.c[i][rows]) + self.c_error[i][rows])
+            shaken[:, rows] += sampled * table
         noise = np.zeros((size + 1, size + 1))
-        noise[:size, :size] = (gradient * self.setup.noise**2) @ gradient.T
+        noise[:size, :size] = (shaken * self.setup.noise**2) @ shaken.T
         return step, noise, error
+
+    def _further(self, i: int, k: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], bool, Array]]:
+        """Gradients at other points in step k: coordinates, positions of the point, if sampled, their coefficients.
+
+        The point is that of the step with another variable in the place of the first one of its block.
+        """
+        algorithm, slots = self.setup.algorithm, self.setup.maps.local.slots
+        columns = dict.fromkeys(algorithm.blocks, slots)
+        for each in algorithm.blocks:
+            columns[each] += 1
+        for name, answer in algorithm.also.items():
+            where = algorithm.answers[name]
+            block = algorithm.blocks.index(where)
+            only = Layout(Counts(tuple(int(each == where) for each in algorithm.blocks)), self.local.sizes)
+            slot = [each for each, there in algorithm.local.items() if there == where].index(answer.at)
+            at, rows = self.local.first, self.point.variable(block, 0)
+            at[np.isin(at, self.local.variable(block, 0))] = self.local.variable(block, slot)
+            table = self._matrix("changes", i, self.local, only, part=k, column=columns[where])
+            columns[where] += 1
+            yield rows, at, answer.kind.sampled, table
 
     def _gradient(self, i: int, k: int = 0) -> Array:
         """The oracle's contribution to the local variables in step k."""
@@ -279,7 +308,8 @@ class AffineRounds:
             means.append(from_point @ point + from_gradient @ (M @ point - c))
             size = (np.abs(M) + self.M_error[i] / _EPS) @ np.abs(point) + np.abs(c) + self.c_error[i] / _EPS
             sizes.append(np.abs(from_point) @ np.abs(point) + np.abs(from_gradient) @ size)
-            roots.append(from_gradient * (setup.noise / np.sqrt(setup.local_steps[i])))
+            steps = np.inf if setup.algorithm.full_start else setup.local_steps[i]
+            roots.append(from_gradient * (setup.noise / np.sqrt(steps)))
         table = self._tables.start_server()
         server_point = self.server.expand(table, self.point)
         server_clients = self.server.expand(table, self.client, column=1)

@@ -69,7 +69,7 @@ class CoefficientReader:
         rate = 2 * (once - read(setup.parameters(i, delay=2.0)))
         fixed = once - rate
         if not np.all(read(setup.parameters(i, delay=4.0)) == fixed + rate / 4):
-            raise MethodError(f"{setup.method.name}: begin is not affine in 1/delay")
+            raise MethodError(f"{setup.method.spoken}: begin is not affine in 1/delay")
         return np.stack([fixed, rate])
 
     def _changes(self, i: int) -> Array:
@@ -79,7 +79,7 @@ class CoefficientReader:
             return _floats(_less_identity(read(setup.parameters(i, weight=float(weights[0])))))[None]
         fixed, once, many = (read(setup.parameters(i, weight=w)) for w in (0.0, 1.0, 4.0))
         if not np.all(many == fixed + 4 * (once - fixed)):
-            raise MethodError(f"{setup.method.name}: step is not affine in the weight")
+            raise MethodError(f"{setup.method.spoken}: step is not affine in the weight")
         return _floats(_less_identity(fixed)) + weights[:, None, None, None] * _floats(once - fixed)
 
     def aggregate(self, participants: int) -> Array:

@@ -61,6 +61,8 @@ def check_affine(setup: Setup) -> None:
     check_clients(setup)
     check_linear(setup, "the exact engine")
     check_affine_gradients(setup)
+    if setup.algorithm.steps_per_sample > 1 and setup.noise.any():
+        raise InputError(f"{setup.method.name} {setup.algorithm.beyond}, which have one noise then: use engine=step")
     fixed = setup.trace.deterministic
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
         raise InputError(
@@ -81,11 +83,11 @@ def check_exact(setup: Setup) -> None:
         )
     if setup.algorithm.compressed and not law.uniform:
         raise InputError(
-            f"{setup.method.name} compresses at random, which the exact engine follows for uniform sampling and given "
-            "participants: use engine=step"
+            f"{setup.method.spoken} compresses at random, which the exact engine follows for uniform sampling and "
+            "given participants: use engine=step"
         )
     if setup.algorithm.uses_delay:
-        raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
+        raise InputError(f"{setup.method.spoken} depends on delays, here random: draw a trace, or use engine=step")
 
 
 # The libraries of linear algebra that were found, with the number of modules that were loaded then.
@@ -648,7 +650,7 @@ class Moments:
         )
         if name not in group:
             known = ", ".join({**algorithm.server, **algorithm.client})
-            raise InputError(f"{self.setup.method.name} has no variable {name!r}, only {known}")
+            raise InputError(f"{self.setup.method.spoken} has no variable {name!r}, only {known}")
         block = algorithm.blocks.index(group[name])
         slot = [each for each, where in group.items() if where == group[name]].index(name)
         at = offset + layout.variable(block, slot)
@@ -685,6 +687,8 @@ class Moments:
 
 def client_by_client(setup: Setup) -> Moments:
     """The recursion of a run that was checked."""
+    if setup.algorithm.coin is not None:
+        return CoinMoments(setup)
     return VaryingMoments(setup) if setup.algorithm.varying else Moments(setup)
 
 
@@ -704,6 +708,41 @@ class VaryingMoments(Moments):
         self.rounds_of = AffineRounds(self.setup.at(t))
         self._maps.clear()
         return super().round_map(t)
+
+
+class CoinMoments(Moments):
+    """The recursion where a coin is tossed in every round: the map of a round is the mixture of those of both sides.
+
+    The start and what is recorded do not depend on it.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup.tossed(1.0).at(0))
+        self._sides: list[tuple[float, Moments]] = []
+        # By the identities of the maps, which are kept beside their mixture.
+        self._mixtures: dict[tuple[int, ...], tuple[list[tuple[float, RoundMap]], RoundMap]] = {}
+        for probability, coin in ((setup.chance, 1.0), (1 - setup.chance, 0.0)):
+            if probability:
+                kind = VaryingMoments if setup.algorithm.varying else Moments
+                self._sides.append((probability, kind(setup.tossed(coin))))
+
+    @property
+    def constant(self) -> bool:
+        """As it is of both sides."""
+        return self._sides[0][1].constant
+
+    def round_map(self, t: int) -> RoundMap:
+        """The mixture of the maps of round t; call in order of t."""
+        maps = [(probability, side.round_map(t)) for probability, side in self._sides]
+        if len(maps) == 1:
+            return maps[0][1]
+        key = tuple(id(each) for _, each in maps)
+        if key not in self._mixtures:
+            inside = [replace(part, weight=q * part.weight) for q, each in maps for part in each.fluctuations]
+            if len(self._mixtures) == _KEPT_MAPS:
+                self._mixtures.clear()
+            self._mixtures[key] = maps, mixture(maps, inside)
+        return self._mixtures[key][1]
 
 
 def count_probabilities(p: Array) -> Array:

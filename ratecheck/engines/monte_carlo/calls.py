@@ -164,7 +164,12 @@ class Calls:
     def _agree(self, name: str, by_row: tuple[str, ...], *, several: bool, server: bool) -> bool:
         """Whether all rows are the same to the last bit in both ways, in the first, a middle and the last round."""
         setup = self._setup
-        tried = {"delay": np.array(_DELAYS), "weight": _spread(np.unique(setup.weights)), "m": _participants(setup)}
+        tried = {
+            "coin": np.array([0.0, 1.0]),
+            "delay": np.array(_DELAYS),
+            "weight": _spread(np.unique(setup.weights)),
+            "m": _participants(setup),
+        }
         chosen = _spread(np.arange(len(self._firsts))) if several else np.zeros(1, dtype=np.int64)
         most = max(len(chosen), *(len(tried[each]) for each in by_row), 2)
         rows = np.repeat(np.arange(most), len(_SIZES))

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import record_arrays
 from ratecheck.engines.monte_carlo.calls import Calls
+from ratecheck.engines.monte_carlo.further import Further
 from ratecheck.engines.monte_carlo.rows import ClientRows, Integers, Keys, everybody, split
 from ratecheck.engines.monte_carlo.sources import source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.clients import add_rows, kept_rows, mix_clients
-from ratecheck.kernels.random import mixing_rounds, stream_keys
+from ratecheck.kernels.random import COIN, mixing_rounds, stream_keys, toss
 
 Arrays = dict[str, Array]
 Members = NDArray[np.bool_]
@@ -57,7 +58,7 @@ class OwnRounds:
         if setup.trace.selected:
             why = "is followed by calls" if setup.algorithm.linear else "is not linear"
             raise InputError(
-                f"{setup.method.name} {why}: clients that are selected by their gradients are followed in compiled "
+                f"{setup.method.spoken} {why}: clients that are selected by their gradients are followed in compiled "
                 "rounds of linear methods only"
             )
         setup = setup.at(0)
@@ -66,6 +67,7 @@ class OwnRounds:
             source(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
         self.records = record_arrays(self.plan)
+        self.further = Further(setup, self.source, self.places)
 
     def run(self, keys: Keys, report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
@@ -148,6 +150,7 @@ class _Block:
         self.shared, self.setup, self.calls, self.keys, self.report = shared, shared.setup, shared.calls, keys, report
         setup, (n, self.lanes) = shared.setup, (shared.setup.problem.n, keys.shape[1])
         self.nudge = _Nudge(self.lanes, shared.every) if shared.every else None
+        self.coins: Array | None = None
         self.most = max(1, _ENTRIES // max(1, setup.problem.d))
         self.last = np.full((n, self.lanes), -1) if setup.algorithm.uses_delay else None
         maps, d = setup.maps, setup.problem.d
@@ -158,7 +161,8 @@ class _Block:
     def _start(self) -> None:
         """The state before round 0."""
         setup, calls, n = self.setup, self.calls, self.setup.problem.n
-        mean = np.ascontiguousarray(self.shared.source.start(setup.local_steps, setup.point, self.keys))
+        source = self.shared.source.exact() if setup.algorithm.full_start else self.shared.source
+        mean = np.ascontiguousarray(source.start(setup.local_steps, setup.point, self.keys))
         everyone = everybody(n, self.keys)
         point = self.shared.by_block(np.repeat(setup.point, self.lanes, axis=0))
         gradient = self.shared.by_block(mean.reshape(n * self.lanes, -1))
@@ -177,6 +181,7 @@ class _Block:
         setup = self.setup
         sizes = setup.sizes
         total = {name: np.zeros((self.lanes, sizes[block])) for name, block in setup.algorithm.message.items()}
+        self.coins = self._toss(t)
         parts = self._everybody if mask.all() else split(mask, self.keys, self.most)
         for rows in parts:
             self._local(t, rows, total)
@@ -184,22 +189,35 @@ class _Block:
             self._mix(t)
         self._aggregate(t, total, mask.sum(axis=0))
 
+    def _toss(self, t: int) -> Array | None:
+        """The coins of round t (replicates,), None for methods without one."""
+        if self.setup.algorithm.coin is None:
+            return None
+        heads = np.empty(self.lanes, dtype=np.bool_)
+        toss(COIN, self.keys, t, self.setup.chance * 2.0**32, heads)
+        return heads.astype(float)
+
+    def _coin(self, lanes: Integers | slice) -> dict[str, Array]:
+        """The coins of rows in these replicates, by the name under which functions find them."""
+        return {} if self.coins is None else {"coin": self.coins[lanes]}
+
     def _local(self, t: int, rows: ClientRows, total: Arrays) -> None:
         """The local steps of some clients in round t; their messages are added to ``total``."""
         calls, clients = self.calls, rows.by_row
         places = self._places(rows)
         before = {name: array[places] for name, array in self.clients.items()}
         server = {name: np.take(array, rows.lanes, axis=0) for name, array in self.server.items()}
-        delays = {}
+        coin = self._coin(rows.lanes)
+        values = dict(coin)
         if self.last is not None:
-            delays["delay"] = (t - self.last[clients, rows.lanes]).astype(float)
+            values["delay"] = (t - self.last[clients, rows.lanes]).astype(float)
             self.last[clients, rows.lanes] = t
-        (local,) = calls.by_clients("begin", t, (server, before), clients, delays)
+        (local,) = calls.by_clients("begin", t, (server, before), clients, values)
         local = self._steps(t, rows, local)
-        after, message = calls.by_clients("finish", t, (server, before, local), clients)
+        after, message = calls.by_clients("finish", t, (server, before, local), clients, coin)
         if self.setup.algorithm.compressed:
             message = self._compressed(t, rows, message)
-            (after,) = calls.by_clients("sent", t, (after, message), clients)
+            (after,) = calls.by_clients("sent", t, (after, message), clients, coin)
         # Messages first, and copies of all before any is written to: they may be what client variables were.
         for name, array in message.items():
             add_rows(array, rows.lanes, total[name])
@@ -230,9 +248,8 @@ class _Block:
                     ended[name][places[~kept]] = array[~kept]
                 local, places = {name: array[kept] for name, array in local.items()}, places[kept]
             gradient = self._gradient(t, k, here, local)
-            (local,) = self.calls.by_clients(
-                "step", t, (local, gradient), here.by_row, {"weight": self._weight(k, here)}
-            )
+            values = {"weight": self._weight(k, here), **self._coin(here.lanes)}
+            (local,) = self.calls.by_clients("step", t, (local, gradient), here.by_row, values)
         if ended is None or places is None:
             return local
         for name, array in local.items():
@@ -247,7 +264,9 @@ class _Block:
         return np.repeat(weights[rows.clients, min(k, weights.shape[1] - 1)], rows.counts)
 
     def _gradient(self, t: int, k: int, rows: ClientRows, local: Arrays) -> Arrays:
-        """The oracle's answers at the first local variables."""
+        """The oracle's answers in local step k of round t: at the first local variables, and what is evaluated also."""
+        # Steps of one sample have the number of the first of them.
+        k -= k % self.setup.algorithm.steps_per_sample
         d, points = self.setup.problem.d, self.shared.points
         if len(points) == 1 and points[0][1:] == (0, d):
             x = local[points[0][0]]
@@ -256,9 +275,13 @@ class _Block:
             for name, first, last in points:
                 x[:, first:last] = local[name]
         if self.nudge is None:
-            return self.shared.by_block(self.shared.source.answers(rows, t, k, x))
-        x, move = self.nudge.moved(x, rows)
-        return self.shared.by_block(move(self.shared.source.answers(rows, t, k, x)))
+            found = self.shared.by_block(self.shared.source.answers(rows, t, k, x))
+        else:
+            x, move = self.nudge.moved(x, rows)
+            found = self.shared.by_block(move(self.shared.source.answers(rows, t, k, x)))
+        if self.setup.algorithm.also:
+            found.update(self.shared.further.answers(rows, t, k, x, local, self.nudge))
+        return found
 
     def _compressed(self, t: int, rows: ClientRows, message: Arrays) -> Arrays:
         """The messages of the clients in round t: each coordinate of what is compressed with probability q, over q."""
@@ -290,13 +313,14 @@ class _Block:
         idle = participants == 0
         m = np.maximum(participants, 1)
         if not (algorithm.averages and idle.any()):
-            (found,) = self.calls.by_server("aggregate", t, (server, total), {"m": m})
+            values = {"m": m, **self._coin(slice(None))}
+            (found,) = self.calls.by_server("aggregate", t, (server, total), values)
         elif idle.all():
             return
         else:
             busy = ~idle
             arguments = tuple({name: array[busy] for name, array in group.items()} for group in (server, total))
-            (new,) = self.calls.by_server("aggregate", t, arguments, {"m": m[busy]})
+            (new,) = self.calls.by_server("aggregate", t, arguments, {"m": m[busy], **self._coin(busy)})
             found = {name: array.copy() for name, array in server.items()}
             for name, array in new.items():
                 found[name][busy] = array

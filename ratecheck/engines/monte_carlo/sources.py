@@ -11,8 +11,10 @@ from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import oracle
 from ratecheck.engines.monte_carlo.rows import ClientRows, everybody
 from ratecheck.engines.setup import Setup
-from ratecheck.kernels.clients import add_rows, answer_rows
-from ratecheck.kernels.oracle import Oracle
+from ratecheck.errors import InputError
+from ratecheck.kernels.clients import add_rows, answer_rows, value_rows
+from ratecheck.kernels.constants import GAUSSIAN
+from ratecheck.kernels.oracle import AFFINE, PROXIMAL, SAMPLED, Oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import MEANS, VALUES, Records, record_round
 from ratecheck.kernels.rounds import start_gradients
@@ -28,6 +30,12 @@ class AnswerSource(Protocol):
 
     def answers(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
         """The clients' answers at x in local step k of round t, an array of its own."""
+
+    def values(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
+        """The clients' values at x (rows,), on the samples of local step k of round t; of additive noise without."""
+
+    def exact(self) -> AnswerSource:
+        """The oracle over all data and without noise."""
 
     def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
         """The mean of each client's first answers at its row of point (n, d), (n, lanes, d)."""
@@ -49,7 +57,7 @@ class _Noisy:
 
     def __init__(self, source: _Compiled | _Called, law: NoiseLaw, scale: Array) -> None:
         self._source, self._law, self._scale = source, law, scale
-        self.record = source.record
+        self.record, self.values, self.exact = source.record, source.values, source.exact
 
     def answers(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
         out = self._source.answers(rows, t, k, x)
@@ -57,15 +65,7 @@ class _Noisy:
         return out
 
     def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
-        (n, d), lanes = point.shape, keys.shape[1]
-        mean, here = np.zeros((n * lanes, d)), everybody(n, keys)
-        places = np.arange(n * lanes)
-        for k in range(int(steps.max())):
-            if (done := steps[here.clients] <= k).any():
-                here, kept = here.only(~done)
-                places = places[kept]
-            mean[places] += self.answers(here, BEFORE_FIRST_ROUND, k, point[here.by_row]) / steps[here.by_row, None]
-        return mean.reshape(n, lanes, d)
+        return _start(self, steps, point, keys)
 
 
 class _Compiled:
@@ -76,6 +76,18 @@ class _Compiled:
         out = np.empty_like(x)
         answer_rows(self._oracle, rows.clients, rows.firsts, rows.keys, t, k, x, out)
         return out
+
+    def values(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
+        if self._oracle.kind in (PROXIMAL, SAMPLED):
+            raise InputError("values of f_i are not evaluated where the oracle is no gradient or its samples are signs")
+        out = np.empty(len(x))
+        value_rows(self._oracle, rows.clients, rows.firsts, rows.keys, t, k, x, out)
+        return out
+
+    def exact(self) -> AnswerSource:
+        found = self._oracle
+        kind = AFFINE if found.kind == SAMPLED else found.kind
+        return _Compiled(found._replace(kind=kind, batch=0, noise=np.zeros_like(found.noise), law=GAUSSIAN))
 
     def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
         mean = np.zeros((*point.shape, keys.shape[1]))
@@ -114,6 +126,21 @@ class _Called:
         points[places] = x
         found = self._oracle.gradients_at(rows.clients, np.ascontiguousarray(points.swapaxes(1, 2)))
         return np.ascontiguousarray(found.swapaxes(1, 2)[places])
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def values(self, rows: ClientRows, t: int, k: int, x: Array) -> Array:
+        del t, k
+        out = np.empty(len(x))
+        for i, first, last in zip(rows.clients.tolist(), rows.firsts[:-1], rows.firsts[1:], strict=True):
+            point = np.ascontiguousarray(x[first:last].T)
+            out[first:last] = self._oracle.values_at(np.array([i]), point[None])[0]
+        return out
+
+    def exact(self) -> AnswerSource:
+        return self
+
+    def start(self, steps: Integers, point: Array, keys: Keys) -> Array:
+        return _start(self, steps, point, keys)
 
     @np.errstate(over="ignore", invalid="ignore")
     def record(self, records: Records, starts: Integers, server: Array, client: Array, record: Array) -> None:
@@ -169,3 +196,16 @@ def _over_clients(array: Array) -> Array:
     total = np.zeros((1, array[0].size))
     add_rows(np.ascontiguousarray(array).reshape(len(array), -1), np.zeros(len(array), dtype=np.int64), total)
     return total.reshape(array.shape[1:])
+
+
+def _start(source: AnswerSource, steps: Integers, point: Array, keys: Keys) -> Array:
+    """The mean of each client's first answers at its row of point (n, d), (n, lanes, d)."""
+    (n, d), lanes = point.shape, keys.shape[1]
+    mean, here = np.zeros((n * lanes, d)), everybody(n, keys)
+    places = np.arange(n * lanes)
+    for k in range(int(steps.max())):
+        if (done := steps[here.clients] <= k).any():
+            here, kept = here.only(~done)
+            places = places[kept]
+        mean[places] += source.answers(here, BEFORE_FIRST_ROUND, k, point[here.by_row]) / steps[here.by_row, None]
+    return mean.reshape(n, lanes, d)

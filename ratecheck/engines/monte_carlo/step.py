@@ -110,7 +110,8 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    in_kernel = setup.algorithm.linear and setup.problem.compiled and setup.law.compiled and fits(setup)
+    tabled = setup.algorithm.linear and not setup.algorithm.asks_more
+    in_kernel = tabled and setup.problem.compiled and setup.law.compiled and fits(setup)
     runner = kernel or (prepared(StepKernel, setup, setup.method.full, setup.mixes) if in_kernel else OwnRounds(setup))
 
     def work(block: int) -> Array:
@@ -143,7 +144,7 @@ class StepKernel:
         )
         self.records = record_arrays(self.plan)
         if not fits(setup):
-            raise InputError(f"{setup.method.name}: more than {SLOTS} local variables in a block are not simulated")
+            raise InputError(f"{setup.method.spoken}: more than {SLOTS} local variables in a block are not simulated")
         maps, starts, (kinds, kind) = setup.maps, setup.starts, setup.kinds
         tables, varies = RoundTables.of(setup), bool(setup.algorithm.varying)
         self.start_client = maps.many("start_client", setup.of_clients(kinds))[kind]

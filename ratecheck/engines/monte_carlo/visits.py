@@ -40,7 +40,7 @@ class LocalMaps:
         n, blocks = setup.problem.n, setup.block_of
         begins = [setup.begin(i) for i in range(n)]
         if any(delayed.any() for _, delayed in begins):
-            raise InputError(f"{setup.method.name} depends on delays, which are not followed here")
+            raise InputError(f"{setup.method.spoken} depends on delays, which are not followed here")
         steps = [setup.steps(i)[:, blocks] for i in range(n)]
         longest = max(len(table) for table in steps)
         # After its last entry a table goes on as it is.
@@ -123,7 +123,7 @@ def box(setup: Setup) -> Array:
     step = steps.step(0)
     moving = (step[:, :, 1:] != np.eye(step.shape[2], step.shape[3])[1:]).any(axis=3)
     if step[:, :, 0, 1:-1][moving].any():
-        raise InputError(f"a local iterate of {setup.method.name} depends on others that move in the round")
+        raise InputError(f"a local iterate of {setup.method.spoken} depends on others that move in the round")
     first, others, answer = step[:, :, 0, 0], step[:, :, 0, 1:-1], step[:, :, 0, -1]
     factor = first + answer * np.diagonal(M, axis1=1, axis2=2)
     extremes = sorted({0, min(1, setup.K - 1), max(0, setup.K - 2), setup.K - 1})
@@ -144,7 +144,7 @@ def _recorded(setup: Setup) -> NDArray[np.int64]:
     servers = setup.maps.server.slots
     slots = [slot + servers * (group == "client") for group, slot in setup.maps.point()]
     if any(slot < 0 and size for slot, size in zip(slots, setup.sizes.values(), strict=True)):
-        raise InputError(f"{setup.method.name} records nothing of some variables")
+        raise InputError(f"{setup.method.spoken} records nothing of some variables")
     here = np.array(slots, dtype=np.int64)[setup.block_of]
     return np.broadcast_to(here, (setup.problem.n, 1, len(here)))
 

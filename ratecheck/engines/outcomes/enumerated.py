@@ -52,7 +52,7 @@ def outcomes(setup: Setup) -> int:
 def check(setup: Setup) -> None:
     """Raise `InputError` where there are too many outcomes to follow."""
     if not setup.algorithm.tabled:
-        raise InputError(f"outcomes are followed for linear methods without a graph, and {setup.method.name} is none")
+        raise InputError(f"outcomes are followed for linear methods without a graph, and {setup.method.spoken} is none")
     largest = LARGEST if setup.problem.n * setup.K * setup.problem.d * LARGEST < _ENTRIES else LARGEST // 16
     if outcomes(setup) > largest:
         raise InputError(
@@ -134,7 +134,7 @@ class _EnumeratedRun:
         self.finishes = np.stack([setup.finish(i)[blocks] for i in range(n)])
         starts = np.stack([setup.start_client(i)[blocks] for i in range(n)])
         if starts[..., 1].any():
-            raise InputError(f"{setup.method.name} starts with a sample, whose outcomes are not followed")
+            raise InputError(f"{setup.method.spoken} starts with a sample, whose outcomes are not followed")
         client = np.einsum("idc,id->icd", starts[..., 0], setup.point)
         table = setup.maps.start_server(setup.parameters())[blocks]
         server = table[:, :, 0].T * setup.point[0] + np.einsum("dsc,cd->sd", table[:, :, 1:], client.mean(axis=0))

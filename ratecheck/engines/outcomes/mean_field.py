@@ -31,7 +31,7 @@ def check(setup: Setup) -> None:
     if setup.problem.equal_clients is None:
         raise InputError(f"the mean of a round is followed of equal clients, which a {setup.problem.kind} has not")
     if not without_memory(setup.algorithm):
-        raise InputError(f"{setup.method.name} with noise on functions that are not quadratic is not followed")
+        raise InputError(f"{setup.method.spoken} with noise on functions that are not quadratic is not followed")
     if setup.trace.rate != 1:
         raise InputError("noise on functions that are not quadratic is followed where everybody takes part")
     if not setup.alike:

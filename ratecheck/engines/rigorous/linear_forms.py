@@ -29,9 +29,9 @@ def exact_parameters(
     not all that there is to one.
     """
     if method.algorithm.varying:
-        raise UndecidedError(f"{method.name} has other coefficients in every round, and is not followed rigorously")
+        raise UndecidedError(f"{method.spoken} has other coefficients in every round, and is not followed rigorously")
     if method.algorithm.beyond:
-        raise UndecidedError(f"{method.name} {method.algorithm.beyond}, and is not followed rigorously")
+        raise UndecidedError(f"{method.spoken} {method.algorithm.beyond}, and is not followed rigorously")
     # Defaults are functions of n, exact on an exact n.
     given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
     sizes = {**given, **method.fixed, **step_sizes}

@@ -190,7 +190,7 @@ class MeanFieldRun(ExactRun):
         equal = cls.form(problem)
         assert equal is not None
         if not without_memory(method.algorithm):
-            raise UndecidedError(f"{method.name} with noise on functions that are not quadratic is not followed")
+            raise UndecidedError(f"{method.spoken} with noise on functions that are not quadratic is not followed")
         if trace.rate != 1:
             raise UndecidedError("sampled clients on functions that are not quadratic are not followed")
         few = all_outcomes(problem.n, K, T)

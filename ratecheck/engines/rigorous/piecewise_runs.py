@@ -88,7 +88,7 @@ class PiecewiseRun(ExactRun):
         if any(level != 0 for level in noise.values()) or trace.fixed(T) is None:
             raise UndecidedError("a random run on functions that are not quadratic is not followed rigorously")
         if not algorithm.asks_gradients or algorithm.projects:
-            raise UndecidedError(f"{method.name} on functions that are not quadratic is not followed rigorously")
+            raise UndecidedError(f"{method.spoken} on functions that are not quadratic is not followed rigorously")
         if problem.n * K * T * problem.d > _MOST_GRADIENTS:
             raise UndecidedError(f"more than {_MOST_GRADIENTS} gradients are not followed rigorously")
         x0 = start.get("x0")

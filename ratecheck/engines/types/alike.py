@@ -71,7 +71,7 @@ def types(setup: Setup) -> list[Members] | None:
 def of_slopes(setup: Setup) -> bool:
     """Whether clients of one Hessian differ in slopes alone, and quantities are means over the clients."""
     problem, algorithm = setup.problem, setup.algorithm
-    if problem.quadratic is None or algorithm.oracle != algorithm.record_oracle:
+    if problem.quadratic is None or algorithm.oracle != algorithm.record_oracle or algorithm.asks_more:
         return False
     stepped = all(block in algorithm.local.values() for block, size in setup.sizes.items() if size)
     # Personal minimisers differ from client to client.

@@ -41,9 +41,14 @@ def check(setup: Setup) -> None:
     n, S = setup.problem.n, setup.trace.partition
     if S is None:
         raise InputError("orders are followed where blocks partition the clients in every epoch: use engine=step")
-    for what, found in (("depends on delays", setup.algorithm.uses_delay), ("varies", bool(setup.algorithm.varying))):
+    memory = {
+        "depends on delays": setup.algorithm.uses_delay,
+        "varies": bool(setup.algorithm.varying),
+        "tosses a coin in every round": setup.algorithm.coin is not None,
+    }
+    for what, found in memory.items():
         if found:
-            raise InputError(f"{setup.method.name} {what}, and orders are drawn at random: use engine=step")
+            raise InputError(f"{setup.method.spoken} {what}, and orders are drawn at random: use engine=step")
     pairs = sum(math.comb(n, done) * math.comb(n - done, S) for done in range(0, n, S))
     if pairs > _MOST_PAIRS:
         raise InputError(

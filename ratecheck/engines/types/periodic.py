@@ -85,7 +85,7 @@ def _check(setup: Setup) -> None:
     check_exact(setup)
     if what := setup.algorithm.beyond:
         raise InputError(
-            f"{setup.method.name} {what}, and its clients are not taken together: use exact, round by round"
+            f"{setup.method.spoken} {what}, and its clients are not taken together: use exact, round by round"
         )
     check_alike(setup.algorithm, "squaring over rounds")
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):

@@ -79,7 +79,7 @@ def check(setup: Setup) -> None:
             "types: for others use its full()"
         )
     if setup.algorithm.uses_delay:
-        raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, and use full()")
+        raise InputError(f"{setup.method.spoken} depends on delays, here random: draw a trace, and use full()")
     law.match(subsets=lambda _: None, clients=lambda each: _check_clients(setup, each), sets=_refuse_sets)
 
 
@@ -89,12 +89,13 @@ def _check_clients(setup: Setup, law: Clients) -> None:
         return
     if (p != p[0]).any():
         raise InputError(
-            f"{setup.method.name} divides by how many clients take part: give all types one probability, or use full()"
+            f"{setup.method.spoken} divides by how many clients take part: give all types one probability, or use "
+            "full()"
         )
     if setup.problem.n > MOST_COUNTS:
         raise InputError(
-            f"{setup.method.name} divides by how many of n={setup.problem.n} clients take part, at most {MOST_COUNTS} "
-            "of which are gone through: use uniform sampling"
+            f"{setup.method.spoken} divides by how many of n={setup.problem.n} clients take part, at most "
+            f"{MOST_COUNTS} of which are gone through: use uniform sampling"
         )
 
 

@@ -41,7 +41,7 @@ class ModeRun:
     def __post_init__(self) -> None:
         algorithm = self.method.algorithm
         if algorithm.uses_delay or algorithm.bilevel or (self.probabilities and algorithm.averages):
-            raise InputError(f"{self.method.name}: its rounds are no fixed linear map")
+            raise InputError(f"{self.method.spoken}: its rounds are no fixed linear map")
 
     def averages(
         self, modes: Modes, weights: Mapping[str, float], *, start: float = 0.0, noise: float = 0.0

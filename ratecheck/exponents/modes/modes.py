@@ -194,7 +194,7 @@ def check_fixed_rounds(method: Method) -> None:
     """Raise `InputError` for a method whose rounds depend on delays or on how many take part, or are of two levels."""
     algorithm = method.algorithm
     if algorithm.uses_delay or algorithm.bilevel or algorithm.averages:
-        raise InputError(f"{method.name}: its rounds are no fixed linear map")
+        raise InputError(f"{method.spoken}: its rounds are no fixed linear map")
 
 
 def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:

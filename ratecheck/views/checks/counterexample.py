@@ -145,7 +145,12 @@ class WrittenCounterexample:
         silent = (name for name, some in self._levels.items() if not some)
         others = {*silent, *run.values(), *self.verdict.chosen, *self._stated, "delta"}
         names = [*(name for name in self._used if name not in others), *self.verdict.chosen]
-        return [each for name in names for each in self._equation(name, style)]
+        return [each for name in names if name not in self._implied for each in self._equation(name, style)]
+
+    @property
+    def _implied(self) -> set[str]:
+        """Symbols whose values the name of the method implies."""
+        return self.instance.statement.vocabulary.implied
 
     @property
     def _stated(self) -> list[str]:
@@ -156,7 +161,8 @@ class WrittenCounterexample:
     @property
     def _derived(self) -> list[str]:
         """The constants that the problem and the run are proved to have, but for those that are given."""
-        return [name for name in self.verdict.constants if name in self._numbers and name not in self.instance.given]
+        known = {*self.instance.given} | self._implied
+        return [name for name in self.verdict.constants if name in self._numbers and name not in known]
 
     @property
     def _beyond(self) -> list[str]:

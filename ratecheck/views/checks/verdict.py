@@ -115,7 +115,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 
 # How a round was chosen, where it is not the one with the least slack.
-_WHICH = {Over.LAST_ROUND: "the last one", Over.BEST_ROUND: "the best one"}
+_WHICH = {Over.LAST_ROUND: "the last one", Over.AFTER_ROUNDS: "that of x^T", Over.BEST_ROUND: "the best one"}
 
 
 def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
@@ -176,12 +176,13 @@ def _settings(verdict: Verdict) -> str:
     settings = set(vocabulary.run.values())
     # A number that a caller or a search may choose belongs to what is to be repeated.
     settings |= {q.name for q in vocabulary if q.role in (Role.SETTING, Role.FREE)}
+    settings -= vocabulary.implied
     ranges = {name: f"{least}..{most}" for name, (least, most) in verdict.ranges.items()}
     shown = [f"{name}={ranges.get(name, f'{value:g}')}" for name, value in verdict.values.items() if name in settings]
     steps = [
         f"{name}={number(verdict.values[name])} ({origin})"
         for name, origin in verdict.chosen.items()
-        if name in verdict.values
+        if name in verdict.values and name not in vocabulary.implied
     ]
     return " ".join(shown) + ("   " + ", ".join(steps) if steps else "")
 
@@ -191,8 +192,9 @@ def _assumed(verdict: Verdict) -> list[str]:
         # Nothing was run, and nothing certified.
         return []
     lines = []
-    for assumption in verdict.statement.assumptions:
-        certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
+    for assumption in verdict.statement.said:
+        names = map(verdict.statement.vocabulary.called, assumption.constants)
+        certified = [verdict.constants[name] for name in names if name in verdict.constants]
         facts = [_certified(c) for c in certified]
         # Where there is a symbol it says as much.
         facts = facts or [f"{_existing(c)} ({c.reason})" for c in verdict.required.get(assumption, ())]
@@ -202,6 +204,8 @@ def _assumed(verdict: Verdict) -> list[str]:
 
 def _existing(constant: Constant) -> str:
     """The certificate of what an assumption requires, where its size does not matter."""
+    if constant.certificate is Certificate.ABSENT:
+        return f"{constant.name} {constant.standing}"
     bounded = constant.certificate in (Certificate.UPPER_BOUND, Certificate.LOWER_BOUND)
     return "certified" if bounded else constant.standing
 
@@ -213,12 +217,16 @@ def _certified(constant: Constant) -> str:
 
 
 def _other_constants(verdict: Verdict) -> list[str]:
-    others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
+    implied = verdict.statement.vocabulary.implied
+    others = [
+        c for c in verdict.constants.values() if c.name not in implied and not _belongs(c.name, verdict.statement)
+    ]
     return [_certified(c) for c in others]
 
 
 def _belongs(name: str, statement: Statement) -> bool:
-    return any(name in assumption.constants for assumption in statement.assumptions)
+    called = statement.vocabulary.called
+    return any(name in map(called, assumption.constants) for assumption in statement.assumptions)
 
 
 def verdict_fields(verdict: Verdict) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.numbers import counted
+from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 
 # Facts and terms beyond these are counted.
@@ -22,14 +23,18 @@ def prove_text(found: PotentialProof) -> str:
         lines += [f"  {line}" for line in _claim(found, claim)]
     if found.factor is not None:
         lines.append(f"  {_scope(found)}")
-    if found.defaulted:
-        lines.append(f"  not given, and taken: {', '.join(found.defaulted)}")
+    if taken := [name for name in found.shown_defaulted if name in _spoken(found)]:
+        lines.append(f"  not given, and taken: {', '.join(taken)}")
     return "\n".join(lines)
 
 
 def _numbers(found: PotentialProof) -> str:
-    names = [name for name in found.values if name in {*found.statement.written.parameters, "n", "m", "K", "T"}]
-    return " ".join(f"{name}={found.values[name]:.10g}" for name in names)
+    return " ".join(f"{name}={found.shown[name]:.10g}" for name in found.shown if name in _spoken(found))
+
+
+def _spoken(found: PotentialProof) -> set[str]:
+    """Names of the numbers to show: what a sentence implies, such as one client, goes without saying."""
+    return {*found.statement.written.parameters, "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
 
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
@@ -53,17 +58,19 @@ def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
 
 
 def _potential(part: ProofPart) -> Iterator[str]:
-    terms: dict[str, list[str]] = {}
-    for name, value in part.unknowns:
-        label, _, term = name.partition(": ")
-        if label.partition("_")[0] == "V" and ">=" not in label and term:
-            terms.setdefault(label, []).append(f"{_decimal(value)} {_as_term(term)}")
-    labels = [*terms]
-    shown = labels if len(labels) <= 2 * _ROUNDS else [*labels[:_ROUNDS], *labels[-_ROUNDS:]]
-    for label in shown:
-        yield f"{label} = {' + '.join(terms[label]).replace('+ -', '- ')}"
-    if len(shown) < len(labels):
-        yield f"and {len(labels) - len(shown)} more between them"
+    potentials = [(each.label, terms) for each in part.plan.potentials if (terms := _terms(part, each))]
+    shown = potentials if len(potentials) <= 2 * _ROUNDS else [*potentials[:_ROUNDS], *potentials[-_ROUNDS:]]
+    for label, terms in shown:
+        written = " + ".join(f"{_decimal(value)} {_as_term(name)}" for name, value in terms)
+        yield f"{label} = {written.replace('+ -', '- ')}"
+    if len(shown) < len(potentials):
+        yield f"and {len(potentials) - len(shown)} more between them"
+
+
+def _terms(part: ProofPart, potential: Potential) -> list[tuple[str, Fraction]]:
+    """Terms of a potential with their coefficients, where these are not 0."""
+    assert part.y is not None
+    return [(name, part.y[u]) for name, u in potential.terms if part.y[u]]
 
 
 def _as_term(term: str) -> str:
@@ -71,14 +78,7 @@ def _as_term(term: str) -> str:
 
 
 def _weights(part: ProofPart) -> Iterator[str]:
-    facts = [
-        (name, value)
-        for (name, value) in part.unknowns
-        if ": " in name
-        and name.partition(": ")[0].partition("_")[0] != "V"
-        and not name.partition(": ")[2].startswith("noise")
-    ]
-    facts += [(name, value) for name, value in part.unknowns if name.startswith("V >= 0")]
+    facts = [(f"{where}: {name}", value) for where, name, value in part.multipliers if not name.startswith("noise")]
     yield f"by {counted(len(facts), 'inequality', 'inequalities')} with positive weights" + (":" if facts else "")
     for name, value in facts[:_SHOWN]:
         yield f"  {_decimal(value):>12}  {name}"
@@ -103,8 +103,8 @@ def prove_fields(found: PotentialProof) -> dict[str, Any]:
     """Verdict, factor, potential, multipliers and seconds."""
     return {
         "key": found.statement.key,
-        "values": {name: float(value) for name, value in found.values.items()},
-        "defaulted": list(found.defaulted),
+        "values": {name: float(value) for name, value in found.shown.items()},
+        "defaulted": list(found.shown_defaulted),
         "verdict": found.verdict,
         "factor": None if found.factor is None else float(found.factor),
         "every_T": found.every_T and found.factor is not None,
@@ -126,6 +126,10 @@ def prove_fields(found: PotentialProof) -> dict[str, Any]:
 
 
 def _named(part: ProofPart) -> dict[str, Any]:
-    potential = {n: str(v) for n, v in part.unknowns if n.partition(": ")[0].partition("_")[0] == "V" and ": " in n}
-    multipliers = {n: str(v) for n, v in part.unknowns if n not in potential and ": " in n}
+    potential = {
+        f"{each.label}: {name}": str(value) for each in part.plan.potentials for name, value in _terms(part, each)
+    }
+    multipliers: dict[str, list[str]] = {}
+    for where, name, value in part.multipliers:
+        multipliers.setdefault(f"{where}: {name}", []).append(str(value))
     return {"potential": potential, "multipliers": multipliers}

@@ -33,8 +33,8 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
         compared = "" if check.left is None else f"   {left} against {right}"
         compared += f", {EQUAL}" if check.close else ""
         lines.append(f"{state:9}  {check.condition.text}{compared}")
-    if evaluation.defaulted:
-        filled = ", ".join(f"{name}={number(evaluation.values[name])}" for name in evaluation.defaulted)
+    if names := [name for name in evaluation.defaulted if name not in statement.vocabulary.implied]:
+        filled = ", ".join(f"{name}={number(evaluation.values[name])}" for name in names)
         lines.append(f"filled in  {filled}")
     return "\n".join(lines)
 

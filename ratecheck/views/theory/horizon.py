@@ -10,7 +10,11 @@ from ratecheck.stepsizes.typable import steps_text
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
-_CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "inner problems solved"}
+_CALLS = {
+    "gradient": "local steps, each with one call of the oracle",
+    "gradients": "gradients, several in each local step",
+    "prox": "inner problems solved",
+}
 
 
 def horizon_text(answer: Horizon) -> str:
@@ -21,6 +25,8 @@ def horizon_text(answer: Horizon) -> str:
         rows = [("rounds", str(answer.rounds), f"the smallest {T} with a bound of at most {answer.eps:g}")]
         rows.append(("bound", f"{answer.point.value:.10g}", f"at this {T}"))
         for name, value in steps_text(statement, answer.given, answer.point.steps).items():
+            if name in statement.vocabulary.implied:
+                continue
             how = "minimises the bound" if name in answer.point.minimised else ""
             rows.append((name, value, how))
         lines.append(table(rows))

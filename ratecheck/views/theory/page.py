@@ -24,7 +24,7 @@ def page_fields(shown: Page) -> dict[str, Any]:
     return {
         **picked(statement, "key", "title"),
         **picked(statement.source, "paper", "number", "location"),
-        **picked(statement, "algorithm", "order_only"),
+        **picked(statement, algorithm="method", order_only="order_only"),
         "claims": [
             {
                 "name": claim.name,

@@ -44,7 +44,8 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
     rows = [("step size", "admissible", "prescribed", "minimises the bound")]
     known = answer.values | {rule.symbol: rule.value for rule in answer.problem.fixed}
     typed = steps_text(statement, known, answer.optimal)
-    for name, interval in answer.admissible.items():
+    implied = statement.vocabulary.implied
+    for name, interval in ((name, each) for name, each in answer.admissible.items() if name not in implied):
         prescribed = ""
         if name in answer.prescribed:
             smallest = Interval(answer.prescribed[name]) if rules[name].at_least else point(answer.prescribed[name])

@@ -1,0 +1,332 @@
+"""A theorem in one sentence, in the plain vocabulary: ``mean grad2 <= 2*F_0/(gamma*T)``.
+
+`fields` reads the sentence, what is given and when it holds, into the fields of `bounds.theorem.theorem`: the rounds
+and both sides from the sentence, and from the method's usual name what that implies (`bounds.words.METHODS`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from bounds import latex, words
+from bounds.assumption import Assumption
+from bounds.errors import InputError, did_you_mean
+from bounds.parsing import sides
+from bounds.statement import names_in
+from bounds.symbols import ROUND, Role, Vocabulary
+
+# What may stand before the left side, and what it says.
+_OVER: Mapping[str, str] = {
+    "mean": "mean_of_rounds", "average": "mean_of_rounds", "avg": "mean_of_rounds",
+    "last": "after_rounds", "final": "after_rounds",
+    "every": "every_round", "each": "every_round", "any": "every_round",
+    "best": "best_round", "min": "best_round", "least": "best_round",
+}  # fmt: skip
+_WHICH = "mean, last, every or best"
+_AT_MEAN = re.compile(r"^(?P<left>.*\S)\s+at\s+(?:the\s+)?(?:mean|average|averaged)(?:\s+iterate)?\s*$")
+# What may be given, beside the names of assumptions themselves.
+_GIVEN: Mapping[str, tuple[Assumption, ...]] = {
+    "smooth": (Assumption.SMOOTHNESS,),
+    "nonconvex": (),
+    "convex": (Assumption.CONVEXITY,),
+    "pl": (Assumption.POLYAK_LOJASIEWICZ,),
+    "bounded variance": (Assumption.NOISE,),
+    "bounded dissimilarity": (Assumption.DISSIMILARITY,),
+    "sampling": (Assumption.UNIFORM_SAMPLING,),
+    "graph": (),
+    "f strongly convex": (Assumption.STRONG_CONVEXITY,),
+    "strongly convex": (Assumption.CLIENTS_STRONG_CONVEXITY,),
+}
+_SAME = {
+    "l smooth": "smooth", "smoothness": "smooth", "non convex": "nonconvex", "convexity": "convex",
+    "mu strongly convex": "strongly convex", "strong convexity": "strongly convex",
+    "polyak lojasiewicz": "pl", "noise": "bounded variance", "variance": "bounded variance",
+    "dissimilarity": "bounded dissimilarity", "heterogeneity": "bounded dissimilarity",
+    "bounded heterogeneity": "bounded dissimilarity", "uniform sampling": "sampling", "sampled clients": "sampling",
+}  # fmt: skip
+# Assumptions by which a constant of the plain vocabulary comes into the world.
+_BY_CONSTANT = {
+    "L": Assumption.SMOOTHNESS, "sigma": Assumption.NOISE, "zeta": Assumption.DISSIMILARITY,
+    "zeta_star": Assumption.MINIMISER_HETEROGENEITY, "mu_c": Assumption.CLIENTS_STRONG_CONVEXITY,
+    "mu_PL": Assumption.POLYAK_LOJASIEWICZ, "G": Assumption.BOUNDED_GRADIENTS, "G_run": Assumption.VISITED_GRADIENTS,
+    "D": Assumption.BOUNDED_ITERATES, "M": Assumption.BOUNDED_SUBGRADIENTS, "G_d": Assumption.GB_DISSIMILARITY,
+    "B_d": Assumption.GB_DISSIMILARITY, "rho_noise": Assumption.RELATIVE_NOISE, "p_W": Assumption.RANDOM_MIXING,
+    "p_noise": Assumption.HEAVY_TAILS, "sigma_p": Assumption.HEAVY_TAILS, "sigma_sg": Assumption.SUB_GAUSSIAN,
+    "A_es": Assumption.EXPECTED_SMOOTHNESS, "B_es": Assumption.EXPECTED_SMOOTHNESS,
+    "C_es": Assumption.EXPECTED_SMOOTHNESS,
+}  # fmt: skip
+# Laws of who takes part: with one of these nothing is implied about it.
+_WHO = {
+    Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
+    Assumption.OBLIVIOUS_PARTICIPATION, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PARTICIPATION,
+    Assumption.RESHUFFLED_BLOCKS, Assumption.CYCLIC_BLOCKS,
+}  # fmt: skip
+_NOISY = {
+    Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,
+    Assumption.SUB_GAUSSIAN, Assumption.EXPECTED_SMOOTHNESS,
+}  # fmt: skip
+_ZERO = sp.Integer(0)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+class SentenceError(InputError):
+    """A ``field`` of a theorem in one sentence cannot be used."""
+
+    def __init__(self, field: str, reason: object) -> None:
+        super().__init__(f"{field}: {reason}" if field else str(reason))
+        self.field = field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claimed:
+    """A sentence in its parts.
+
+    ``text`` is the sentence as it was understood, ``over`` says which rounds it is about, "" where it does not say, and
+    the sides are formulas.
+    """
+
+    text: str
+    over: str
+    left: str
+    relation: str
+    right: str
+
+
+def claimed(text: str) -> Claimed:
+    """The sentence in its parts, LaTeX included; raises `InputError` for one that is none.
+
+    >>> claimed("mean grad2 <= 2*F_0/(gamma*T)").over
+    'mean_of_rounds'
+    """
+    if latex.is_latex(text):
+        text = latex.sentence(text)
+    left, relation, right = (part.strip() for part in sides(text))
+    if relation not in ("<=", "=="):
+        raise InputError(f"{text!r}: a theorem says that a left side is at most its right side, with <= (or ==)")
+    over = ""
+    if found := re.match(r"([A-Za-z]+)\s*(?=[\s(])(?!\s*[-+*/])", left):
+        # Such as "mean grad2" and "mean(grad2)".
+        word, rest = found[1].lower(), left[found.end() :].strip()
+        if word in _OVER:
+            over, left = _OVER[word], re.sub(r"^(of|over|rounds?|the)\s+", "", rest)
+        elif re.match(r"[A-Za-z_]", rest) and not rest.startswith("at "):
+            raise InputError(f"{text!r}: {word!r} does not say which rounds are meant; {_WHICH} {rest} does")
+    if found := _AT_MEAN.match(left):
+        if over not in ("", "after_rounds"):
+            raise InputError(f"{text!r}: at the mean iterate there is one value, not a {over.replace('_', ' ')}")
+        over, left = "averaged_iterate", found["left"]
+    return Claimed(text=text, over=over, left=left, relation=relation, right=right)
+
+
+def fields(
+    text: str,
+    *,
+    method: str,
+    given: str | Iterable[str] = (),
+    when: str | Iterable[str] = (),
+    title: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    trivial: Any = None,
+    vocabulary: Vocabulary | None = None,
+    own: Sequence[Any] = (),
+) -> dict[str, Any]:
+    """The fields of the long form.
+
+    ``own`` are symbols of one's own. A vocabulary that is given takes the place of the plain one: then the method's
+    name is that of `ratecheck.algorithms`, and nothing is implied.
+    """
+    if not isinstance(text, str):
+        raise SentenceError("", f"{text!r} is no sentence such as 'mean grad2 <= 2*F_0/(gamma*T)'")
+    if not isinstance(method, str):
+        raise SentenceError("method", f"{method!r} is not the name of a method; 'ratecheck list methods' has them")
+    said = claimed(text)
+    conditions = [_read(each) for each in _parts(when, "when")]
+    spoken = {name for each in (said.left, said.right, *conditions) for name in _NAME.findall(each)}
+    spoken |= {name for each in own if isinstance(each.equals, str) for name in _NAME.findall(each.equals)}
+    assumed = [each for part in _parts(given, "given") for each in _given(part)]
+    fixed: dict[str, Any] = {}
+    if vocabulary is None:
+        kind = words.method(method)
+        for name in kind.needs:
+            if name not in spoken and name not in (settings or {}):
+                raise SentenceError("method", f"{method} has the {words.PLAIN[name].meaning} {name}: say what it is, "
+                                    f"as in when={f'{name} == 1/2'!r}")  # fmt: skip
+        assumed += [each for name, each in _BY_CONSTANT.items() if name in spoken]
+        convexity = _convexity(assumed, alone=kind.alone)
+        if kind.alone:
+            # Of one function both say the same.
+            assumed = [
+                Assumption.STRONG_CONVEXITY if each is Assumption.CLIENTS_STRONG_CONVEXITY else each for each in assumed
+            ]
+        if "mu" in spoken and not convexity:
+            raise SentenceError("given", "mu stands for strong convexity or for the PL inequality: give "
+                                "'strongly convex' or 'PL'")  # fmt: skip
+        fixed, more = _implied(kind, spoken, assumed, settings or {})
+        assumed += more
+        vocabulary = words.vocabulary(convexity or "mu", fixed)
+        algorithm, title = f"{words.PREFIX}{method}", title or f"{kind.title}: {_short(said.text)}"
+    else:
+        algorithm, title = method, title or f"{method}: {_short(said.text)}"
+    over = said.over or _rounds(said, text)
+    trivial = _trivial(said, assumed, over) if trivial is None else trivial
+    return {
+        "title": title,
+        "algorithm": algorithm,
+        "assumptions": tuple(dict.fromkeys(assumed)),
+        "left": said.left,
+        "over": over,
+        "right": _terms(said.right),
+        "relation": said.relation,
+        "vocabulary": vocabulary,
+        "trivial": trivial,
+        **_conditions(conditions, vocabulary, {**fixed, **(settings or {})}, own),
+    }
+
+
+def _convexity(assumed: Iterable[Assumption], *, alone: bool) -> str:
+    """Which constant of the classics mu is; empty where nothing says it."""
+    assumed = {*assumed}
+    if {Assumption.CLIENTS_STRONG_CONVEXITY} & assumed:
+        return "mu" if alone else "mu_c"
+    if {Assumption.STRONG_CONVEXITY, Assumption.STRONGLY_MONOTONE_OPERATOR} & assumed:
+        return "mu"
+    return "mu_PL" if Assumption.POLYAK_LOJASIEWICZ in assumed else ""
+
+
+def _implied(
+    kind: words.PlainMethod, spoken: set[str], assumed: Sequence[Assumption], settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Assumption]]:
+    """What a method's name implies where the theorem does not say otherwise: settings, and assumptions."""
+    fixed: dict[str, Any] = {}
+    more: list[Assumption] = []
+    if kind.alone:
+        fixed |= {"n": 1, "m": 1}
+        more.append(Assumption.FULL_PARTICIPATION)
+    elif not {*assumed} & _WHO:
+        # A bound that does not speak of how many take part is one on everybody.
+        sampled = not kind.everybody and ("m" in spoken or "m" in settings)
+        more.append(Assumption.UNIFORM_SAMPLING if sampled else Assumption.FULL_PARTICIPATION)
+    if not kind.alone and Assumption.FULL_PARTICIPATION in (*assumed, *more):
+        fixed["m"] = "n"
+    if kind.one_step and "K" not in spoken:
+        fixed["K"] = 1
+    if kind.server and "eta" not in spoken:
+        fixed["eta"] = 1
+    if not {*assumed} & _NOISY:
+        if kind.noise:
+            more.append(Assumption.NOISE)
+        else:
+            fixed["sigma"] = 0
+    return {name: value for name, value in fixed.items() if name not in settings}, more
+
+
+def _given(text: str) -> tuple[Assumption, ...]:
+    """The assumptions that a word stands for."""
+    plain = re.sub(r"[\s_-]+", " ", text.strip().lower())
+    plain = _SAME.get(plain, plain)
+    if plain in _GIVEN:
+        return _GIVEN[plain]
+    name = plain.replace(" ", "_").upper()
+    if name in Assumption.__members__:
+        return (Assumption[name],)
+    known = [*_GIVEN, *(each.lower().replace("_", " ") for each in Assumption.__members__)]
+    raise SentenceError("given", f"no assumption {text!r}; {did_you_mean(plain, known, as_given=True)}")
+
+
+def _parts(given: str | Iterable[str], field: str) -> list[str]:
+    """A list, or a text with commas or "and" between its parts; commas in brackets separate nothing."""
+    if not isinstance(given, str):
+        if not isinstance(given, Iterable):
+            raise SentenceError(field, f"{given!r} is neither text nor a list of texts")
+        return [part for each in given for part in _parts(_text(each, field), field)]
+    found, depth, start = [], 0, 0
+    for place, sign in enumerate(given):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign in ",;" and not depth:
+            found.append(given[start:place])
+            start = place + 1
+    parts = [part for each in (*found, given[start:]) for part in re.split(r"\band\b", each)]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _text(given: object, field: str) -> str:
+    if not isinstance(given, str):
+        raise SentenceError(field, f"{given!r} is not text")
+    return given
+
+
+def _read(text: str) -> str:
+    return latex.formula(text) if latex.is_latex(text) else text
+
+
+def _rounds(said: Claimed, text: str) -> str:
+    """The rounds that a sentence is about which does not say: those that its right side counts."""
+    names = {*_NAME.findall(said.right)}
+    if "T" in names and "t" not in names:
+        raise InputError(f"{text!r} does not say which rounds are meant: write {_WHICH} before the left side, or count "
+                         "them by t on the right side")  # fmt: skip
+    return "every_round"
+
+
+def _terms(right: str) -> str | dict[str, str]:
+    """The summands of a right side by what they say, where there are several and none is subtracted."""
+    try:
+        node = ast.parse(right.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        # What is wrong is said where the formula is read.
+        return right
+    parts: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts.append(node.right)
+        node = node.left
+    written = [ast.get_source_segment(right.strip(), each) or "" for each in (node, *reversed(parts))]
+    plain = all(not isinstance(each, ast.BinOp) or not isinstance(each.op, ast.Sub) for each in (node, *parts))
+    if not parts or not plain or len({*written}) < len(written):
+        return right
+    return {each: each for each in written}
+
+
+def _trivial(said: Claimed, assumed: Iterable[Assumption], over: str) -> str | None:
+    """What smoothness alone gives for the squared gradient at the start."""
+    about_start = over in ("mean_of_rounds", "best_round")
+    return "2*L*F_0" if said.left == "grad2" and about_start and Assumption.SMOOTHNESS in assumed else None
+
+
+def _conditions(
+    given: Iterable[str], vocabulary: Vocabulary, settings: dict[str, Any], own: Sequence[Any]
+) -> dict[str, Any]:
+    """Conditions, step sizes that an equation sets, and settings that one fixes."""
+    conditions, rules = [], {}
+    roles = {each.name: each.role for each in vocabulary} | {each.quantity.name: each.quantity.role for each in own}
+    for text in given:
+        left, operator, right = (part.strip() for part in sides(text))
+        role = roles.get(left)
+        free = left not in _NAME.findall(right)
+        if operator == "==" and free and role is Role.STEP_SIZE and left not in rules:
+            rules[left] = right
+        elif operator == "==" and free and role is Role.SETTING and left not in settings:
+            settings[left] = right
+        else:
+            conditions.append(text)
+    return {"conditions": conditions, "step_rules": rules, "settings": settings}
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def later(over: str, formulas: Iterable[sp.Expr], vocabulary: Vocabulary) -> str:
+    """The rounds that a claim is about: one on every round whose sides have no value in the first is on the others."""
+    if over != "every_round":
+        return over
+    start = dict.fromkeys((vocabulary[name].symbol for name, fact in vocabulary.facts.items() if fact == ROUND), _ZERO)
+    before = any(name.endswith("_prev") for each in formulas for name in names_in(each))
+    valueless = any(each.xreplace(start).has(sp.zoo, sp.nan, sp.oo) for each in formulas)
+    return "every_round_but_first" if before or valueless else over

@@ -1,0 +1,244 @@
+"""A theorem in one sentence: what it says, what the name of its method implies, and the words of the answers."""
+
+import re
+
+import pytest
+
+import ratecheck as rc
+from bounds import words
+from bounds.errors import InputError
+from bounds.sentence import claimed
+from bounds.statement import Assumption, Over
+from bounds.theorem import symbol, theorem
+from ratecheck.algorithms import METHODS
+
+GD = {"method": "gd", "given": "smooth", "when": "gamma <= 1/L"}
+CONVEX = {"method": "gd", "given": "smooth, convex"}
+SAMPLED = "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2/m + L*gamma*zeta**2*(n - m)/({}*m*max(1, n - 1))"
+LOCAL = "mean grad2 <= 11/5*F_0/(gamma*K*T) + {}*L*gamma*sigma**2/n + (gamma*L*zeta)**2*(K - 1)*(2*K - 1)/2"
+MOMENTUM = "gamma == 1/L, beta == (1 - sqrt(mu/L))/(1 + sqrt(mu/L))"
+GRAPH = "gamma <= 1/L, gamma*2*L*lambda_W <= 1 - lambda_W, lambda_W < 1, K == 1"
+MIXED = "L**2*4*lambda_W**2*gamma**2*zeta**2/(1 - lambda_W)**2 + L**2*2*lambda_W**2*gamma**2*sigma**2/(1 - lambda_W)"
+# A right form, a wrong one, and the rest of the theorem.
+THEOREMS = {
+    "nonconvex": ("mean grad2 <= 2*F_0/(gamma*T)", "mean grad2 <= F_0/(4*gamma*T)", GD),
+    "convex": ("gap <= R_0**2/(2*gamma*t)", "gap <= R_0**2/(8*gamma*t)", CONVEX | {"when": "gamma <= 1/L"}),
+    # x^T of the worst function, of which one round fewer would be too much.
+    "last iterate": (
+        "last gap <= L*R_0**2/(4*T + 2)", "last gap <= L*R_0**2/(6*T + 2)", CONVEX | {"when": "gamma == 1/L"},
+    ),
+    "linear": (
+        "dist2 <= (1 - gamma*mu)**(2*t)*R_0**2", "dist2 <= (1 - gamma*mu)**(3*t)*R_0**2",
+        {"method": "gd", "given": "smooth, strongly convex", "when": "gamma <= 2/(L + mu)"},
+    ),
+    "sgd": (
+        "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2", "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2/5",
+        {"method": "sgd", "given": "smooth", "when": "gamma <= 1/L"},
+    ),
+    "heavy ball": (
+        "mean grad2 <= 4*F_0/(gamma*T)", "mean grad2 <= F_0/(10*gamma*T)",
+        {"method": "heavy-ball", "given": "smooth", "when": "gamma <= 1/(4*L), beta == 1/2"},
+    ),
+    "nesterov": (
+        "gap <= (1 - sqrt(mu/L))**t*(F_0 + mu/2*R_0**2)", "gap <= (1 - sqrt(mu/L))**(4*t)*(F_0 + mu/2*R_0**2)",
+        {"method": "nesterov", "given": "smooth, strongly convex", "when": MOMENTUM},
+    ),
+    "local sgd": (
+        LOCAL.format("11/5") + " + 3/2*(gamma*L*sigma)**2*(K - 1)", LOCAL.format("1/4"),
+        {"method": "local-sgd", "given": "smooth", "when": "gamma <= 1/(10*K*L)"},
+    ),
+    "sampled clients": (
+        SAMPLED.format(1), SAMPLED.format(5), {"method": "fedavg", "given": "smooth", "when": "gamma <= 1/L, K == 1"},
+    ),
+    "scaffold": (
+        "mean grad2 <= 2*F_0/(gamma*T)", "mean grad2 <= F_0/(4*gamma*T)",
+        {"method": "scaffold", "given": "smooth", "when": "gamma <= 1/L, K == 1"},
+    ),
+    "ring": (
+        "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2/n + " + MIXED,
+        "mean grad2 <= F_0/(8*gamma*T) + L*gamma*sigma**2/n**2",
+        {"method": "dsgd", "given": "smooth", "when": GRAPH},
+    ),
+    "proximal point": (
+        "gap <= lambda*R_0**2/(4*t)", "gap <= lambda*R_0**2/(9*t)", {"method": "proximal-point", "given": "convex"},
+    ),
+}  # fmt: skip
+# Right ones that a search is tried on; the others take seconds.
+SEARCHED = ("nonconvex", "last iterate", "sgd", "heavy ball")
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_right_ones_hold_and_wrong_ones_fall(name):
+    """On the default problem of few rounds, and in a short search."""
+    right, wrong, rest = THEOREMS[name]
+    sound = theorem(right, **rest)
+    assert rc.verify(sound, T=20).verdict.outcome.value == "HOLDS"
+    if name in SEARCHED:
+        assert rc.falsify(sound, evaluations=16).outcome.value == "INCONCLUSIVE"
+    false = theorem(wrong, **rest)
+    fallen = rc.verify(false, T=20).verdict if name == "ring" else rc.falsify(false, evaluations=16)
+    assert fallen.outcome.value == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        ("mean grad2 <= 1/T", "mean_of_rounds"),
+        ("mean(grad2) <= 1/T", "mean_of_rounds"),
+        ("average of grad2 <= 1/T", "mean_of_rounds"),
+        ("last gap <= 1/T", "after_rounds"),
+        ("min grad2 <= 1/T", "best_round"),
+        ("every gap <= 1/T", "every_round"),
+        ("gap at the mean iterate <= 1/T", "averaged_iterate"),
+        ("gap <= 1/t", ""),
+        (r"\min_{t<T} \|\nabla f(x_t)\|^2 \le \frac1T", "best_round"),
+        (r"f(x_T) - f^* \le \frac{L\|x_0-x^*\|^2}{4T+2}", "after_rounds"),
+        (r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\left[\|\nabla f(x^t)\|^2\right] \leq \frac{1}{T}", "mean_of_rounds"),
+        (r"f(\bar x_T)-f^*\le\frac{R_0^2}{2\gamma T}", "averaged_iterate"),
+    ],
+)
+def test_the_rounds_are_read(text, over):
+    """From the word before the left side, or from LaTeX."""
+    assert claimed(text).over == over
+    assert claimed(text).left.strip("()") in ("grad2", "gap")
+
+
+def test_every_round_begins_where_both_sides_have_values():
+    """1/t has none in round 0, and nothing is before it."""
+    for text, over in (
+        ("gap <= R_0**2/(2*gamma*t)", Over.EVERY_ROUND_BUT_FIRST),
+        ("gap <= gap_prev", Over.EVERY_ROUND_BUT_FIRST),
+        ("dist2 <= (1 - gamma*mu)**t*R_0**2", Over.EVERY_ROUND),
+    ):
+        found = theorem(text, method="gd", given="smooth, strongly convex", when="gamma <= 1/L")
+        assert found.claims[0].metric.over is over
+
+
+def test_what_a_name_implies_is_not_said():
+    """One function and one step of gd; who takes part follows from whether the bound speaks of it."""
+    gd = theorem("mean grad2 <= 2*F_0/(gamma*T)", **GD)
+    assert {name: int(value) for name, value in gd.settings.items()} == {"n": 1, "m": 1, "K": 1, "eta": 1, "sigma": 0}
+    assert gd.vocabulary.implied == {*gd.settings}
+    assert gd.said == (Assumption.SMOOTHNESS,)
+    sampled, everybody = (
+        theorem(f"mean grad2 <= 2*F_0/(gamma*T) + L*gamma*zeta**2{over}", method="fedavg") for over in ("/m", "")
+    )
+    assert Assumption.UNIFORM_SAMPLING in sampled.assumptions
+    assert Assumption.FULL_PARTICIPATION in everybody.assumptions
+    assert {Assumption.DISSIMILARITY, Assumption.SMOOTHNESS} <= {*sampled.assumptions}
+    assert sampled.settings == {"eta": 1, "sigma": 0}
+
+
+def test_strong_convexity_is_that_of_every_client():
+    """Of f alone where it is said, and where there is one function."""
+    rest = {"method": "minibatch-sgd", "when": "gamma <= 1/L"}
+    text = "dist2 <= (1 - gamma*mu)**t*R_0**2 + gamma*sigma**2/(n*mu)"
+    for given, fact in (("strongly convex", "clients_strong_convexity"), ("f strongly convex", "strong_convexity"),
+                        ("PL", "polyak_lojasiewicz")):  # fmt: skip
+        assert theorem(text, given=f"smooth, {given}", **rest).vocabulary.facts["mu"] == fact
+    assert theorem(text.replace("n*mu", "mu"), method="sgd", given="strongly convex").vocabulary.facts["mu"] == (
+        "strong_convexity"
+    )
+
+
+def test_the_distance_is_no_square():
+    """R_0 is ||x^0 - x*||, dist2_0 its square; either may be given, and they have to agree."""
+    found = theorem("gap <= R_0**2/(2*gamma*t)", method="gd", given="convex", when="gamma <= 1/L")
+    numbers = {"L": 1, "gamma": 0.5, "t": 4}
+    assert found.evaluate(R_0=2, **numbers).value == found.evaluate(dist2_0=4, **numbers).value == 1
+    with pytest.raises(InputError, match=r"needs a value for R_0 \(\|\|x\^0 - x\*\|\|"):
+        found.evaluate(**numbers)
+    with pytest.raises(InputError, match="contradicts"):
+        found.evaluate(R_0=2, dist2_0=5, **numbers)
+
+
+def test_answers_speak_the_same_words():
+    """No name of the basic setting that is another one here, in any of the answers."""
+    other = re.compile(r"gamma_u|eta_u|sigma_u|sigma_v|no_personal|G_u|plain-|\bb=|\beta=|\bK=|\bn=1\b.*with|fedavg")
+    found = theorem(
+        "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2/5", method="sgd", when="gamma <= 1/L", key="my/sgd"
+    )
+    answers = [
+        rc.verify(found, T=10), rc.bound(found, L=1, F_0=1, gamma=1, T=10, sigma=1), rc.show(found), rc.lint(found),
+        rc.stepsize(found, L=1, F_0=1, T=10, sigma=1), rc.falsify(found, evaluations=20),
+    ]  # fmt: skip
+    for answer in answers:
+        assert not other.search(str(answer)), str(answer)
+
+
+def test_a_proof_knows_the_noise():
+    """Noise under its plain name is noise: without its term nothing is proved."""
+    right, wrong = (
+        theorem(f"mean grad2 <= 2*F_0/(gamma*T) + {share}*L*gamma*sigma**2", method="sgd", when="gamma <= 1/L")
+        for share in ("1", "1/4")
+    )
+    assert rc.prove(right, T=2).proof.verdict == "PROVED"
+    assert rc.prove(wrong, T=2).proof.verdict == "NOT PROVED"
+    assert rc.prove(right, T=2).proof.values["sigma"] == 0.3
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "part"),
+    [
+        ("grad2 <= 2*F_0/(gamma*T)", GD, "does not say which rounds are meant"),
+        ("norm grad2 <= 1", GD, "'norm' does not say which rounds"),
+        ("mean grad2 >= 1", GD, "at most its right side"),
+        ("mean grad2", GD, "no comparison"),
+        ("mean G_u <= 1", GD, "it is called 'grad2' here"),
+        ("mean grad2 <= 2*F0/(gamma*T)", GD, "did you mean 'F_0'?"),
+        ("mean grad2 <= mu*F_0", GD, "give 'strongly convex' or 'PL'"),
+        (
+            "mean grad2 <= 2*F_0/(gamma*T)",
+            GD | {"given": "smoth"},
+            "given: no assumption 'smoth'; did you mean 'smooth'",
+        ),
+        ("mean grad2 <= 2*F_0/(gamma*T)", GD | {"when": "gamma <= 1/l"}, "when[0]: no symbol 'l'"),
+        ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "nesterov"}, "nesterov has the momentum beta"),
+        ("mean grad2 <= 2*F_0/(gamma*T)", {"method": 3}, "'ratecheck list methods'"),
+        ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "gd", "when": 3}, "when: 3 is neither text nor a list"),
+    ],
+)
+def test_what_is_wrong_is_one_line(text, rest, part):
+    """With what to write."""
+    with pytest.raises(InputError, match=re.escape(part)) as caught:
+        theorem(text, **rest)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_method_is_said_in_plain_words():
+    """When it is first needed: a file may define it further down."""
+    with pytest.raises(InputError, match=r"no method 'gdd'; did you mean 'gd' or 'sgd'\?.*ratecheck list methods"):
+        rc.verify(theorem("mean grad2 <= 1", method="gdd"))
+
+
+def test_one_round_more_may_change_the_rounds_before():
+    """Steps that depend on T: x^T of another run is nobody's."""
+    rest = {"given": "smooth, convex", "when": "gamma == 1/L"}
+    assert rc.verify(theorem("last gap <= 2*L*R_0**2/(T + 1)**2", method="fast-gradient", **rest), T=5).verdict.slack
+    with pytest.raises(InputError, match="takes other steps in a run of one more round"):
+        rc.verify(theorem("last gap <= L*R_0**2/T", method="linearly-decreasing-steps", **rest), T=5)
+
+
+@pytest.mark.parametrize("name", words.METHODS)
+def test_every_method_runs_and_has_its_parameters(name):
+    """Each has an entry that runs, whose step sizes are symbols here."""
+    method = METHODS[words.PREFIX + name]
+    assert method.spoken == name
+    assert {*method.step_sizes} - {"gamma_v", "eta_v"} <= {*words.PLAIN.order}
+    assert name in {word["method"] for word in rc.vocabulary("methods").words}
+
+
+def test_a_default_is_what_every_command_takes():
+    """Of a step size as of a setting: bound, stepsize and verify agree."""
+    share, fixed = "2*F_0/((1 - momentum)*gamma_u*T)", "4*F_0/(gamma_u*T)"
+    for role, right in (("step_size", share), ("step_size", fixed), ("setting", share), ("free", share)):
+        found = theorem(
+            f"mean G_u <= {right}",
+            method="polyak-momentum", given="smooth", when="gamma_u <= 1/(4*L)", vocabulary="textbook",
+            settings={"K": 1, "m": "n", "sigma_u": 0}, symbols=symbol("momentum", "m", role=role, default=0.5),
+        )  # fmt: skip
+        assert rc.bound(found, L=1, F_0=1, T=10, gamma_u=0.25).evaluation.value == 1.6
+        assert rc.stepsize(found, L=1, F_0=1, T=10).step_sizes.optimal_bound == pytest.approx(1.6)
+        verdict = rc.verify(found, n=1, T=10).verdict
+        assert verdict.values["momentum"] == 0.5
+        assert "momentum=0.5" in str(rc.verify(found, n=1, T=10))
