@@ -28,6 +28,7 @@ _FOLDER = Path(__file__).parent
 _TESTED = (0, 60), (0, 69)
 # "plain" or "llvm" chooses the kernels whatever the version of Numba.
 _CHOICE = "RATECHECK_KERNELS"
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
 def known() -> bool:
@@ -59,20 +60,33 @@ def version() -> str:
 
 
 def kernel(function: Function) -> Function:
-    """Compile without the interpreter lock and without floating-point shortcuts.
+    """Compile without the interpreter lock and without floating-point shortcuts; callers have a copy of the code.
 
     No fast-math: a lane's result must not depend on whether it was computed in a vector register or in a remainder
     loop, since that depends on how replicates are split into blocks.
     """
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
-    if not known():
-        return compiled
-    from ratecheck.kernels.machine_code import KernelCache
+    return _compiled(function, apart=False)
 
-    folder = cache_folder()
-    if folder is not None:
-        # As `Dispatcher.enable_caching` does, with a cache of ours.
-        compiled._cache = KernelCache(function, folder)  # noqa: SLF001
+
+def kernel_apart(function: Function) -> Function:
+    """Compile as `kernel`, once for all callers: for what is large, so that no caller compiles it anew."""
+    return _compiled(function, apart=True)
+
+
+def _compiled(function: Function, apart: bool) -> Function:
+    """The function for Python, whose calls by kernels go to a second one, without what reads Python's arguments."""
+    jit: Any = numba.njit
+    compiled = jit(**_OPTIONS)(function)
+    folder = cache_folder() if known() else None
+    if folder is None:
+        return compiled
+    from ratecheck.kernels.machine_code import KernelCache, serve_kernels
+
+    part = jit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    # As `Dispatcher.enable_caching` does, with a cache of ours.
+    compiled._cache = KernelCache(function, folder)  # noqa: SLF001
+    part._cache = KernelCache(function, folder, part=True, apart=apart)  # noqa: SLF001
+    serve_kernels(compiled, part)
     return compiled
 
 

@@ -7,7 +7,7 @@ to its eigenvectors before the local steps and back after them: a step then cost
 
 from typing import Any, NamedTuple
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel_apart
 from ratecheck.kernels.random import NOISE, counter_tag
 from ratecheck.kernels.vectors import add_normals, advance, affine, clear
 
@@ -25,7 +25,7 @@ class Diagonal(NamedTuple):
     noisy: Any
 
 
-@kernel
+@kernel_apart
 def diagonal_steps(diagonal, i, t, K, local, turned, zero, normals, keys, lanes):
     """K local steps of client i in place, local being (slots, d, B).
 

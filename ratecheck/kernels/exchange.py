@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel_apart
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.random import COMPRESSION, MIXING, counter_tag, philox
 from ratecheck.kernels.variables import combine
@@ -42,7 +42,7 @@ class Mixing(NamedTuple):
     threshold: Any
 
 
-@kernel
+@kernel_apart
 def transmit(compression, table_row, i, t, starts, counts, client, message, known, total, words, keys, lanes):
     """Compress what client i sends in round t, bring the client up to date, and add what is sent to ``total``.
 
@@ -67,7 +67,7 @@ def transmit(compression, table_row, i, t, starts, counts, client, message, know
                 total[slot, row, lane] += message[0, slot, row, lane]
 
 
-@kernel
+@kernel_apart
 def mix(mixing, t, client, mixed, words, keys):
     """Mix clients (n, slots, d, B) after round t in the replicates whose coin says so, x_i <- sum_j W_ij x_j.
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import HUBER_LOSS, LOGISTIC_LOSS, SOFTMAX_LOSS
 from ratecheck.kernels.random import BATCH, counter_tag, philox
 from ratecheck.kernels.vectors import add_sparse, sparse_product, weigh
@@ -104,7 +104,7 @@ def put_outputs(rows, row, x, z, lanes):
         sparse_product(rows.entries, rows.columns, first, last, rows.outputs, output, x, z, lanes)
 
 
-@kernel
+@kernel_apart
 def linear_gradient(rows, i, x, out, lanes):
     """Fill out (d, B) with the gradient of client i over all of its rows, with that of the l2 term."""
     many = rows.outputs
@@ -120,7 +120,7 @@ def linear_gradient(rows, i, x, out, lanes):
             add_sparse(rows.entries, rows.columns, first, last, many, output, z, out, lanes)
 
 
-@kernel
+@kernel_apart
 def linear_batch(rows, i, batch, k, t, keys, words, x, out, lanes):
     """Fill out (d, B) with gradients over ``batch`` rows of client i, drawn with replacement, for every lane its own.
 
@@ -165,7 +165,7 @@ def put_l2(rows, x, out, lanes):
             out[row, lane] = rows.l2 * x[row, lane]
 
 
-@kernel
+@kernel_apart
 def linear_values(rows, i, x, out, lanes):
     """Add the mean loss of client i and its l2 term at x to out (B,)."""
     z = np.empty((rows.outputs, x.shape[1]))

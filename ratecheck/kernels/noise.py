@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import GAUSSIAN, RADIAL, RELATIVE, SIGNS, STUDENT
 from ratecheck.kernels.random import NOISE, counter_tag, philox
 from ratecheck.kernels.vectors import add_normals
@@ -15,7 +15,7 @@ from ratecheck.kernels.vectors import add_normals
 _WORD, _HALF = 2.0**-32, 2.0**-64
 
 
-@kernel
+@kernel_apart
 def add_law(law, shape, noise, i, t, k, out, words, keys, lanes):
     """Add the noise of client i's local step k to out (d, B), its answer without; ``words`` (4, B) is scratch.
 
@@ -29,7 +29,7 @@ def add_law(law, shape, noise, i, t, k, out, words, keys, lanes):
         add_gaussian(noise, i, t, k, out, keys, lanes)
     elif law == RELATIVE:
         add_relative(shape[0], noise, i, t, k, out, keys, lanes)
-    elif not noise.any():
+    elif is_zero(noise):
         return
     elif law == SIGNS:
         add_signs(noise, i, t, k, out, words, keys, lanes)
@@ -39,6 +39,15 @@ def add_law(law, shape, noise, i, t, k, out, words, keys, lanes):
         add_radial(shape, noise, i, t, k, out, words, keys, lanes)
     else:
         add_uniform(noise, i, t, k, out, words, keys, lanes)
+
+
+@kernel
+def is_zero(numbers):
+    """Whether all entries are 0."""
+    for number in numbers:  # noqa: SIM110  # `any` would have Numba's own functions compiled
+        if number != 0.0:
+            return False
+    return True
 
 
 @kernel
@@ -86,7 +95,7 @@ def fine_uniform(words, lane):
     return np.float64(words[0, lane]) * _WORD + (np.float64(words[1, lane]) + 0.5) * _HALF
 
 
-@kernel
+@kernel_apart
 def add_student(shape, noise, i, t, k, out, words, keys, lanes):
     """Add shape[1] noise[row] times Student's t to out (d, B); ``words`` (4, B) is scratch.
 
@@ -104,16 +113,19 @@ def add_student(shape, noise, i, t, k, out, words, keys, lanes):
             out[row, lane] += size * length * math.cos(2.0 * math.pi * ((np.float64(words[2, lane]) + 0.5) * _WORD))
 
 
-@kernel
+@kernel_apart
 def add_radial(shape, noise, i, t, k, out, words, keys, lanes):
     """Add sqrt(D) noise[row] times a direction uniform on the sphere, and a length, to out (d, B).
 
     The direction is that of normals in the D coordinates with noise. ``words`` (4, B) is scratch.
     """
-    direction, tag, count = np.zeros(out.shape), counter_tag(NOISE, i), 0
+    direction, noisy = np.zeros(out.shape), np.zeros(len(noise))
+    tag, count = counter_tag(NOISE, i), 0
     for row in range(len(noise)):
-        count += noise[row] != 0.0
-    add_gaussian(np.where(noise != 0.0, 1.0, 0.0), i, t, k, direction, keys, lanes)
+        if noise[row] != 0.0:
+            noisy[row] = 1.0
+            count += 1
+    add_gaussian(noisy, i, t, k, direction, keys, lanes)
     # Blocks of words below are those of the normals.
     philox(len(noise), k, t, tag, keys, words, lanes)
     for lane in range(lanes):
@@ -128,7 +140,7 @@ def add_radial(shape, noise, i, t, k, out, words, keys, lanes):
             out[row, lane] += noise[row] * factor * direction[row, lane]
 
 
-@kernel
+@kernel_apart
 def add_relative(rho, noise, i, t, k, out, keys, lanes):
     """Add normals of the variance noise[row]^2 + rho ||out||^2/d to out (d, B)."""
     d, drawn = out.shape[0], np.zeros(out.shape)

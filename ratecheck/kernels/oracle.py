@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import GAUSSIAN
 from ratecheck.kernels.linear import NO_ROWS, add_batch_losses, linear_batch, linear_gradient, linear_values
 from ratecheck.kernels.noise import add_law
@@ -70,7 +70,7 @@ def weigh_rows(factor, margins, lanes):
         weigh(factor, row, margins, lanes)
 
 
-@kernel
+@kernel_apart
 def logistic_gradient(A, rho, d_u, x, out, lanes):
     """Full gradient of a logistic client with rows c_l*(a_l, b_l) in A (N, d)."""
     N = A.shape[0]
@@ -93,7 +93,7 @@ def within(pieces, j, x):
     return min(x, pieces[j]) if j < last else x
 
 
-@kernel
+@kernel_apart
 def piecewise_gradient(A, c, x, out, lanes):
     """Gradient of a separable client: -c (d,) at 0, and what its curvatures in A (d, 2 J + 1) add up to from there.
 
@@ -110,7 +110,7 @@ def piecewise_gradient(A, c, x, out, lanes):
             out[row, lane] = total
 
 
-@kernel
+@kernel_apart
 def piecewise_values(A, c, x, out, lanes):
     """Add the values of a separable client, 0 at 0, to out (B,).
 
@@ -128,7 +128,7 @@ def piecewise_values(A, c, x, out, lanes):
             out[lane] += total
 
 
-@kernel
+@kernel_apart
 def exact_gradient(source, i, x, out, lanes):
     """Client i's answer without noise, over all samples."""
     if source.kind in (AFFINE, SAMPLED):
@@ -144,7 +144,7 @@ def exact_gradient(source, i, x, out, lanes):
         logistic_gradient(source.A[i], source.rho, source.d_u, x, out, lanes)
 
 
-@kernel
+@kernel_apart
 def oracle(source, i, t, k, x, out, words, keys, lanes):
     """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus noise per coordinate.
 
@@ -163,7 +163,7 @@ def oracle(source, i, t, k, x, out, words, keys, lanes):
     add_noise(source, i, t, k, out, words, keys, lanes)
 
 
-@kernel
+@kernel_apart
 def add_samples(source, i, t, k, x, out, words, keys, lanes):
     """Add what the samples of client i's local step k are off at x; ``words`` (4, B) is scratch."""
     d, d_u, first = x.shape[0], source.d_u, np.int64(0)
@@ -184,7 +184,7 @@ def add_noise(source, i, t, k, out, words, keys, lanes):
     add_law(source.law, source.shape, source.noise, i, t, k, out, words, keys, lanes)
 
 
-@kernel
+@kernel_apart
 def values(source, i, x, gradient, out, scratch, lanes):
     """Fill out (B,) with f_i at x, whose exact gradient is given; ``scratch`` is (B,)."""
     out[:lanes] = 0.0

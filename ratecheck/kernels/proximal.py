@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 
 # Newton's method from w needs about six steps; the line search makes all others end.
 STEPS = 60
 SMALLEST = 1e-12
 
 
-@kernel
+@kernel_apart
 def logistic_prox(A, rho, lambda_, w, out, lanes):
     """Fill the first lanes of out (d, B) with the proximal map at w (d, B), for rows c_l*a_l in A (N, d).
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.oracle import exact_gradient, values
 from ratecheck.kernels.vectors import add_displacement, add_inner, add_multiple, affine, clear
@@ -41,7 +41,7 @@ class Records(NamedTuple):
     answers: Any
 
 
-@kernel
+@kernel_apart
 def record_round(source, records, starts, server, client, gradients, scratch, record):
     """Fill record (names, B).
 

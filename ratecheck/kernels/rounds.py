@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.diagonal import diagonal_steps
 from ratecheck.kernels.exchange import mix, transmit
@@ -220,7 +220,7 @@ def gather_members(masks, t, i, now, last, keys, members, participants, packed_k
     return lanes
 
 
-@kernel
+@kernel_apart
 def select_largest(measured, method, records, now, first_row, server, client, keys, masks, t):
     """Keep of each replicate's participants those with the largest scores; the first ones where scores are equal.
 

@@ -8,7 +8,7 @@ references are counted.)
 
 import numpy as np
 
-from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.vectors import add_multiple, add_scaled, clear
 
@@ -41,7 +41,7 @@ def combine(table, i, starts, counts, server, client, member, local, out, output
                 clear(out, row, size, lanes)
 
 
-@kernel
+@kernel_apart
 def add_delayed(table, i, starts, counts, server, client, member, delays, factors, out, lanes):
     """Add table[i] times (server, client) / delays to out, all as in `combine`; ``factors`` (B,) is scratch."""
     S, C, d = server.shape[0], client.shape[1], out.shape[1]
@@ -61,7 +61,7 @@ def add_delayed(table, i, starts, counts, server, client, member, delays, factor
                         add_scaled(ADD, factors, client, row, out, o * d + first, size, lanes)
 
 
-@kernel
+@kernel_apart
 def aggregate_round(aggregate, starts, places, participants, server, total, new, factors):
     """Server state (..., B) after a round; every replicate with the coefficients of its own number of participants.
 
