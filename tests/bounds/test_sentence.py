@@ -174,7 +174,7 @@ def test_a_proof_knows_the_noise():
     )
     assert rc.prove(right, T=2).proof.verdict == "PROVED"
     assert rc.prove(wrong, T=2).proof.verdict == "NOT PROVED"
-    assert rc.prove(right, T=2).proof.values["sigma"] == 0.3
+    assert rc.prove(right, T=2).proof.shown["sigma"] == 0.3
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ _LIMITS = (*(f"\\{name}" for name in _LARGE.split()), r"\underbrace", r"\max", r
 _SIGNS: Mapping[str, str] = {"-": "\N{MINUS SIGN}", "*": "\N{ASTERISK OPERATOR}"}
 _FENCES: Mapping[str, str] = {
     r"\|": "‖",
+    r"\lvert": "|",
+    r"\rvert": "|",
     r"\{": "{",
     r"\}": "}",
     r"\langle": "⟨",

@@ -12,6 +12,8 @@ from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 
 # Facts and terms beyond these are counted.
 _SHOWN = 12
+# Binary digits of a whole number that Python writes.
+_MOST_BITS = 14_000
 # Of a chain only so many potentials are shown: the first ones and the last.
 _ROUNDS = 2
 
@@ -99,6 +101,12 @@ def _decimal(value: Fraction) -> str:
     return text if Fraction(text) == value else f"{text}" if abs(value) else "0"
 
 
+def _fraction(value: Fraction) -> str:
+    """A fraction as text, as a decimal where it has thousands of digits."""
+    long = max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS
+    return repr(float(value)) if long else str(value)
+
+
 def prove_fields(found: PotentialProof) -> dict[str, Any]:
     """Verdict, factor, potential, multipliers and seconds."""
     return {
@@ -127,9 +135,9 @@ def prove_fields(found: PotentialProof) -> dict[str, Any]:
 
 def _named(part: ProofPart) -> dict[str, Any]:
     potential = {
-        f"{each.label}: {name}": str(value) for each in part.plan.potentials for name, value in _terms(part, each)
+        f"{each.label}: {name}": _fraction(value) for each in part.plan.potentials for name, value in _terms(part, each)
     }
     multipliers: dict[str, list[str]] = {}
     for where, name, value in part.multipliers:
-        multipliers.setdefault(f"{where}: {name}", []).append(str(value))
+        multipliers.setdefault(f"{where}: {name}", []).append(_fraction(value))
     return {"potential": potential, "multipliers": multipliers}
