@@ -15,6 +15,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import examples  # noqa: E402  # it lies beside this file
 import generate  # noqa: E402
 
+import ratecheck  # noqa: E402
+
 project = "ratecheck"
 author = "the ratecheck developers"
 copyright = author
@@ -30,7 +32,7 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"ratecheck {version}"
 # Formulas look as in reviews, which bring their font along.
-html_static_path = ["_static", "../ratecheck/views/document/formulas"]
+html_static_path = ["_static", str(Path(ratecheck.__file__).parent / "views" / "document" / "formulas")]
 generate.EXTRA.mkdir(exist_ok=True)
 html_extra_path = [generate.EXTRA.name]
 html_css_files = ["math.css", "ratecheck.css"]
