@@ -612,7 +612,8 @@ def _vocabulary(
         if not isinstance(each, OwnSymbol):
             reason = f"{_brief(each)} is no symbol of one's own: write symbol('name', 'what it means')"
             raise FieldError("symbols", "symbols", reason)
-        if each.quantity.name in found:
+        # What is free stands for nothing that a run or a problem has: a theorem may give it another meaning.
+        if each.quantity.name in found and found[each.quantity.name].role is not Role.FREE:
             reason = f"{each.quantity.name!r} is taken: {found[each.quantity.name].meaning}; take another name"
             raise FieldError("symbols", "symbols", reason)
         _define(found, each)

@@ -29,7 +29,6 @@ import numpy as np
 import bounds
 from bounds.statement import Statement
 from bounds.symbols import Domain
-from ratecheck.algorithms import METHODS
 from ratecheck.cli import COMMANDS, INTERRUPTED, _run
 from ratecheck.commands import load
 from ratecheck.selftesting.mutants import sound
@@ -120,7 +119,9 @@ PROOF = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("c
 # A theorem with the steps of its proof.
 PROOF = OWN + PROOF.partition("\nEND\n")[0] + "\n"
 # The short way, and a neighbour of what is damaged.
-SHORT = template("mine.py", "descent", METHODS)
+SHORT = template(
+    "mine.py", "descent", "mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 1/L"
+)
 SHORT += SHORT[SHORT.index("\ndescent = ") :].replace("descent = ", "x = ", 1)
 Words = tuple[list[str], dict[str, bytes | None]]
 NASTY = (

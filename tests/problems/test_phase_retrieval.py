@@ -275,7 +275,7 @@ def test_it_is_written_and_read(problem, tmp_path):
     stored = build.build(name, {})
     np.testing.assert_array_equal(stored.A, problem.A)
     np.testing.assert_array_equal(stored.s, problem.s)
-    assert (build.features(name, {}), build.own_clients(name)) == (problem.d, True)
+    assert (build.features(name, {}), build.own_clients(name, {})) == (problem.d, True)
 
 
 def test_simpler_neighbours():

@@ -50,7 +50,7 @@ def test_it_is_saved_and_read(tmp_path):
     np.savez(tmp_path / "ramp.npz", kinks=PARTS[0], curvatures=PARTS[1], slopes=PARTS[2], clients=7)
     name = f"piecewise-samples:{tmp_path / 'ramp.npz'}"
     assert build.build(name, {}).fields() == {**problem.fields(), "clients": 7}
-    assert build.own_clients(name)
+    assert build.own_clients(name, {})
 
 
 @pytest.mark.parametrize(
