@@ -134,7 +134,7 @@ class PlayedRound:
         if q.proximal:
             return v.prox(f"y_{k}", point, q.weight, local=k > 0)
         known = len(v.answers)
-        answer = v.at("x" if k == 0 else f"y_{k}", point, local=k > 0)
+        answer = v.at("x" if point == self.point else f"y_{k}", point, local=k > 0)
         if known < len(v.answers):
             # A client's later gradients depend on its own noise alone.
             for e in drawn:

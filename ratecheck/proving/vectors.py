@@ -111,6 +111,9 @@ class Vectors:
     def _noted(
         self, known: list[OracleAnswer], kinds: tuple[AnswerClass, ...], f: str, answer: OracleAnswer
     ) -> OracleAnswer:
+        # Values at different points are different numbers, whatever the points are called.
+        while any(answer.name == each.name for each in known):
+            answer = replace(answer, name=f"{answer.name}'")
         valued = all(kind.has_values for kind in kinds)
         value: Form = {Value(f"{f}({answer.name})"): Fraction(1)} if valued else {}
         known.append(replace(answer, value=value))

@@ -19,11 +19,12 @@ import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
 from ratecheck import recheck
 from ratecheck.errors import InputError
+from ratecheck.exponents.hard_instances import worst
 from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.forms import ClientDraw, Entry, Key, VectorFamily
 from ratecheck.proving.invariants import invariants
-from ratecheck.proving.prove import PotentialProof, completed, prove
+from ratecheck.proving.prove import PotentialProof, completed, least, prove, sized_plans
 from ratecheck.proving.question import Question
 from ratecheck.proving.rounds import PlayedRound, RunStart
 
@@ -95,6 +96,19 @@ def test_what_is_proved_of_sampled_memory_bounds_a_run() -> None:
     factor = prove(statement, given).factor
     assert factor is not None
     assert all(each.left <= float(factor) * each.right for each in run.verdict.comparisons)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_values_at_points_of_one_name_are_different_numbers(apart: bool) -> None:
+    """A client that works on an old point has its gradient there; no factor is below the hardest known instance."""
+    statement = bounds.get("classics/async-uniform-gradients").written
+    values, _ = completed(statement, {"n": 4, "T": 3})
+    q = Question(statement, values, apart=apart)
+    played = PlayedRound(q, 0)
+    names = [each.name for each in (played.here, *played.vectors.answers)]
+    assert len({*names}) == len(played.vectors.answers)
+    found = worst(statement, values).left / float(q.compared[0].right)
+    assert min(map(least, sized_plans(q))) >= found * (1 - 1e-6)
 
 
 def test_participants_are_like_the_others_before_they_are_drawn() -> None:
