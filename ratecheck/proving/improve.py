@@ -90,12 +90,12 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     Raises `InputError` for a name that is no free parameter.
     """
     written = statement.written
-    own, _ = completed(written, {name: value for name, value in given.items() if name != parameter})
+    fixed = {name: value for name, value in given.items() if name != parameter}
+    own, _ = completed(written, fixed)
     if parameter not in own or parameter in written.settings:
         raise InputError(f"{parameter!r} is no parameter of {statement.key}: known are {', '.join(sorted(own))}")
     if parameter in ("n", "m", "K", "T") or own[parameter] <= 0:
         raise InputError(f"--best takes a positive number that may vary, such as a step size: {parameter} is none")
-    fixed = {name: value for name, value in given.items() if name != parameter}
 
     def bound(value: float) -> float:
         try:
@@ -129,15 +129,19 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
 
 def _least_bound(statement: Statement, values: Mapping[str, float]) -> float:
     """The smallest bound that the solver finds of the first claim, of its last round where it is about each."""
-    alone = replace(statement, claims=statement.claims[:1])
-    q = Question(alone, values, every_pair=values.get("K", 1) == 1)
+    q = _first_claim(statement, values, every_pair=values.get("K", 1) == 1)
     factor = min(map(least, sized_plans(q)), default=math.inf)
     return factor * float(q.compared[-1].right)
 
 
 def _right(statement: Statement, values: Mapping[str, float]) -> float:
     """The right side of the first claim, of its last round where it is about each."""
-    return float(Question(replace(statement, claims=statement.claims[:1]), values).compared[-1].right)
+    return float(_first_claim(statement, values).compared[-1].right)
+
+
+def _first_claim(statement: Statement, values: Mapping[str, float], *, every_pair: bool = True) -> Question:
+    """The question whether the first claim holds, alone."""
+    return Question(replace(statement, claims=statement.claims[:1]), values, every_pair=every_pair)
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,7 @@ def _point(statement: Statement, given: Given, value: float) -> BracketPoint:
         return BracketPoint(value, None, None, None, str(error))
     found = None
     # Of claims on every round the hardest instances are known at their own rounds only.
-    if right > 0 and len(Question(replace(written, claims=written.claims[:1]), values).compared) == 1:
+    if right > 0 and len(_first_claim(written, values).compared) == 1:
         with contextlib.suppress(InputError):
             found = worst(statement, values).left / right
     return BracketPoint(value, found, None if proof.factor is None else float(proof.factor), right)
