@@ -1,5 +1,6 @@
 """Functions of a method on rows of all clients: no call per client, and what each client would get by itself."""
 
+import gc
 import sys
 from types import MappingProxyType
 from typing import ClassVar
@@ -152,18 +153,24 @@ def records(run, lanes=9, every=0):
 
 
 def python_calls(run, every=0):
-    """Calls of functions, in Python and in C, in a run of some rounds."""
+    """Calls of functions, in Python and in C, in a run of some rounds.
+
+    Garbage is not collected meanwhile: what it ends, of whatever test before, may call functions too.
+    """
     runner, keys, counted = own_rounds.OwnRounds(run, every=every), stream_keys(0, range(8)), [0]
     runner.run(keys, lambda _: None)
 
     def count(_frame, event, _argument):
         counted[0] += event in ("call", "c_call")
 
+    gc.collect()
+    gc.disable()
     sys.setprofile(count)
     try:
         runner.run(keys, lambda _: None)
     finally:
         sys.setprofile(None)
+        gc.enable()
     return counted[0]
 
 
