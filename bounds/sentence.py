@@ -71,6 +71,8 @@ _NOISY = {
     Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,
     Assumption.SUB_GAUSSIAN, Assumption.EXPECTED_SMOOTHNESS,
 }  # fmt: skip
+# With one of these L is the constant of an operator, which need not be a gradient.
+_OPERATORS = {Assumption.LIPSCHITZ_OPERATOR, Assumption.COCOERCIVE_OPERATOR}
 _ZERO = sp.Integer(0)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -157,7 +159,8 @@ def fields(
             if name not in spoken and name not in (settings or {}):
                 raise SentenceError("method", f"{method} has the {words.PLAIN[name].meaning} {name}: say what it is, "
                                     f"as in when={f'{name} == 1/2'!r}")  # fmt: skip
-        assumed += [each for name, each in _BY_CONSTANT.items() if name in spoken]
+        about = _OPERATORS & {*assumed}
+        assumed += [each for name, each in _BY_CONSTANT.items() if name in spoken and not (about and name == "L")]
         convexity = _convexity(assumed, alone=kind.alone)
         if kind.alone:
             # Of one function both say the same.
