@@ -161,6 +161,7 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         facts={"b_star": "minimiser_heterogeneity"},
         exists=("a bound on the clients' gradients at the minimiser", _heterogeneous),
         everywhere=True,
+        operators=True,
     ),
     Assumption.INTERPOLATION: Certification(
         "a point at which every client's gradient is exactly 0",

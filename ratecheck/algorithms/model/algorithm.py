@@ -320,7 +320,7 @@ def check_answers(algorithm: Algorithm) -> None:
     if algorithm.linear and NUMBER in algorithm.answers.values():
         raise MethodError(f"{named(algorithm)}: what uses values of functions is not linear: say 'linear = False'")
     if algorithm.measures and algorithm.linear:
-        raise MethodError(f"{named(algorithm)}: measure is called where a run is followed by steps: say 'linear = False'")
+        raise MethodError(f"{named(algorithm)}: measure is called by a method that is not linear: say 'linear = False'")
     if algorithm.coin is not None and algorithm.coin not in algorithm.step_sizes:
         raise MethodError(f"{named(algorithm)}: its coin {algorithm.coin!r} is none of its step_sizes")
     if algorithm.asks_more and (algorithm.bilevel or algorithm.oracle != "gradient"):

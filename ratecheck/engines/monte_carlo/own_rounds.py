@@ -128,7 +128,7 @@ class OwnRounds:
             if not self.setup.sizes[block]:
                 continue
             if group != "server":
-                raise InputError(f"{self.setup.method.spoken} measures quantities at the server, which has no {block!r}")
+                raise InputError(f"{self.setup.method.spoken} measures at the server, which has no {block!r}")
             found.append(([name for name, of in algorithm.server.items() if of == block][slot], *self.places[block]))
         return found
 
