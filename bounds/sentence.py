@@ -71,8 +71,9 @@ _NOISY = {
     Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,
     Assumption.SUB_GAUSSIAN, Assumption.EXPECTED_SMOOTHNESS,
 }  # fmt: skip
-# With one of these L is the constant of an operator, which need not be a gradient.
+# With one of these L is the constant of an operator, which need not be a gradient, and the minimiser is a zero.
 _OPERATORS = {Assumption.LIPSCHITZ_OPERATOR, Assumption.COCOERCIVE_OPERATOR}
+_OF_OPERATORS: Mapping[str, Assumption | None] = {"L": None, "zeta_star": Assumption.ZERO_HETEROGENEITY}
 _ZERO = sp.Integer(0)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -155,9 +156,12 @@ def fields(
     if not isinstance(method, str):
         raise SentenceError("method", f"{method!r} is not the name of a method; 'ratecheck list methods' has them")
     said = claimed(text)
-    if said.lower is not bool(instance):
-        raise SentenceError("instance", "a lower bound, with >=, is one on a problem of the file that it names, as in "
-                            "instance='hard'; an upper bound holds for all problems and names none")  # fmt: skip
+    if said.lower and not instance:
+        upper = "a theorem says that a left side is at most its right side"
+        lower = "a lower bound, with >=, is one on a problem of the file that it names, as in instance='hard'"
+        raise SentenceError("", f"{text!r}: {upper}; {lower}")
+    if instance and not said.lower:
+        raise SentenceError("instance", "a claim with <= is about all problems and names none; with >= it is about one")
     conditions = [_read(each) for each in _parts(when, "when")]
     spoken = {name for each in (said.left, said.right, *conditions) for name in _NAME.findall(each)}
     spoken |= {name for each in own if isinstance(each.equals, str) for name in _NAME.findall(each.equals)}
@@ -169,8 +173,8 @@ def fields(
             if name not in spoken and name not in (settings or {}):
                 raise SentenceError("method", f"{method} has the {words.PLAIN[name].meaning} {name}: say what it is, "
                                     f"as in when={f'{name} == 1/2'!r}")  # fmt: skip
-        about = _OPERATORS & {*assumed}
-        assumed += [each for name, each in _BY_CONSTANT.items() if name in spoken and not (about and name == "L")]
+        brings = {**_BY_CONSTANT, **(_OF_OPERATORS if _OPERATORS & {*assumed} else {})}
+        assumed += [each for name, each in brings.items() if name in spoken and each is not None]
         convexity = _convexity(assumed, alone=kind.alone)
         if kind.alone:
             # Of one function both say the same.
