@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from bounds import words
+from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import COMMON, ROUND, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method

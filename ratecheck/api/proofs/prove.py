@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds import words
+from bounds.sentences import words
 from bounds.statement import Statement
 from ratecheck.api.given import Parameter, Parameters, StatementLike, one
 from ratecheck.api.given import parameters as numbers
