@@ -177,7 +177,7 @@ def asked_for(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) 
 
 
 def named_outside(root: Path) -> list[tuple[str, int, str]]:
-    """Where a problem, a pattern or a noise law is asked for its class outside of the folder that defines it.
+    """Where an item of `KINDS` is asked for its class outside of the folder that defines it.
 
     File, line and class of every ``isinstance``, ``issubclass``, comparison with ``type(...)`` and class pattern of a
     ``match``; the abstract bases count as well.
@@ -188,7 +188,7 @@ def named_outside(root: Path) -> list[tuple[str, int, str]]:
     asked = []
     for name, tree in trees.items():
         place = str(known[name].relative_to(root))
-        sorts = [sort for sort in ("problem", "pattern", "noise law") if not place.startswith(KINDS[sort][0])]
+        sorts = [sort for sort in KINDS if not place.startswith(KINDS[sort][0])]
         wanted = {word for sort in sorts for word in (*found[sort], *KINDS[sort][1])}
         asked += [(place, node.lineno, word) for node in ast.walk(tree) for word in _compared(node) & wanted]
     return sorted(asked)

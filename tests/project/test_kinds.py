@@ -1,4 +1,4 @@
-"""Items answer for themselves: hardly any file asks a problem, a pattern or a noise law for its class."""
+"""Items answer for themselves: hardly any file asks a problem, a pattern, a method or an engine for its class."""
 
 import sys
 from pathlib import Path
@@ -17,12 +17,11 @@ ALLOWED = {
     ("ratecheck/engines/setup.py", "Participation"): INPUT,
     ("ratecheck/settings/prepare.py", "Problem"): INPUT,
     ("ratecheck/settings/prepare.py", "Participation"): INPUT,
-    ("ratecheck/engines/monte_carlo/prepared.py", "Quadratic"): "a kernel is kept for H and g, all that this class has",
 }
 
 
 def test_no_kind_is_asked_for_elsewhere():
-    """But for five places, each with its reason: a new kind needs no branch anywhere."""
+    """But for four places, each with its reason: a new kind needs no branch anywhere."""
     assert sorted((place, kind) for place, _, kind in named_outside(ROOT)) == sorted(ALLOWED)
 
 
