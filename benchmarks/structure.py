@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -211,6 +212,22 @@ def _compared(node: ast.AST) -> set[str]:
     }
 
 
+# Beginnings of docstrings that name nothing by themselves.
+_REFERENT = re.compile(r"(The same|Those|These|This|That|Its?|They|Their|Whether (it|they)|As above|The others?)\b")
+
+
+def referents(trees: dict[str, ast.Module]) -> list[tuple[str, str]]:
+    """Module and first line of each docstring that begins with a word for something said elsewhere."""
+    found = []
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                first = (ast.get_docstring(node) or "").partition("\n")[0]
+                if _REFERENT.match(first):
+                    found.append((name, first))
+    return found
+
+
 def json_lines(root: Path) -> int:
     """Lines of the JSON files that are kept in git."""
     listed = subprocess.run(["git", "ls-files", "*.json"], cwd=root, capture_output=True, text=True, check=True)  # noqa: S607  # git of the path
@@ -251,6 +268,8 @@ def measure(root: Path) -> dict[str, str]:
         "class names twice": str(len(doubled([node.name for _, node in classes(trees)]))),
         "file names twice": str(len(doubled(files))),
         "isinstance on a kind elsewhere": f"{sum(checks.values())} in {len(checks)} files",
+        "kinds named outside of their folder": str(len(named_outside(root))),
+        "docstrings that begin with a referent": str(len(referents(trees))),
         "lines of JSON in git": str(json_lines(root)),
     }
     for sort, found in reach(root, known, trees).items():

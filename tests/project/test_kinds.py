@@ -1,5 +1,6 @@
 """Items answer for themselves: hardly any file asks a problem, a pattern, a method or an engine for its class."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from structure import named_outside  # noqa: E402  # a script, not a package
+from structure import modules, named_outside, referents  # noqa: E402  # a script, not a package
 
 INPUT = "what a caller gives is checked, or told from a name"
 # File, class and reason of what stays.
@@ -51,3 +52,11 @@ def test_every_way_to_ask_is_seen(code, tmp_path):
         with (tmp_path / folder / "file.py").open("a") as file:
             file.write(f"x = 1\n{code}\n")
     assert [place for place, *_ in named_outside(tmp_path)] == ["ratecheck/views/file.py"]
+
+
+def test_a_docstring_names_its_thing():
+    """Its first words do not refer to another docstring."""
+    trees = {name: ast.parse(path.read_text()) for name, path in modules(ROOT).items()}
+    assert referents(trees) == []
+    code = 'def f():\n    """The same for g."""\n\ndef g():\n    """Itself."""\n'
+    assert referents({"m": ast.parse(code)}) == [("m", "The same for g.")]

@@ -30,11 +30,11 @@ class Loss(ABC):
 
     @abstractmethod
     def slopes(self, z: Array, y: Array) -> Array:
-        """Its gradients in z, (rows, outputs)."""
+        """Gradients of the loss in z, (rows, outputs)."""
 
     @abstractmethod
     def curved(self, z: Array, y: Array, t: Array) -> Array:
-        """Its Hessians in z, times t (rows, outputs)."""
+        """Hessians of the loss in z times t, (rows, outputs)."""
 
     @abstractmethod
     def dual(self, s: Array, y: Array) -> Array:
@@ -100,7 +100,7 @@ class SquaredLoss(Loss):
         return np.asarray(-0.5 * np.square(s[:, 0]) - s[:, 0] * y)
 
     def slope_range(self, y: Array, outputs: int) -> None:
-        """They are unbounded."""
+        """None: slopes of squares are unbounded."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class HuberLoss(Loss):
 
     @property
     def longest(self) -> float:
-        """It is delta."""
+        """The largest slope, delta."""
         return self.delta
 
 
