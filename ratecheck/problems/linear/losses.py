@@ -21,8 +21,6 @@ class Loss(ABC):
     code: ClassVar[int]
     # The largest eigenvalue of the Hessian in z.
     curvature: ClassVar[float]
-    # Whether targets are classes rather than numbers.
-    classifies: ClassVar[bool] = True
 
     @abstractmethod
     def values(self, z: Array, y: Array) -> Array:
@@ -81,7 +79,7 @@ class LogisticLoss(Loss):
 class SquaredLoss(Loss):
     """(z - y)^2/2."""
 
-    name, code, curvature, classifies = "squares", SQUARED_LOSS, 1.0, False
+    name, code, curvature = "squares", SQUARED_LOSS, 1.0
 
     def values(self, z: Array, y: Array) -> Array:
         """See `Loss.values`."""
@@ -108,7 +106,7 @@ class HuberLoss(Loss):
     """(z - y)^2/2 up to a distance delta, and delta (|z - y| - delta/2) beyond."""
 
     delta: float
-    name, code, curvature, classifies = "huber", HUBER_LOSS, 1.0, False
+    name, code, curvature = "huber", HUBER_LOSS, 1.0
 
     def values(self, z: Array, y: Array) -> Array:
         """See `Loss.values`."""
