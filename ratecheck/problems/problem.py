@@ -364,7 +364,7 @@ class Problem(ProblemData):
 
         Raises `InputError` where the problem does not stay of its kind.
         """
-        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or functions with kinks")
+        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or piecewise quadratics")
 
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""
