@@ -96,7 +96,7 @@ def _formulas(statement: Statement) -> Iterator[sp.Expr]:
         yield condition.right
 
 
-class _Printer(JavascriptCodePrinter):  # type: ignore[misc]  # SymPy is untyped
+class _Printer(JavascriptCodePrinter):
     """JavaScript in which parameters are the fields of ``v``."""
 
     def _print_Symbol(self, expr: sp.Symbol) -> str:
