@@ -83,6 +83,11 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
+def parsed(known: dict[str, Path]) -> dict[str, ast.Module]:
+    """Module name -> its code."""
+    return {name: ast.parse(path.read_text()) for name, path in known.items()}
+
+
 def running(tree: ast.Module) -> ast.Module:
     """The module without its imports for annotations alone."""
     body = [n for n in tree.body if not (isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING")]
@@ -184,14 +189,14 @@ def asked_for(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) 
     return +found
 
 
-def named_outside(root: Path) -> list[tuple[str, int, str]]:
+def named_outside(root: Path, trees: dict[str, ast.Module] | None = None) -> list[tuple[str, int, str]]:
     """Where an item of `KINDS` is asked for its class outside of the folder that defines it.
 
     File, line and class of every ``isinstance``, ``issubclass``, comparison with ``type(...)`` and class pattern of a
-    ``match``; the abstract bases count as well.
+    ``match``; the abstract bases count as well. ``trees`` are those of the checkout, where they are known.
     """
     known = modules(root)
-    trees = {name: ast.parse(path.read_text()) for name, path in known.items()}
+    trees = parsed(known) if trees is None else trees
     found = kinds(root, known, trees)
     asked = []
     for name, tree in trees.items():
@@ -274,7 +279,7 @@ def doubled(names: list[str]) -> list[str]:
 def measure(root: Path) -> dict[str, str]:
     """The rows of the table for one checkout."""
     known = modules(root)
-    trees = {name: ast.parse(path.read_text()) for name, path in known.items()}
+    trees = parsed(known)
     lines = {name: len(path.read_text().splitlines()) for name, path in known.items()}
     folders = Counter(str(path.parent.relative_to(root)) for path in known.values())
     crowded = {folder: count for folder, count in folders.items() if count > MOST_FILES}
@@ -292,7 +297,7 @@ def measure(root: Path) -> dict[str, str]:
         "class names twice": str(len(doubled([node.name for _, node in classes(trees)]))),
         "file names twice": str(len(doubled(files))),
         "isinstance on a kind elsewhere": f"{sum(checks.values())} in {len(checks)} files",
-        "kinds named outside of their folder": str(len(named_outside(root))),
+        "kinds named outside of their folder": str(len(named_outside(root, trees))),
         "docstrings that begin with a referent": str(len(referents(trees))),
         "lines of JSON in git": str(json_lines(root)),
     }

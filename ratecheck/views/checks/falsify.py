@@ -157,7 +157,8 @@ def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
 def again(found: WorstCase) -> str:
     """The command that encloses a worst case anew."""
     values = " ".join(f"{name}={value:.17g}" for name, value in found.case.values.items())
-    return f"ratecheck falsify {bounds.own.address_of(found.case.statement)} --pep {values}"
+    address = bounds.own.address_of(found.case.source or found.case.statement)
+    return f"ratecheck falsify {address} --pep {values}"
 
 
 def _most(functions: WorstFunctions) -> float:
