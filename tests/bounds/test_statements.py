@@ -773,7 +773,7 @@ def test_a_repaired_form_names_the_printed_one():
 
 @pytest.mark.parametrize("kind", [Statement, Claim, Condition])
 def test_every_part_is_required(kind):
-    """Each field is keyword-only and has no default, so leaving out any one is an error, but for what few statements have."""
+    """Each field is keyword-only and has no default, so leaving out any one is an error, but for rare ones."""
     examples = {Statement: bounds.get("pfl/theorem-3.7")}
     examples |= {Claim: examples[Statement].claims[0], Condition: examples[Statement].conditions[0]}
     example = examples[kind]
