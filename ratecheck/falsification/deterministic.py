@@ -129,12 +129,14 @@ class DeterministicCase:
     """A statement at numbers at which the oracle's answers decide its run; ``values`` has all of its parameters.
 
     The variables are shared: personal ones, where the method has them, are absent. ``approached`` maps step sizes that
-    are just inside an open end of what is admissible to that end.
+    are just inside an open end of what is admissible to that end. ``source`` is the statement as it was given, where
+    its symbols are not those of the basic setting.
     """
 
     statement: Statement
     values: Mapping[str, float]
     approached: Mapping[str, float] = field(default_factory=dict)
+    source: Statement | None = None
 
     @staticmethod
     def of(statement: Statement, given: Given, *, ignore_conditions: bool = False) -> DeterministicCase:
@@ -144,7 +146,7 @@ class DeterministicCase:
         run of shared variables that uses gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
-        given, statement = words.basic_names(statement, given), words.basic(statement).written
+        source, given, statement = statement, words.basic_names(statement, given), words.basic(statement).written
         _check_kind(statement)
         statement.check_names(given)
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
@@ -152,7 +154,7 @@ class DeterministicCase:
         values, _ = statement.complete({**silent, **everyone, **given})
         values, approached = with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
-        case = DeterministicCase(statement, values, approached)
+        case = DeterministicCase(statement, values, approached, source)
         case._check_noise()
         if case.proximal and case.weight <= -case.curvature:
             raise InputError(

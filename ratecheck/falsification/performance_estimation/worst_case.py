@@ -18,6 +18,7 @@ from ratecheck.falsification.performance_estimation.interpolation import (
     worst_instance,
 )
 from ratecheck.falsification.performance_estimation.pep import PepBound, UndecidedCaseError, solved
+from ratecheck.falsification.performance_estimation.script import pepit_script
 from ratecheck.falsification.realised import NoInstanceError, realised
 
 # Step sizes at their caps are so up to the rounding of floats.
@@ -136,6 +137,10 @@ class WorstCase:
     def undecided(self) -> bool:
         """Whether the right side lies between the two values, and below the upper one by more than the solver errs."""
         return not self.violated and not all(each.holds or each.close for each in self.enclosures)
+
+    def script(self, command: str) -> str:
+        """A program for PEPit that asks for the same left side, the worst; ``command`` repeats the question here."""
+        return pepit_script(self.case, self.worst.comparison, command)
 
     @property
     def outcome(self) -> str:
