@@ -93,6 +93,7 @@ def test_hessians_in_several_dimensions(name):
     assert max(spectra) <= L.value <= 1.6 * max(spectra)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("f", "least"),
     [
