@@ -183,10 +183,16 @@ class Recorder:
         self._owner = np.zeros((len(self.names), len(self._rows)))
         self._owner[owner, np.arange(len(owner))] = weight
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
-        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._owner]
-        self._forms = np.array(forms).reshape(len(forms), size * size)
-        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._shares]
-        self._above = np.array(forms).reshape(len(forms), size * size)
+        self._forms, self._above = self._squares(self._owner), self._squares(self._shares)
+
+    def _squares(self, weights: Array) -> Array:
+        """Forms (quantities, size, size) of weighted sums of squares of the rows."""
+        size, forms = self._rows.shape[1], np.zeros((len(weights), *(self._rows.shape[1],) * 2))
+        for form, weight in zip(forms, weights, strict=True):
+            (used,) = weight.nonzero()
+            if len(used):
+                form[:] = (self._rows[used] * weight[used, None]).T @ self._rows[used]
+        return forms.reshape(len(forms), size * size)
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""

@@ -6,12 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import EPS, Moment, majorant, sandwich, squares
+
+# A matrix with at most one entry in so many is multiplied by these alone.
+_SPARSE = 16
 
 
 @dataclass(frozen=True)
@@ -195,9 +199,13 @@ class RoundMap:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
         last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
         if last is None or last[0] is not moment:
-            new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+            new = self.followed(moment.covariance, np.stack([moment.off, moment.rounding]))
             last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
         return last[1]
+
+    def followed(self, covariance: Array, bounds: Array) -> Array:
+        """`linear` of a covariance, and matrices above that of positive semidefinite bounds: one symmetric stack."""
+        return _symmetric(self.linear(np.concatenate([covariance[None], bounds])))
 
     def _loose(self, moment: Moment) -> Array:
         return np.asarray(self._wobble @ moment.roots)
@@ -235,13 +243,11 @@ class RoundMap:
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
         new, pushed, size = self._moved(moment)
-        # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
-        new = new + new.transpose(0, 2, 1)
-        new /= 2
-        covariance = new[0] + pushed + self.noise.covariance
+        covariance = new[0] + pushed
+        covariance += self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
         _add(off, majorant(self.noise.off))
-        rounding = new[2]
+        rounding = new[2].copy()
         _add(rounding, self._rough(moment, size) + self._guard(rounding))
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 
@@ -265,6 +271,13 @@ class RoundMap:
     def _guard(self, matrix: Array) -> Array:
         """Covers the rounding of a bound itself, where it is far smaller in some direction than in others."""
         return np.asarray(4 * self._unit * EPS * majorant(np.sqrt(np.maximum(np.diagonal(matrix), 0.0))))
+
+
+def _symmetric(matrices: Array) -> Array:
+    """The symmetric parts: rounding makes moments asymmetric, and what is not symmetric may grow on its own."""
+    matrices = matrices + matrices.transpose(0, 2, 1)
+    matrices /= 2
+    return matrices
 
 
 def _add(matrix: Array, diagonal: Array) -> None:
@@ -293,16 +306,20 @@ class Arrow:
         self.at: slice | NDArray[np.intp] = slice(first, last) if together else mine
         self._cut, self._server_rows, self._last = servers, matrix[:servers], matrix[mine, -1:]
         self._from_server = np.ascontiguousarray(matrix[mine, :servers])
-        self._own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
+        # Whether no client hears of the server.
+        self.apart = not self._from_server.any()
+        self.own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
 
     def times(self, X: Array, onto: Array | None = None) -> Array:
         """The product with a stack of matrices X, in place of those rows of ``onto``, zeros unless it is given."""
-        cut, (n, size, _), width, many = self._cut, self._own.shape, X.shape[-1], len(X)
+        cut, (n, size, _), width, many = self._cut, self.own.shape, X.shape[-1], len(X)
         result = np.zeros_like(X) if onto is None else onto
         np.matmul(self._server_rows, X, out=result[:, :cut])
-        mine = np.matmul(self._own, X[:, self.at].reshape(many, n, size, width)).reshape(many, n * size, width)
-        mine += self._from_server @ X[:, :cut]
-        mine += self._last * X[:, -1:]
+        mine = np.matmul(self.own, X[:, self.at].reshape(many, n, size, width)).reshape(many, n * size, width)
+        if not self.apart:
+            mine += self._from_server @ X[:, :cut]
+        if X[:, -1].any():
+            mine += self._last * X[:, -1:]
         result[:, self.at] = mine
         return result
 
@@ -330,17 +347,36 @@ class BlockMixing:
             found[np.ix_(here, here)] = self.W
         return found
 
+    @cached_property
+    def _weights(self) -> Any:
+        """W, by its entries that are not 0 where these are few."""
+        if _SPARSE * np.count_nonzero(self.W) > self.W.size:
+            return self.W
+        from scipy.sparse import csr_array
+
+        return csr_array(self.W)
+
     def times(self, X: Array) -> Array:
         """P X for a stack of matrices X, in whose place it is put."""
         n, width = len(self.W), X.shape[-1]
         for each in X:
             clients = each[self.first : self.first + n * self.client].reshape(n, self.client, width)
             if len(self.columns) == self.client:
-                clients[:] = (self.W @ clients.reshape(n, -1)).reshape(clients.shape)
+                clients[:] = (self._weights @ clients.reshape(n, -1)).reshape(clients.shape)
             else:
                 part = np.ascontiguousarray(clients[:, self.columns]).reshape(n, -1)
-                clients[:, self.columns] = (self.W @ part).reshape(n, len(self.columns), width)
+                clients[:, self.columns] = (self._weights @ part).reshape(n, len(self.columns), width)
         return X
+
+    @cached_property
+    def above(self) -> Array:
+        """(n, n) weights A with sum_k A_ik B_k on the diagonal above P diag(B_1, ..., B_n) P', for blocks B_k >= 0.
+
+        By the inequality of Cauchy and Schwarz A_ik = |W_ik| sum_j |W_jk|, where all entries of a client are mixed; the
+        share counts.
+        """
+        large = np.abs(self.W)
+        return np.asarray(self.share * large * large.sum(axis=0) + (1 - self.share) * np.eye(len(self.W)))
 
     def moved(self, matrices: Array) -> Array:
         """Share P M P' + (1 - share) M for a stack of symmetric M, E[P_t M P_t'] for P_t = P or 1."""
@@ -364,6 +400,7 @@ class BlockRound(RoundMap):
     ) -> None:
         super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
         self._arrow, self._mixing = Arrow(local, servers, own), mixing
+        self._servers = local[:servers]
 
     def linear(self, matrices: Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices."""
@@ -372,6 +409,40 @@ class BlockRound(RoundMap):
         half[:] = turned
         new = self._arrow.times(turned, half)
         return new if self._mixing is None else self._mixing.moved(new)
+
+    def followed(self, covariance: Array, bounds: Array) -> Array:
+        """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
+
+        A bound [[S, C], [C', D]] of server and clients has D = diag(D_1, ..., D_n). Of what the round makes of it, the
+        clients' part alone is replaced by one above it: so the whole is above.
+        """
+        arrow, mixing, cut = self._arrow, self._mixing, len(self._servers)
+        if mixing is None or not arrow.apart or len(mixing.columns) < mixing.client or bounds[:, -1].any():
+            return super().followed(covariance, bounds)
+        n, size = arrow.own.shape[:2]
+        if cut + n * size + 1 != len(covariance):
+            return super().followed(covariance, bounds)
+        result = np.zeros((1 + len(bounds), *covariance.shape))
+        result[:1] = _symmetric(self.linear(covariance[None]))
+        for old, new in zip(bounds, result[1:], strict=True):
+            blocks = _blocks(old[cut:-1, cut:-1], n)
+            inner = blocks[np.arange(n), :, np.arange(n)]
+            if np.count_nonzero(old[cut:-1, cut:-1]) > np.count_nonzero(inner):
+                return super().followed(covariance, bounds)
+            turned = _symmetric(arrow.own @ inner @ arrow.own.transpose(0, 2, 1))
+            _blocks(new[cut:-1, cut:-1], n)[np.arange(n), :, np.arange(n)] = np.tensordot(mixing.above, turned, 1)
+            told = self._servers @ old
+            new[:cut, :cut] = told @ self._servers.T
+            across = (arrow.own @ told[:, cut:-1].T.reshape(n, size, cut)).reshape(n, -1)
+            across = mixing.share * (mixing.W @ across) + (1 - mixing.share) * across
+            new[cut:-1, :cut] = across.reshape(n * size, cut)
+            new[:cut, cut:-1] = new[cut:-1, :cut].T
+        return result
+
+
+def _blocks(matrix: Array, n: int) -> Array:
+    """A view (n, size, n, size) of a square matrix."""
+    return matrix.reshape(n, len(matrix) // n, n, len(matrix) // n)
 
 
 class SampledRound(RoundMap):
