@@ -141,6 +141,22 @@ def test_blocks_move_second_moments_as_whole_matrices_do(mixes):
     np.testing.assert_allclose(round_map.linear(squares), RoundMap.linear(round_map, squares), rtol=1e-10, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["fedavg-p", "scaffold-p"])
+def test_blocks_of_sampled_clients_do_as_whole_matrices_do(name):
+    """Uniform subsets and own Hessians: second moments after a round, and what sampling alone adds to them."""
+    of = rc.problems.Quadratic.synthetic(n=N, d=3, shared=2, seed=5, curvature=1.0, coupling=0.5)
+    sizes = {"gamma_u": 0.1, "gamma_v": 0.2, "eta_u": 1.5, "eta_v": 0.7, "sigma_u": 0.3}
+    moments = client_by_client(ready(name, rc.participation.Trace.uniform(N, 3), of=of, K=2, **sizes))
+    blocks, moment = moments.round_map(0), moments.start()
+    whole = RoundMap(blocks.mean, blocks.error, blocks.terms, blocks.noise, blocks.fluctuations)
+    root = np.random.default_rng(0).standard_normal((2, moments.size, moments.size))
+    squares = root @ root.transpose(0, 2, 1)
+    np.testing.assert_allclose(blocks.linear(squares), whole.linear(squares), rtol=1e-10, atol=1e-9)
+    for _ in range(2):
+        moment = blocks.advance(moment)
+    np.testing.assert_allclose(blocks.spread(moment), whole.spread(moment), rtol=1e-9, atol=1e-10)
+
+
 @pytest.mark.parametrize("mixes", [1.0, 0.3])
 def test_bounds_of_mixed_clients_are_above_what_the_round_makes_of_them(mixes):
     """DSGD on a directed graph: covariances as they are, bounds of E[e e'] by the blocks of clients."""

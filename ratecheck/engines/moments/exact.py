@@ -30,7 +30,7 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
-from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant, squares
+from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
     BlockRound,
@@ -185,6 +185,23 @@ class Recorder:
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
         self._forms, self._above = self._squares(self._owner), self._squares(self._shares)
 
+    @cached_property
+    def _together(self) -> list[tuple[NDArray[np.intp], Array, NDArray[np.intp], Sides, Sides]]:
+        """Products of as many rows on as many entries: quantities, factors, entries (products, ...), both factors."""
+        groups: dict[tuple[int, int], list[tuple[int, float, NDArray[np.intp], Sides, Sides]]] = {}
+        for q, factor, left, right in self._products:
+            used = columns(left[1] + right[1])
+            groups.setdefault((len(left[0]), len(used)), []).append((q, factor, used, left, right))
+        found = []
+        for parts in groups.values():
+            owners, factors, used, *sides = zip(*parts, strict=True)
+            both = []
+            for side in sides:
+                rows, sizes = (np.stack([each[k][:, at] for each, at in zip(side, used, strict=True)]) for k in (0, 1))
+                both.append((rows, self._scale * sizes))
+            found.append((np.array(owners), np.array(factors), np.stack(used), *both))
+        return found
+
     def _squares(self, weights: Array) -> Array:
         """Forms (quantities, size, size) of weighted sums of squares of the rows."""
         size, forms = self._rows.shape[1], np.zeros((len(weights), *(self._rows.shape[1],) * 2))
@@ -214,10 +231,10 @@ class Recorder:
         off = EPS * (np.sqrt(off) + np.sqrt(self._shares @ own**2))
         errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
         errors = errors + TINY * (self._shares @ (means != 0) > 0)
-        for q, factor, left, right in self._products:
-            value, error = moment.inner(left[0], right[0], (left[1] * self._scale, right[1] * self._scale))
-            values[q] += factor * value
-            errors[q] += abs(factor) * (error + 8 * EPS * abs(value))
+        for owners, factors, at, left, right in self._together:
+            found, wrong = LocalMoments(moment, at).inner(left, right)
+            np.add.at(values, owners, factors * found)
+            np.add.at(errors, owners, np.abs(factors) * (wrong + 8 * EPS * np.abs(found)))
         # An error that left the range of floats has no bound.
         return values, np.where(np.isnan(errors) & np.isfinite(values), np.inf, errors)
 

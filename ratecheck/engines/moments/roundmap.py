@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import EPS, Moment, majorant, sandwich, squares
+from ratecheck.engines.moments.moment import EPS, Moment, chosen, majorant, sandwich, squares
 
 # A matrix with at most one entry in so many is multiplied by these alone.
 _SPARSE = 16
@@ -168,13 +168,16 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        new, _, _ = self._moved(moment)
-        spread = new - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
+        spread = self._scattered(stack, self._moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
         found, off, rounding = self._beside(moment)
         spread[0] += found
         _add(spread[1], off)
         _add(spread[2], rounding)
         return spread[0], spread[1], spread[2]
+
+    def _scattered(self, matrices: Array, moved: Array) -> Array:
+        """Sum_k w_k F_k M F_k' for a stack of second moments M, which `linear` has ``moved``."""
+        return np.asarray(moved - self.mean @ matrices @ self.mean.T)
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
         """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
@@ -182,7 +185,7 @@ class RoundMap:
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
-        before, moved = rows @ self.mean, self._moved(moment)[0]
+        before, moved = chosen(rows, self.mean), self._moved(moment)[0]
         parts = (moment.covariance, moment.off, moment.rounding)
         return [
             each + sandwich(rows, new) - sandwich(before, part)
@@ -311,16 +314,16 @@ class Arrow:
         self.own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
 
     def times(self, X: Array, onto: Array | None = None) -> Array:
-        """The product with a stack of matrices X, in place of those rows of ``onto``, zeros unless it is given."""
-        cut, (n, size, _), width, many = self._cut, self.own.shape, X.shape[-1], len(X)
+        """The product with a matrix X, in place of those rows of ``onto``, zeros unless it is given."""
+        cut, (n, size, _), width = self._cut, self.own.shape, X.shape[-1]
         result = np.zeros_like(X) if onto is None else onto
-        np.matmul(self._server_rows, X, out=result[:, :cut])
-        mine = np.matmul(self.own, X[:, self.at].reshape(many, n, size, width)).reshape(many, n * size, width)
+        np.matmul(self._server_rows, X, out=result[:cut])
+        mine = np.matmul(self.own, X[self.at].reshape(n, size, width)).reshape(n * size, width)
         if not self.apart:
-            mine += self._from_server @ X[:, :cut]
-        if X[:, -1].any():
-            mine += self._last * X[:, -1:]
-        result[:, self.at] = mine
+            mine += self._from_server @ X[:cut]
+        if X[-1].any():
+            mine += self._last * X[-1:]
+        result[self.at] = mine
         return result
 
 
@@ -357,15 +360,14 @@ class BlockMixing:
         return csr_array(self.W)
 
     def times(self, X: Array) -> Array:
-        """P X for a stack of matrices X, in whose place it is put."""
+        """P X for a matrix X, in whose place it is put."""
         n, width = len(self.W), X.shape[-1]
-        for each in X:
-            clients = each[self.first : self.first + n * self.client].reshape(n, self.client, width)
-            if len(self.columns) == self.client:
-                clients[:] = (self._weights @ clients.reshape(n, -1)).reshape(clients.shape)
-            else:
-                part = np.ascontiguousarray(clients[:, self.columns]).reshape(n, -1)
-                clients[:, self.columns] = (self._weights @ part).reshape(n, len(self.columns), width)
+        clients = X[self.first : self.first + n * self.client].reshape(n, self.client, width)
+        if len(self.columns) == self.client:
+            clients[:] = (self._weights @ clients.reshape(n, -1)).reshape(clients.shape)
+        else:
+            part = np.ascontiguousarray(clients[:, self.columns]).reshape(n, -1)
+            clients[:, self.columns] = (self._weights @ part).reshape(n, len(self.columns), width)
         return X
 
     @cached_property
@@ -378,14 +380,14 @@ class BlockMixing:
         large = np.abs(self.W)
         return np.asarray(self.share * large * large.sum(axis=0) + (1 - self.share) * np.eye(len(self.W)))
 
-    def moved(self, matrices: Array) -> Array:
-        """Share P M P' + (1 - share) M for a stack of symmetric M, E[P_t M P_t'] for P_t = P or 1."""
-        half = self.times(matrices.copy() if self.share < 1 else matrices)
-        whole = self.times(np.ascontiguousarray(half.transpose(0, 2, 1)))
+    def moved(self, matrix: Array) -> Array:
+        """Share P M P' + (1 - share) M for a symmetric M, E[P_t M P_t'] for P_t = P or 1."""
+        half = self.times(matrix.copy() if self.share < 1 else matrix)
+        whole = self.times(np.ascontiguousarray(half.T))
         if self.share == 1.0:
             return whole
         whole *= self.share
-        return np.asarray(whole + (1 - self.share) * matrices)
+        return np.asarray(whole + (1 - self.share) * matrix)
 
 
 class BlockRound(RoundMap):
@@ -404,11 +406,14 @@ class BlockRound(RoundMap):
 
     def linear(self, matrices: Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices."""
-        half = self._arrow.times(matrices, matrices.copy())
-        turned = np.ascontiguousarray(half.transpose(0, 2, 1))
-        half[:] = turned
-        new = self._arrow.times(turned, half)
-        return new if self._mixing is None else self._mixing.moved(new)
+        result = np.empty_like(matrices)
+        for matrix, new in zip(matrices, result, strict=True):
+            half = self._arrow.times(matrix, matrix.copy())
+            turned = np.ascontiguousarray(half.T)
+            half[:] = turned
+            whole = self._arrow.times(turned, half)
+            new[:] = whole if self._mixing is None else self._mixing.moved(whole)
+        return result
 
     def followed(self, covariance: Array, bounds: Array) -> Array:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
@@ -450,7 +455,9 @@ class SampledRound(RoundMap):
 
     With Bbar = sum_i B_i, P(i takes part) = pi_1 and P(i and j take part) = pi_2, a second moment goes to
 
-        A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i'.
+        A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i',
+
+    whose first terms are (A_0 C + pi_1 H) A_0' + (pi_1 A_0 + pi_2 Bbar) H' with H = Bbar C, A_0 acting on the server.
 
     ``parts`` are the B_i of the clients that may take part.
     """
@@ -462,43 +469,66 @@ class SampledRound(RoundMap):
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
-        self._arrow = Arrow(Bbar, servers, self._rows[:, servers:])
+        own = self._rows[:, servers:]
+        both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] * Bbar
+        both[:servers, :servers] += inclusion[0] * (keep - np.eye(servers))
+        self._arrow, self._both = Arrow(Bbar, servers, own), Arrow(both, servers, own)
         self._matrices = np.stack([part.matrix for part in parts])
 
     def linear(self, matrices: Array) -> Array:
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
+        one = self._inclusion[0]
+        cut, new = self._cut, np.empty_like(matrices)
+        moves = self._keep - np.eye(cut)
+        for k, matrix in enumerate(matrices):
+            half = self._arrow.times(matrix)
+            new[k] = self._both.times(np.ascontiguousarray(half.T))
+            # The constant, of which an arrow has no row.
+            new[k, -1] += one * half[:, -1]
+            half *= one
+            half += matrix
+            half[:cut] += moves @ matrix[:cut]
+            half[:, :cut] = half[:, :cut] @ self._keep.T
+            new[k] += half
+        self._one_by_one(new, matrices)
+        return new
+
+    def _scattered(self, matrices: Array, moved: Array) -> Array:
+        """See `RoundMap._scattered`: (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i'."""
         one, two = self._inclusion
-        cut = self._cut
-        half = self._arrow.times(matrices)
-        new = self._arrow.times(np.ascontiguousarray(half.transpose(0, 2, 1)))
-        new *= two
-        other = matrices.copy()
-        other[:, :cut] = self._keep @ other[:, :cut]
-        other[:, :, :cut] = other[:, :, :cut] @ self._keep.T
-        new += other
-        half[:, :, :cut] = half[:, :, :cut] @ self._keep.T
-        np.add(half, half.transpose(0, 2, 1), out=other)
-        other *= one
-        new += other
+        found = np.stack([self._arrow.times(np.ascontiguousarray(self._arrow.times(each).T)) for each in matrices])
+        found *= two - one * one
+        self._one_by_one(found, matrices)
+        return found
+
+    def _one_by_one(self, sums: Array, matrices: Array) -> None:
+        """Add (pi_1 - pi_2) sum_i B_i M B_i'."""
+        one, two = self._inclusion
         if one == two:
-            return new
+            return
         inner = matrices[:, self._columns[:, :, None], self._columns[:, None, :]]
         squares = np.matmul(np.matmul(self._matrices, inner), self._matrices.transpose(0, 2, 1))
-        for k, rows in enumerate(self._rows):
-            new[:, rows[:, None], rows] += (one - two) * squares[:, k]
-        return new
+        self._spread_out(sums, (one - two) * squares)
+
+    def _spread_out(self, matrices: Array, parts: Array) -> None:
+        """Add parts (stack, clients, entries, entries) to a stack of matrices, at the rows of server and client."""
+        cut, own = self._cut, self._rows[:, self._cut :]
+        mine, (many, n, size, _) = own.ravel(), parts.shape
+        matrices[:, :cut, :cut] += parts[:, :, :cut, :cut].sum(axis=1)
+        matrices[:, mine, :cut] += parts[:, :, cut:, :cut].reshape(many, n * (size - cut), cut)
+        matrices[:, :cut, mine] += parts[:, :, :cut, cut:].transpose(0, 2, 1, 3).reshape(many, cut, -1)
+        matrices[:, own[:, :, None], own[:, None, :]] += parts[:, :, cut:, cut:]
 
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
         """(pi_2 - pi_1^2) (Bbar m)(Bbar m)' + (pi_1 - pi_2) sum_i (B_i m)(B_i m)', and its uncancelled diagonal."""
-        one, two = self._inclusion
-        shift = self._arrow.times(mean[None, :, None])[0, :, 0]
+        (one, two), cut = self._inclusion, self._cut
+        shift = self._arrow.times(mean[:, None])[:, 0]
         spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
         if one != two:
             shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
-            squares = (one - two) * shifts[:, :, None] * shifts[:, None, :]
-            for rows, own, square in zip(self._rows, shifts, squares, strict=True):
-                spread[rows[:, None], rows] += square
-                size[rows] += (one - two) * own**2
+            self._spread_out(spread[None], ((one - two) * shifts[:, :, None] * shifts[:, None, :])[None])
+            size[:cut] += (one - two) * (shifts[:, :cut] ** 2).sum(axis=0)
+            size[self._rows[:, cut:]] += (one - two) * shifts[:, cut:] ** 2
         return spread, size
 
 
