@@ -173,9 +173,10 @@ def main() -> None:
     """Print and keep the table."""
     arguments = parsed()
     runnable = [name for name, method in METHODS.items() if method.algorithm.second_oracle is None]
-    names = arguments.only or ["fedavg-p", *(name for name in runnable if name != "fedavg-p")]
+    names: list[str] = arguments.only or ["fedavg-p", *(name for name in runnable if name != "fedavg-p")]
     if arguments.bare:
-        print(json.dumps({name: {"own": microseconds(*play(name, arguments), arguments)} for name in names}))
+        known = [name for name in names if name in METHODS]
+        print(json.dumps({name: {"own": microseconds(*play(name, arguments), arguments)} for name in known}))
         return
     if arguments.twins:
         print("microseconds per client, run and local step; ratios: of NumPy and of JAX to this")
@@ -184,7 +185,12 @@ def main() -> None:
             cells = [f"{row[which]:>10.4f}{row[which] / row['own']:>9.1f}" for which in ("NumPy", "JAX")]
             print(f"{name:<36}{row['own']:>10.4f}", *cells)
         return
-    rows = {name: measured(name, arguments) for name in dict.fromkeys(["fedavg-p", *names])}
+    rows = {}
+    for name in dict.fromkeys(["fedavg-p", *names]):
+        try:
+            rows[name] = measured(name, arguments)
+        except ratecheck.InputError as error:
+            print(f"{name} is left out: {error}")
     if arguments.other is not None:
         for name, spent in elsewhere(list(rows), arguments).items():
             rows[name]["other"] = spent

@@ -402,18 +402,25 @@ class BlockRound(RoundMap):
     ) -> None:
         super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
         self._arrow, self._mixing = Arrow(local, servers, own), mixing
-        self._servers = local[:servers]
+        self._servers, self._whole = local[:servers], servers + own.size + 1 == len(local)
 
     def linear(self, matrices: Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices."""
         result = np.empty_like(matrices)
         for matrix, new in zip(matrices, result, strict=True):
-            half = self._arrow.times(matrix, matrix.copy())
+            half = self._arrow.times(matrix, self._kept_rows(matrix))
             turned = np.ascontiguousarray(half.T)
-            half[:] = turned
-            whole = self._arrow.times(turned, half)
+            whole = self._arrow.times(turned, self._kept_rows(turned))
             new[:] = whole if self._mixing is None else self._mixing.moved(whole)
         return result
+
+    def _kept_rows(self, matrix: Array) -> Array:
+        """A matrix with the rows of this one that no client that takes part writes."""
+        if not self._whole:
+            return matrix.copy()
+        found = np.empty_like(matrix)
+        found[-1] = matrix[-1]
+        return found
 
     def followed(self, covariance: Array, bounds: Array) -> Array:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
@@ -422,10 +429,9 @@ class BlockRound(RoundMap):
         clients' part alone is replaced by one above it: so the whole is above.
         """
         arrow, mixing, cut = self._arrow, self._mixing, len(self._servers)
-        if mixing is None or not arrow.apart or len(mixing.columns) < mixing.client or bounds[:, -1].any():
-            return super().followed(covariance, bounds)
         n, size = arrow.own.shape[:2]
-        if cut + n * size + 1 != len(covariance):
+        by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
+        if mixing is None or not by_blocks or bounds[:, -1].any():
             return super().followed(covariance, bounds)
         result = np.zeros((1 + len(bounds), *covariance.shape))
         result[:1] = _symmetric(self.linear(covariance[None]))
