@@ -26,6 +26,7 @@ from ratecheck.stepsizes.feasible_set import step_names
 DEFAULTS: Mapping[str, float] = {
     "n": 10, "m": 3, "K": 3, "T": 10, "L": 1.0, "mu": 0.1, "mu_PL": 0.1, "mu_c": 0.1, "F_0": 1.0, "dist2_0": 1.0,
     "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
+    "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5,
 }  # fmt: skip
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,

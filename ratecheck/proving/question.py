@@ -44,6 +44,7 @@ _KNOWN = {
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
     Assumption.EXACT_INNER,
+    Assumption.RANDOM_MIXING,
 }
 _OPERATORS = {
     Assumption.MONOTONE_OPERATOR,
@@ -130,7 +131,7 @@ class Question:
         self.shared = U
         for reason in self._unmodelled():
             raise self.out_of_reach(reason)
-        self.maps = LinearMaps(self.algorithm, exact=True)
+        self.maps = LinearMaps(self.algorithm, exact=True, beyond=True)
         # What was found out about the method.
         self.known: dict[str, object] = {}
         self.tables(0)
@@ -145,8 +146,12 @@ class Question:
             yield f"it assumes {'; '.join(unknown)}"
         if not a.linear:
             yield f"{a.name} is not linear"
-        if a.beyond:
+        if a.coin or a.also or a.steps_per_sample > 1:
             yield f"{a.name} {a.beyond}"
+        if len(a.compressed) > 1 or (a.compressed and self.proximal):
+            yield f"{a.name} compresses several messages"
+        if a.mixed and (self.sampled or len(self.blocks) > 1):
+            yield f"{a.name} mixes clients on a graph, and every client takes part there"
         if a.projects or a.uses_delay or a.bilevel:
             yield f"a round of {a.name} is not modelled"
         if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
@@ -288,6 +293,25 @@ class Question:
     def lowest(self) -> Form:
         """The infimum of the objective."""
         return {LOWEST: Fraction(1), **({Value("h*"): Fraction(1)} if self.second_classes else {})}
+
+    @cached_property
+    def compression(self) -> Fraction:
+        """Omega = 1/q - 1, with E||C(v) - v||^2 = omega ||v||^2 for what is sent of a message v."""
+        if "q" not in self.values:
+            raise self.out_of_reach(f"{self.algorithm.name} compresses without a parameter q")
+        return 1 / written(self.values["q"]) - 1
+
+    @cached_property
+    def contraction(self) -> Fraction:
+        """What mixing leaves of the squared deviations from the mean over the clients, at most and in expectation.
+
+        lambda_W^2, or 1 - p (1 - lambda_W^2) where a round mixes with probability p only.
+        """
+        rate, share = self.constant("mixing_rate"), self.constant("mixing_share")
+        if rate is None:
+            raise self.out_of_reach(f"{self.algorithm.name} mixes clients on a graph without a number lambda_W")
+        mixes = share if Assumption.RANDOM_MIXING in self.statement.assumptions and share is not None else Fraction(1)
+        return 1 - mixes * (1 - rate**2)
 
     @cached_property
     def pl(self) -> Fraction | None:
@@ -463,20 +487,29 @@ class Question:
         return {b: [list(map(Fraction, row)) for row in table[self.algorithm.blocks.index(b)]] for b in self.blocks}  # type: ignore[index]
 
     def tables(self, t: int) -> tuple[Any, ...]:
-        """Coefficients of begin, step, finish, aggregate and after in round t; the last None without a second part."""
+        """Coefficients of begin, step, finish, sent, aggregate and after in round t.
+
+        Of sent None without compression, of after without a second part.
+        """
         if not self.algorithm.varying:
             t = 0
         if t not in self._tables:
             p, maps = self.parameters(t), self.maps
-            tables = [self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish, maps.aggregate)]
-            found = (*tables, self._by_block(maps.after(p)) if self.second_classes else None)
+            found = (
+                *(self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish)),
+                self._by_block(maps.sent(p)) if self.algorithm.compressed else None,
+                self._by_block(maps.aggregate(p)),
+                self._by_block(maps.after(p)) if self.second_classes else None,
+            )
             self._check_shift(t, found)
             self._tables[t] = found
         return self._tables[t]
 
     def parameters(self, t: int) -> dict[str, Any]:
         """What the method's functions receive in round t."""
-        return self.case.parameters(written, t)
+        p = self.case.parameters(written, t)
+        share = self.constant("mixing_share") if Assumption.RANDOM_MIXING in self.statement.assumptions else None
+        return {**p, "mixes": Fraction(1) if share is None else share}
 
     @cached_property
     def _tables(self) -> dict[int, tuple[Any, ...]]:
@@ -512,7 +545,7 @@ class Question:
     def _check_shift(self, t: int, tables: tuple[Any, ...]) -> None:
         """Raise `InputError` unless a run from another start is the run, moved."""
         on_server, on_client = self.shift
-        begin, step, finish, aggregate, after = tables
+        begin, step, finish, sent, aggregate, after = tables
         for b in self.blocks:
             state = [*on_server[b], *on_client[b]]
             local = _values(begin[b], state)
@@ -522,6 +555,10 @@ class Question:
                 local = _values(after[b], [*local, local[0]]) if after is not None else local
             out = _values(finish[b], [*state, *local])
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
+            if sent is not None:
+                kept = _values(sent[b], [*kept, *message])
+                if any(message):
+                    raise self.out_of_reach(f"{self.algorithm.name} compresses what depends on where the origin is")
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or local[0] != 1:
                 raise self.out_of_reach(f"{self.algorithm.name} is another method from another start (round {t})")
@@ -551,11 +588,16 @@ class Question:
         """The point at which quantities are recorded."""
         return {b: getattr(state, group)[b][slot] for b, (group, slot) in self.recorded_slots.items()}
 
+    @property
+    def origin_slots(self) -> frozenset[tuple[str, str, int]]:
+        """Group, block and slot of the variables at which quantities are recorded."""
+        return frozenset((group, b, slot) for b, (group, slot) in self.recorded_slots.items())
+
     def at_origin(self, state: VectorState) -> VectorState:
         """A state of new vectors: the recorded point is the origin, unless a minimiser is."""
         if self.minimiser:
             return state
-        places = {(group, b, slot) for b, (group, slot) in self.recorded_slots.items()}
+        places = self.origin_slots
 
         def cleared(group: str, vectors: Mapping[str, Sequence[VectorFamily]]) -> dict[str, list[VectorFamily]]:
             return {

@@ -53,7 +53,7 @@ class PlayedRound:
         )
         self.raw_state = free
         relations = invariants(q, PlayedRound, RunStart) if kept is None else kept
-        self.state = q.at_origin(kept_by(relations, free, v.mean_of))
+        self.state = kept_by(relations, q.at_origin(free), v.mean_of, () if q.minimiser else q.origin_slots)
         self.point = q.recorded(self.state)
         self._extra: list[KnownFact] = []
         self.next_point: Point | None = None
@@ -102,7 +102,7 @@ class PlayedRound:
 
     def _play(self) -> None:
         q, v = self.question, self.vectors
-        begin, step, finish, aggregate, after = q.tables(self.t)
+        begin, step, finish, sent, aggregate, after = q.tables(self.t)
         servers, clients = self.state.server, self.state.client
         local = {b: apply(begin[b], [*servers[b], *clients[b]], b) for b in q.blocks}
         drawn: list[VectorFamily] = []
@@ -122,6 +122,13 @@ class PlayedRound:
         for b in q.blocks:
             out = apply(finish[b], [*servers[b], *clients[b], *local[b]], b)
             kept, message = out[: q.slots("client")], out[q.slots("client") :]
+            if sent is not None:
+                message = [
+                    v.compressed(each, name) for each, name in zip(message, q.variables("message", b), strict=True)
+                ]
+                kept = apply(sent[b], [*kept, *message], b)
+            if q.algorithm.mixed:
+                kept = v.mixed(kept, [name in q.algorithm.mixed for name in q.variables("client", b)])
             server[b] = apply(aggregate[b], [*servers[b], *(_drawn_sum(each, q) for each in message)], b)
             client[b] = [_joining(*pair) for pair in zip(clients[b], kept, strict=True)] if q.sampled else kept
         self.raw = VectorState(server, client)
@@ -236,8 +243,10 @@ class RunStart:
             if q.proximal:
                 told = v.prox("y_0", self.point, q.weight)
             else:
-                noise = v.noise("e", Fraction(1, q.K)) if self.here else {}
-                told = {b: self.here.gradient[b] + noise[b] for b in q.blocks}
+                told = dict(self.here.gradient)
+                if not q.algorithm.full_start:
+                    noise = v.noise("e", Fraction(1, q.K))
+                    told = {b: told[b] + noise[b] for b in q.blocks}
         clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
         means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
