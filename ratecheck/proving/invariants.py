@@ -46,7 +46,13 @@ def _invariants(
     before, after = variables(first.raw_state), [_row(each) for each in variables(first.raw)]
     numbers = [next(iter(each.mean)) for each in before]
     units = [[Fraction(int(i == j)) for j in range(len(before))] for i in range(len(before))]
-    space = _annihilating(units, [_row(each) for each in variables(start.raw)])
+    at_start: list[Row] = [_row(each) for each in variables(start.raw)]
+    if not q.minimiser:
+        # The round is seen from the recorded point, where only relations between differences of points can be read off.
+        server_shift, client_shift = (side[b] for side in q.shift)
+        for row, shift in zip(at_start, [*server_shift[:servers], *client_shift[:clients]], strict=True):
+            row["shift", b] = shift
+    space = _annihilating(units, at_start)
     while space:
         # A round has to lead the space into itself: what is left of its images modulo the space has to vanish.
         left = []

@@ -19,14 +19,14 @@ from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate
 from ratecheck.proving.program import certified, faces, solve
-from ratecheck.proving.question import Question
+from ratecheck.proving.question import RUN, Question, run_sizes
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
 DEFAULTS: Mapping[str, float] = {
     "n": 10, "m": 3, "K": 3, "T": 10, "L": 1.0, "mu": 0.1, "mu_PL": 0.1, "mu_c": 0.1, "F_0": 1.0, "dist2_0": 1.0,
     "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
-    "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5,
+    "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5, "sigma": 0.3, "mean_B_0": 2.0, "tau_max": 0.0, "tau_avg": 0.0,
 }  # fmt: skip
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,
@@ -187,7 +187,10 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     """
     method = METHODS[statement.algorithm or ""]
     statement.check_names(given)
-    defaults = dict(DEFAULTS)
+    # What a vocabulary calls otherwise has the number of what it is.
+    own = {name: fact for name, fact in statement.vocabulary.facts.items() if fact in DEFAULTS}
+    own |= {statement.vocabulary.run[role]: basic for role, basic in RUN.items() if role in statement.vocabulary.run}
+    defaults = {**DEFAULTS, **{name: DEFAULTS[basic] for name, basic in own.items()}}
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
     n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
@@ -212,7 +215,7 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
                 trial, _ = with_open_steps(statement, known)
                 if all(check.holds is not False for check in statement.check_conditions(trial)):
                     rounded[name], open_steps = trial[name], trial
-    for name in ("n", "m", "K", "T"):
+    for name in statement.vocabulary.run.values():
         if name in open_steps:
             whole(name, open_steps[name], 1)
     missing = [
@@ -258,7 +261,8 @@ def _proved_claim(statement: Statement, values: Mapping[str, float], potential: 
 
 def questions(statement: Statement, values: Mapping[str, float], potential: str = "") -> Iterator[Question]:
     """What is looked at for a proof, cheaper ones first: which pairs of points, and whether participants apart."""
-    local, sampled = values.get("K", 1) > 1, values.get("m", values["n"]) < values["n"]
+    sizes = {"n": 1.0, "m": 1.0, "K": 1.0, **run_sizes(statement, values)}
+    local, sampled = sizes["K"] > 1, sizes["m"] < sizes["n"]
     yield Question(statement, values, every_pair=not local, potential=potential)
     if sampled:
         yield Question(statement, values, every_pair=not local, apart=True, potential=potential)

@@ -45,6 +45,8 @@ _KNOWN = {
     Assumption.LIPSCHITZ_OPERATOR,
     Assumption.EXACT_INNER,
     Assumption.RANDOM_MIXING,
+    Assumption.TOTAL_NOISE,
+    Assumption.OBLIVIOUS_PARTICIPATION,
 }
 _OPERATORS = {
     Assumption.MONOTONE_OPERATOR,
@@ -52,6 +54,8 @@ _OPERATORS = {
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
 }
+# The names of the basic setting for how long and how wide a run is.
+RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 # Digits in which right sides are computed that are not rational.
 _DIGITS = 50
 # What the objective is at its infimum, or the clients' part of it.
@@ -94,6 +98,13 @@ def written(number: float | Fraction) -> Fraction:
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
+def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """How long and how wide a run is, by the names of the basic setting; everybody takes part unless told otherwise."""
+    names = statement.vocabulary.run
+    found = {basic: values[names[role]] for role, basic in RUN.items() if names.get(role) in values}
+    return {"m": found["n"], **found} if "n" in found else found
+
+
 class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
@@ -121,6 +132,7 @@ class Question:
         spoken = {*statement.parameters, "n", "m", "K", "T"} | {c for a in statement.assumptions for c in a.constants}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
         values = {name: value for name, value in values.items() if name in spoken}
+        values |= run_sizes(statement, values)
         self.case = DeterministicCase(statement, values)
         self.statement, self.values = statement, values
         self.method = METHODS[statement.algorithm or ""]
@@ -152,7 +164,8 @@ class Question:
             yield f"{a.name} compresses several messages"
         if a.mixed and (self.sampled or len(self.blocks) > 1):
             yield f"{a.name} mixes clients on a graph, and every client takes part there"
-        if a.projects or a.uses_delay or a.bilevel:
+        # Where everybody takes part, no client has been away for more than a round.
+        if a.projects or a.bilevel or (a.uses_delay and self.sampled):
             yield f"a round of {a.name} is not modelled"
         if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
             yield "a second, convex part of f goes with a method that takes proximal steps of it"
@@ -169,7 +182,9 @@ class Question:
         if U not in self.blocks:
             yield f"{a.name} has no shared variable"
         yield from foreign(self.statement)
-        yield from self.case.other_names
+        yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
+        if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or self.constant("tau_max")):
+            yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
         if not {*a.blocks} <= {U, V}:
             yield f"{a.name} has variables {', '.join(a.blocks)}"
 
@@ -338,6 +353,8 @@ class Question:
         return self.constant("gradient_bound") if Assumption.BOUNDED_GRADIENTS in self.statement.assumptions else None
 
     def _sigma(self, block: str) -> Fraction:
+        if Assumption.TOTAL_NOISE in self.statement.assumptions:
+            return self.constant("sigma") or Fraction(0)
         assumed = Assumption.NOISE in self.statement.assumptions
         return (self.constant(f"sigma_{block}") if assumed else None) or Fraction(0)
 
@@ -467,7 +484,8 @@ class Question:
     @property
     def B_0(self) -> Fraction | None:
         """The largest sum_i ||grad f_i(x^0)||^2 where the statement has that constant."""
-        return self.constant("B_0")
+        mean = self.constant("mean_B_0")
+        return self.constant("B_0") if mean is None else self.n * mean
 
     def counts(self, group: str, block: str) -> int:
         """How many variables a group has in a block."""
