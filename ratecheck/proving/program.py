@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -238,9 +239,16 @@ def solve(
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
     matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
-    solution = clarabel.DefaultSolver(
+    solver = clarabel.DefaultSolver(
         sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
-    ).solve()
+    )
+    try:
+        solution = solver.solve()
+    except BaseException as error:
+        # Where its arithmetic breaks down the solver panics, which is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        return None
     status = str(solution.status)
     if status not in {"Solved", "AlmostSolved"}:
         return None
@@ -457,28 +465,49 @@ def _balance(
 ) -> bool:
     """Have equations hold exactly by changing one unknown for each, the largest that may be; whether that is possible.
 
-    Elimination forwards, shortest rows first, and substitution backwards.
+    Elimination forwards, shortest rows first, and substitution backwards. Rows are whole numbers, which are added and
+    multiplied many times faster than fractions.
     """
-    pivots: dict[int, dict[int | None, Fraction]] = {}
+    sizes = [abs(float(value)) for value in y]
+    pivots: dict[int, dict[int | None, int]] = {}
     for given in sorted(rows, key=len):
-        row = {u: v for u, v in given.items() if v}
+        common = math.lcm(*(v.denominator for v in given.values()))
+        row = {u: v.numerator * (common // v.denominator) for u, v in given.items() if v}
         # An eliminated row may bring unknowns back that later pivots eliminate.
         while hit := next((u for u in row if u in pivots), None):
-            factor = row[hit]
-            for u, v in pivots[hit].items():
-                found = row.get(u, Fraction(0)) - factor * v
-                if found:
-                    row[u] = found
-                else:
-                    row.pop(u, None)
+            row = _eliminated(row, pivots[hit], hit)
         free = [u for u in row if u is not None and u not in fixed]
         if not free:
             # What is fixed alone decides.
-            if sum((v if u is None else v * y[u] for u, v in row.items()), Fraction(0)):
+            if _at_fractions(row, y):
                 return False
             continue
-        pivot = max(free, key=lambda u: (not program.signed[u], abs(y[u]) * abs(row[u])))
-        pivots[pivot] = {u: v / row[pivot] for u, v in row.items()}
+        largest = max(map(abs, row.values()))
+        pivot = max(free, key=lambda u: (not program.signed[u], sizes[u] * (abs(row[u]) / largest)))
+        pivots[pivot] = row
     for pivot, row in reversed(pivots.items()):
-        y[pivot] = -sum((v if u is None else v * y[u] for u, v in row.items() if u != pivot), Fraction(0))
+        y[pivot] = -_at_fractions({u: v for u, v in row.items() if u != pivot}, y) / row[pivot]
     return True
+
+
+def _eliminated(row: dict[int | None, int], pivot: dict[int | None, int], hit: int) -> dict[int | None, int]:
+    """A multiple of a row without the unknown ``hit``, which a multiple of another row takes away."""
+    shared = math.gcd(row[hit], pivot[hit])
+    factor, other = pivot[hit] // shared, row[hit] // shared
+    found = {u: factor * v for u, v in row.items()}
+    for u, v in pivot.items():
+        if value := found.get(u, 0) - other * v:
+            found[u] = value
+        else:
+            found.pop(u, None)
+    content = math.gcd(*found.values())
+    return {u: v // content for u, v in found.items()} if content > 1 else found
+
+
+def _at_fractions(row: Mapping[int | None, int], y: Sequence[Fraction]) -> Fraction:
+    """The value of an affine number with whole coefficients."""
+    common = math.lcm(*(y[u].denominator for u in row if u is not None))
+    return Fraction(
+        sum(v * (common if u is None else y[u].numerator * (common // y[u].denominator)) for u, v in row.items()),
+        common,
+    )

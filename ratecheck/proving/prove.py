@@ -17,7 +17,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
-from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate
+from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, run_sizes
 from ratecheck.stepsizes.feasible_set import step_names
@@ -42,10 +42,14 @@ _ROOM = Fraction(1, 1000)
 _NOTHING = Fraction(1, 10**5)
 # Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
 _LONG, _LONG_EVERY_ROUND = 1000, 100
+# And the last number that is tried, whose square root is whole.
+_SHORT = 4
 # Rounds with a potential of their own; each is a block of the program.
 _LONGEST_CHAIN = 40
 # Plans that prove a claim together, with the round that each is about.
 Way = Sequence[tuple[Callable[[], ProofPlan], int | None]]
+# Unknown vectors of a run that is followed as a whole.
+_LONGEST_RUN = 24
 # Rounds of a claim on every round, each of which is a chain.
 _MOST_CHAINS = 12
 
@@ -152,11 +156,21 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
     written = basic.written
     if written.algorithm is None or written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
-    proof = None
+    proof: PotentialProof | None = None
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
-        values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        found = proved_at(basic, values, potential=potential)
+        # Of a bound that is attained the exact proof is found in a short run, if at all.
+        if T == _SHORT and proof is not None and not all(1 - _TIGHT < c.smallest < 1 + _TIGHT for c in proof.claims):
+            break
+        try:
+            values, defaulted = completed(written, given if T is None else {**given, "T": T})
+            found = proved_at(basic, values, potential=potential)
+        except InputError:
+            if proof is None or T != _SHORT:
+                raise
+            break
+        if T == _SHORT and found.verdict == "NOT PROVED":
+            break
         proof = replace(found, statement=statement, defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
             break
@@ -176,7 +190,7 @@ def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
     if "T" not in statement.vocabulary or "T" in given or "T" in statement.settings:
         return (None,)
     every = any(claim.metric.over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND) for claim in statement.claims)
-    return (_LONG_EVERY_ROUND if every else _LONG, None)
+    return (_LONG_EVERY_ROUND if every else _LONG, None, _SHORT)
 
 
 def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -273,12 +287,20 @@ def questions(statement: Statement, values: Mapping[str, float], potential: str 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:
     """The best proof of one claim."""
     best: list[list[SizedPlan]] = []
+    attained: list[list[SizedPlan]] = []
     rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
     for plans in sized_plans(q):
         smallest = least(plans)
-        if smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
-            return ProvedClaim(claim.name, parts, **rest)
         best.append(plans)
+        if plans[0].plan.kind == "chain" and abs(smallest - 1) < _TIGHT:
+            # The exact face of many potentials is the hardest to find.
+            attained.append(plans)
+        elif smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
+            return ProvedClaim(claim.name, parts, **rest)
+    whole = any(plans[0].plan.kind == "run" for plans in best)
+    for plans in attained if q.T <= _SHORT or not whole else ():
+        if parts := _all_parts(plans, 1 + _HAIR, room=False):
+            return ProvedClaim(claim.name, parts, **rest)
     for plans in sorted(best, key=least)[:2]:
         if parts := _all_parts(plans, math.inf, room=True):
             return ProvedClaim(claim.name, parts, **rest)
@@ -382,6 +404,11 @@ def _ways(q: Question) -> Iterator[Way]:
                 yield [(partial(chain, q, first, gradients=gradients, weights=kind), None)]
         elif (_LONGEST_CHAIN if len(q.compared) == 1 else _MOST_CHAINS) >= q.T:
             yield [(partial(chain, q, each, gradients=gradients), each.round) for each in q.compared]
+    # Every vector of a short run at once is all that is known of it.
+    vectors = q.T * q.K * (1 + any(q.noise.values())) * (1 if q.n == 1 else 2)
+    if not q.sampled and not first.changes and vectors <= _LONGEST_RUN:
+        kinds = {Over.MEAN_OF_ROUNDS: "mean", Over.BEST_ROUND: "best"}
+        yield [(partial(whole_run, q, each, weights=kinds.get(q.over, "last")), each.round) for each in q.compared]
 
 
 def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:

@@ -22,7 +22,8 @@ from ratecheck.settings.measured import PREVIOUS
 class PlayedRound:
     """Round ``t``: ``state`` and ``point`` before it, ``after`` and ``next_point`` after it, and all ``facts``.
 
-    ``kept`` are the invariants that the state before it satisfies, by default those of the method.
+    ``kept`` are the invariants that the state before it satisfies, by default those of the method. A round
+    ``from_state`` goes on with known vectors from a known state.
     """
 
     def __init__(
@@ -33,15 +34,32 @@ class PlayedRound:
         played: bool = True,
         kept: Sequence[Invariant] | None = None,
         apart: bool | None = None,
+        from_state: tuple[Vectors, VectorState] | None = None,
     ) -> None:
         self.question, self.t = question, t
         self.apart = question.apart and played if apart is None else apart
-        self.vectors = v = Vectors(question, self.apart)
         q = question
+        if from_state is not None:
+            self.vectors, self.state = from_state
+        else:
+            self.vectors = Vectors(question, self.apart)
+            self.raw_state = free = self._free()
+            relations = invariants(q, PlayedRound, RunStart) if kept is None else kept
+            origin = () if q.minimiser else q.origin_slots
+            self.state = kept_by(relations, q.at_origin(free), self.vectors.mean_of, origin)
+        self.point = q.recorded(self.state)
+        self._extra: list[KnownFact] = []
+        self.next_point: Point | None = None
+        if played:
+            self._play()
+
+    def _free(self) -> VectorState:
+        """A state of new vectors."""
+        q, v = self.question, self.vectors
         if q.minimiser:
             v.minimiser()
         make = {"server": v.shared, "client": v.clients}
-        free = VectorState(
+        return VectorState(
             *(
                 {
                     b: [make[group](b, name) for name in q.variables(group, b)]
@@ -51,14 +69,6 @@ class PlayedRound:
                 for group in ("server", "client")
             )
         )
-        self.raw_state = free
-        relations = invariants(q, PlayedRound, RunStart) if kept is None else kept
-        self.state = kept_by(relations, q.at_origin(free), v.mean_of, () if q.minimiser else q.origin_slots)
-        self.point = q.recorded(self.state)
-        self._extra: list[KnownFact] = []
-        self.next_point: Point | None = None
-        if played:
-            self._play()
 
     @cached_property
     def here(self) -> OracleAnswer:
@@ -262,9 +272,9 @@ class RunStart:
         """The objective at the start."""
         return self.vectors.height("x0", self.point)
 
-    @cached_property
-    def facts(self) -> list[KnownFact]:
-        """Everything that is known of the vectors so far: to be read last."""
+    @property
+    def limits(self) -> list[KnownFact]:
+        """What the statement's constants say of the start."""
         q, v = self.question, self.vectors
         found: list[KnownFact] = []
         if q.F_0 is not None:
@@ -274,9 +284,42 @@ class RunStart:
         if q.B_0 is not None:
             g = self.here.gradient[q.shared]
             found.append(KnownFact("B_0", plus((q.n, v.draw.average(g, g)), (-q.B_0, LIMIT))))
-        found += [*v.facts, *v.interpolation(), *v.bounded()]
+        return found
+
+    @cached_property
+    def facts(self) -> list[KnownFact]:
+        """Everything that is known of the vectors so far: to be read last."""
+        v = self.vectors
+        found = [*self.limits, *v.facts, *v.interpolation(), *v.bounded()]
         for answer in v.answers:
             if answer.name == "x0":
+                found += v.lower(answer)
+        return found
+
+
+class PlayedRun:
+    """The first ``count`` rounds of a run, one after the other, with all their vectors; the last is not ``played``."""
+
+    def __init__(self, question: Question, count: int) -> None:
+        self.question, self.start = question, RunStart(question)
+        self.vectors = self.start.vectors
+        self.rounds: list[PlayedRound] = []
+        state = self.start.raw
+        for t in range(count):
+            if not question.records_prox:
+                # In the order of the run: the noise that follows is independent of it.
+                self.vectors.at("x", question.recorded(state))
+            played = PlayedRound(question, t, played=t < count - 1, from_state=(self.vectors, state))
+            self.rounds.append(played)
+            state = played.raw if t < count - 1 else state
+
+    @cached_property
+    def facts(self) -> list[KnownFact]:
+        """Everything that is known of the vectors: to be read last."""
+        v, shared = self.vectors, [each.point for each in self.rounds]
+        found = [*independent(v.facts), *self.start.limits, *v.interpolation(), *v.bounded()]
+        for answer in v.answers:
+            if answer.point in shared:
                 found += v.lower(answer)
         return found
 

@@ -201,7 +201,7 @@ def test_no_run_exceeds_what_is_proved(key: str) -> None:
         ("classics/dsgd-random-consensus", {"T": 10}),
         ("classics/ef-sgd-gradients", {"T": 10}),
         ("classics/ef21-gradients", {"T": 10}),
-        ("classics/coordinate-descent-values", {"T": 10}),
+        ("classics/coordinate-descent-gradients", {"T": 10}),
     ],
 )
 def test_graphs_and_compression(key: str, options: dict[str, float]) -> None:
