@@ -34,6 +34,8 @@ _SCALES = (2**16, 2**30, 2**48)
 _NEAR = 1e-2
 _ACCURACIES = (1e-3, 1e-6)
 _SMALL = Fraction(1, 10**7)
+# Binary digits of denominators from which on numbers are taken for rounded ones.
+_LONG_DATA = 100
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,15 @@ class Program:
         """Have left <= right follow from multiples of what is known."""
         known = ((self.unknown(f"{name}: {fact.name}", signed=not fact.equal), fact) for fact in facts if fact.form)
         self.required.append(Requirement(name, left, right, tuple(known), tuple(vectors)))
+
+    @cached_property
+    def digits(self) -> int:
+        """Binary digits of the longest denominator in what is required."""
+        affines = (each.difference for each in self.required)
+        return max(
+            (v.denominator.bit_length() for affine in affines for form in affine.values() for v in form.values()),
+            default=0,
+        )
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -341,6 +352,9 @@ def faces(program: Program, fixed: Mapping[int, Fraction]) -> Iterator[Program]:
 
     Matrices vanish on what they seem to vanish on; then what seems to be 0 is equal to 0 as well.
     """
+    # A face of data that are rounded irrational numbers is none of simple fractions.
+    if program.digits > _LONG_DATA:
+        return
     found = _inside(program, fixed)
     if found is None or isinstance(found, list):
         return
