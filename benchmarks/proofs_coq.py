@@ -1,7 +1,7 @@
 """Which proofs of `ratecheck prove` Coq compiles: ``python benchmarks/proofs_coq.py [--cap SECONDS] [KEY ...]``.
 
-For every statement a line: the verdict, how many lemmas its file has, and whether ``coqc`` accepts them within ``--cap``
-processor seconds, 120 by default.
+For every statement a line: the verdict, how many lemmas its file has, and whether ``coqc`` accepts them within
+``--cap`` processor seconds, 120 by default.
 """
 
 import argparse
@@ -14,13 +14,15 @@ import ratecheck as rc
 from ratecheck.errors import InputError
 from ratecheck.views.width import table
 
-_KEYS = """
-nonconvex-mean-gradient nonconvex-sgd nonconvex-step gradient-descent-nearer gradient-descent-gradients-fall
-gradient-descent-distances sgd-nearer heavy-ball-values strongly-convex-distances strongly-convex-values
-strongly-convex-values-polyak gradient-dominated-values sgd-distances proximal-point-nearer proximal-point-mean-gradient
-proximal-point-strongly-convex subgradient-best-value-any-step ef21-gradients coordinate-descent-gradients
-coordinate-descent-values compressed-sgd-gradients ef-sgd-gradients dsgd-gradients ef21-gradient-dominated clients-values
-""".split()
+_KEYS = (
+    "nonconvex-mean-gradient", "nonconvex-sgd", "nonconvex-step", "gradient-descent-nearer",
+    "gradient-descent-gradients-fall", "gradient-descent-distances", "sgd-nearer", "heavy-ball-values",
+    "strongly-convex-distances", "strongly-convex-values", "strongly-convex-values-polyak",
+    "gradient-dominated-values", "sgd-distances", "proximal-point-nearer", "proximal-point-mean-gradient",
+    "proximal-point-strongly-convex", "subgradient-best-value-any-step", "ef21-gradients",
+    "coordinate-descent-gradients", "coordinate-descent-values", "compressed-sgd-gradients", "ef-sgd-gradients",
+    "dsgd-gradients", "ef21-gradient-dominated", "clients-values",
+)  # fmt: skip
 
 
 def row(key: str, cap: int, folder: Path) -> tuple[str, ...]:
@@ -35,7 +37,7 @@ def row(key: str, cap: int, folder: Path) -> tuple[str, ...]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     # A limit of the child alone, where it counts processor seconds.
     command = f"ulimit -t {cap}; exec coqc -q {path.name}"
-    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(["/bin/bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     lines = done.stderr.strip().splitlines()
     accepted = "compiled" if done.returncode == 0 else f"not compiled: {(lines or ['out of time'])[-1][:60]}"

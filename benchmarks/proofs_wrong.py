@@ -15,9 +15,10 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bounds
 from bounds.statement import Over, Statement
@@ -30,16 +31,19 @@ from ratecheck.proving.prove import completed, proved_at
 from ratecheck.proving.question import Question
 
 # Of statements that are proved in little time.
-_KEYS = """
-gradient-descent-distances gradient-descent-gradients-from-gap gradient-descent-values sgd-nearer heavy-ball-values
-constant-momentum-values strongly-convex-distances strongly-convex-values strongly-convex-values-polyak sgd-distances
-nonconvex-best-gradient nonconvex-mean-gradient gradient-dominated-values nonconvex-sgd subgradient-best-value-any-step
-fast-gradient-values clients-values sampled-gradients sampled-values sampled-distances local-sgd-gradients
-fedavg-sampled-gradients fedavg-sampled-values fedavg-sampled-distances scaffold-values scaffold-distances
-compressed-sgd-gradients ef-sgd-gradients ef21-gradients ef21-gradient-dominated coordinate-descent-gradients
-coordinate-descent-values dsgd-consensus dsgd-gradients dsgd-random-consensus
-""".split()
+_KEYS = (
+    "gradient-descent-distances", "gradient-descent-gradients-from-gap", "gradient-descent-values", "sgd-nearer",
+    "heavy-ball-values", "constant-momentum-values", "strongly-convex-distances", "strongly-convex-values",
+    "strongly-convex-values-polyak", "sgd-distances", "nonconvex-best-gradient", "nonconvex-mean-gradient",
+    "gradient-dominated-values", "nonconvex-sgd", "subgradient-best-value-any-step", "fast-gradient-values",
+    "clients-values", "sampled-gradients", "sampled-values", "sampled-distances", "local-sgd-gradients",
+    "fedavg-sampled-gradients", "fedavg-sampled-values", "fedavg-sampled-distances", "scaffold-values",
+    "scaffold-distances", "compressed-sgd-gradients", "ef-sgd-gradients", "ef21-gradients", "ef21-gradient-dominated",
+    "coordinate-descent-gradients", "coordinate-descent-values", "dsgd-consensus", "dsgd-gradients",
+    "dsgd-random-consensus",
+)  # fmt: skip
 _INSTANCES, _MARGIN = 40, 1e-7
+Floats = NDArray[np.float64]
 
 
 def changed(statement: Statement, rng: np.random.Generator) -> tuple[Statement, dict[str, float]] | None:
@@ -100,54 +104,76 @@ def runs(q: Question, rng: np.random.Generator) -> Iterator[dict[int | None, flo
         scale = min(
             [math.sqrt(float(limit) / size) for limit, size in limits if limit is not None and size > 0] or [1.0]
         )
-        yield _left(q, (a, c * scale, x * scale), tables, (start_client, start_server), rate)
+        yield _Run(q, a, c * scale, x * scale, tables, (start_client, start_server), rate).lefts()
 
 
-def _left(q, quadratics, tables, starts, rate):  # type: ignore[no-untyped-def]
-    (a, c, x), (start_client, start_server) = quadratics, starts
-    n, found, sums = q.n, {}, []
-    client = np.array([start_client @ [x, a[i] * (x - c[i])] for i in range(n)]).reshape(n, -1)
-    server = start_server @ [x, *client.mean(0)]
-    for t in range(q.T):
-        begin, step, finish, _, aggregate, _ = tables[t]
+@dataclass(frozen=True)
+class _Run:
+    """A run on f_i(x) = a_i/2 (x - c_i)^2, whose mean is least at 0, from x; ``rate`` is what mixing leaves."""
+
+    q: Question
+    a: Floats
+    c: Floats
+    x: float
+    tables: list[list[Floats | None]]
+    starts: tuple[Floats, Floats]
+    rate: float
+
+    def lefts(self) -> dict[int | None, float]:
+        """The left side of the claim by round, or of all rounds together; none where a quantity is not known here."""
+        q, n = self.q, self.q.n
+        start_client, start_server = self.starts
+        client = np.array([start_client @ [self.x, self.a[i] * (self.x - self.c[i])] for i in range(n)]).reshape(n, -1)
+        server, found = start_server @ [self.x, *client.mean(0)], {}
+        weights = {each.round: each.weights for each in q.compared}
+        for t in range(q.T):
+            measured = self._measured(server, client)
+            wanted = weights.get(t, weights.get(None, {}))
+            if any(name not in measured for name in wanted):
+                return {}
+            if wanted:
+                found[t] = sum(float(w) * measured[name] for name, w in wanted.items())
+            server, client = self._round(t, server, client)
+        if q.over is Over.MEAN_OF_ROUNDS:
+            return {None: float(np.mean([*found.values()]))}
+        return {None: min(found.values())} if q.over is Over.BEST_ROUND else {**found}
+
+    def _measured(self, server: Floats, client: Floats) -> dict[str, float]:
+        """What is measured at the server's point."""
+        q, n = self.q, self.q.n
         group, slot = q.recorded_slots[q.shared]
         if group != "server":
             return {}
-        point = server[slot]
-        slopes = a * (point - c)
-        measured = {"gap": a.mean() / 2 * point**2, "distance2": point**2}
+        point = float(server[slot])
+        inputs = np.column_stack([np.tile(server, (n, 1)), client, self.a * (point - self.c)])
+        measured = {"gap": float(self.a.mean()) / 2 * point**2, "distance2": point**2}
         for name, terms in q.records.items():
+            if any(term.over is TermOver.VALUES for term in terms):
+                continue
             measured[name] = 0.0
             for term in terms:
-                if term.over is TermOver.VALUES:
-                    return {}
-                inputs = np.column_stack([np.tile(server, (n, 1)), client, slopes])
                 left, right = (inputs @ np.array(side, dtype=float) for side in (term.left, term.right))
                 both = (left * right).mean() if term.over is TermOver.CLIENTS else left.mean() * right.mean()
-                measured[name] += float(term.factor) * both
-        (weights,) = {tuple(sorted(each.weights.items())) for each in q.compared} if len(q.compared) == 1 else [None]
-        if weights is None:
-            weights = (
-                next(tuple(each.weights.items()) for each in q.compared if each.round in (t, None))
-                if any(each.round == t for each in q.compared)
-                else ()
-            )
-        if any(name not in measured for name, _ in weights):
-            return {}
-        sums.append(sum(float(w) * measured[name] for name, w in weights))
-        found[t] = sums[-1]
+                measured[name] += float(term.factor) * float(both)
+        return measured
+
+    def _round(self, t: int, server: Floats, client: Floats) -> tuple[Floats, Floats]:
+        """The states after a round."""
+        q, n = self.q, self.q.n
+        begin, step, finish, aggregate = (self.tables[t][k] for k in (0, 1, 2, 4))
+        assert begin is not None
+        assert step is not None
+        assert finish is not None
+        assert aggregate is not None
         local = np.array([begin @ [*server, *client[i]] for i in range(n)])
         for _ in range(q.K):
-            local = np.array([step @ [*local[i], a[i] * (local[i, 0] - c[i])] for i in range(n)])
+            local = np.array([step @ [*local[i], self.a[i] * (local[i, 0] - self.c[i])] for i in range(n)])
         out = np.array([finish @ [*server, *client[i], *local[i]] for i in range(n)])
         client, message = out[:, : q.slots("client")], out[:, q.slots("client") :]
-        server = aggregate @ [*server, *message.sum(0)]
         for k, name in enumerate(q.variables("client", q.shared)):
             if name in q.algorithm.mixed:
-                client[:, k] = client[:, k].mean() + rate * (client[:, k] - client[:, k].mean())
-    if q.over is Over.MEAN_OF_ROUNDS:
-        return {None: float(np.mean(sums))}
-    return {None: float(min(sums))} if q.over is Over.BEST_ROUND else found
+                client[:, k] = client[:, k].mean() + self.rate * (client[:, k] - client[:, k].mean())
+        return aggregate @ [*server, *message.sum(0)], client
 
 
 def left_sides(
@@ -182,7 +208,7 @@ def main() -> int:
         tried += 1
         try:
             proof = proved_at(*made)
-        except (InputError, ValueError):
+        except (InputError, ValueError, ArithmeticError):
             continue
         if proof.factor is None:
             continue

@@ -50,8 +50,8 @@ def _invariants(
     if not q.minimiser:
         # The round is seen from the recorded point, where only relations between differences of points can be read off.
         server_shift, client_shift = (side[b] for side in q.shift)
-        for row, shift in zip(at_start, [*server_shift[:servers], *client_shift[:clients]], strict=True):
-            row["shift", b] = shift
+        shifts = [*server_shift[:servers], *client_shift[:clients]]
+        at_start = [{**row, ("shift", b): shift} for row, shift in zip(at_start, shifts, strict=True)]
     space = _annihilating(units, at_start)
     while space:
         # A round has to lead the space into itself: what is left of its images modulo the space has to vanish.
