@@ -32,7 +32,7 @@ _FLAT = 1e-6
 _SCALES = (2**16, 2**30, 2**48)
 # How near the largest margin an answer has to be, relatively.
 _NEAR = 1e-2
-_ACCURACIES = (1e-3, 1e-6)
+_ACCURACIES = (1e-2, 1e-3, 1e-6)
 _SMALL = Fraction(1, 10**7)
 # Binary digits of denominators from which on numbers are taken for rounded ones.
 _LONG_DATA = 100

@@ -34,6 +34,8 @@ _ONE_FUNCTION = {
 }  # fmt: skip
 # A solver's optimum this close to 1 is one of a bound that cannot be improved.
 _TIGHT = 1e-6
+# And this close, it may be one of that kind.
+_NEARLY = 1e-4
 # What is added to a factor that has no inside, so that there is a proof.
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
@@ -160,7 +162,7 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
         # Of a bound that is attained the exact proof is found in a short run, if at all.
-        if T == _SHORT and proof is not None and not all(1 - _TIGHT < c.smallest < 1 + _TIGHT for c in proof.claims):
+        if T == _SHORT and proof is not None and not all(abs(claim.smallest - 1) < _NEARLY for claim in proof.claims):
             break
         try:
             values, defaulted = completed(written, given if T is None else {**given, "T": T})

@@ -58,6 +58,8 @@ _OPERATORS = {
 RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 # Digits in which right sides are computed that are not rational.
 _DIGITS = 50
+# Up to which a float is taken for the fraction that it is nearest to: floats are 10^8 times as dense as such fractions.
+_SMALL_DENOMINATOR = 10**4
 # What the objective is at its infimum, or the clients' part of it.
 LOWEST = Value("f*")
 
@@ -96,6 +98,16 @@ _CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
 def written(number: float | Fraction) -> Fraction:
     """The fraction that a number is as it is written: 0.1 is 1/10."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+
+
+def simplest(number: Fraction) -> Fraction:
+    """The fraction of a small denominator that a float rounds, itself where there is none.
+
+    >>> simplest(written(1 / 3)), simplest(written(0.3333))
+    (Fraction(1, 3), Fraction(3333, 10000))
+    """
+    near = number.limit_denominator(_SMALL_DENOMINATOR)
+    return near if abs(near - number) <= abs(number) / 2**52 else number
 
 
 def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
@@ -259,18 +271,22 @@ class Question:
             raise self.out_of_reach("its functions are neither smooth nor convex")
         else:
             mu = -self.L
+        return (self._curved(mu),)
+
+    def _curved(self, mu: Fraction) -> Curved:
+        """Functions with curvatures from ``mu`` to L."""
         if self.L is not None and mu >= self.L:
             raise InputError(
                 f"mu={float(mu):g} and L={float(self.L):g} leave no function but a sphere: mu < L is needed"
             )
-        return (Curved(mu, self.L),)
+        return Curved(mu, self.L)
 
     @cached_property
     def mean_classes(self) -> tuple[AnswerClass, ...]:
         """What the mean of several clients' functions is beside."""
         if Assumption.STRONG_CONVEXITY not in self.statement.assumptions or self.n == 1:
             return ()
-        return (Curved(self.constant("strong_convexity") or Fraction(0), self.L),)
+        return (self._curved(self.constant("strong_convexity") or Fraction(0)),)
 
     @cached_property
     def second_classes(self) -> tuple[AnswerClass, ...]:
@@ -527,6 +543,8 @@ class Question:
         """What the method's functions receive in round t."""
         p = self.case.parameters(written, t)
         share = self.constant("mixing_share") if Assumption.RANDOM_MIXING in self.statement.assumptions else None
+        # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
+        p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
         return {**p, "mixes": Fraction(1) if share is None else share}
 
     @cached_property

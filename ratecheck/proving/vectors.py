@@ -31,6 +31,7 @@ class Vectors:
     answers: list[OracleAnswer] = field(default_factory=list)
     second: list[OracleAnswer] = field(default_factory=list)
     proximal: list[tuple[Point, Point]] = field(default_factory=list)
+    _used: dict[str, int] = field(default_factory=dict)
 
     @property
     def draw(self) -> ClientDraw:
@@ -60,7 +61,9 @@ class Vectors:
         return self._kept(VectorFamily(block, mean, {} if alone else mean, other=others))
 
     def _new(self, name: str) -> dict[int, Fraction]:
-        self.names.append(name)
+        # Names tell vectors apart in a certificate.
+        again = self._used[name] = self._used.get(name, 0) + 1
+        self.names.append(name if again == 1 else f"{name} ({again})")
         return {self.count: Fraction(1)}
 
     def _kept(self, family: VectorFamily) -> VectorFamily:

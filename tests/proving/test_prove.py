@@ -216,6 +216,26 @@ def test_graphs_and_compression(key: str, options: dict[str, float]) -> None:
     assert not [each["reason"] for each in certificates(proof) if each["reason"]]
 
 
+@pytest.mark.parametrize("key", ["classics/subgradient-last-value", "classics/subgradient-averaged-value"])
+def test_short_run_as_a_whole(key: str) -> None:
+    """A bound that is attained: proved of all rounds at once, whose vectors have names of their own."""
+    proof = _of(key, T=4)
+    assert proof.verdict == "PROVED"
+    (claim,) = proof.claims
+    for part in claim.parts:
+        for requirement in part.plan.program.required:
+            assert len({*requirement.vectors}) == len(requirement.vectors)
+    assert not [each["reason"] for each in certificates(proof) if each["reason"]]
+
+
+def test_factor_below_the_worst_function_is_not_proved() -> None:
+    """Nothing below the worst case of a short run, where the theorem's bound is attained."""
+    statement = bounds.get("classics/gradient-descent-values").written
+    (claim,) = statement.claims
+    low = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms={"all": claim.bound * 0.999}),))
+    assert prove(low, {"T": 4}).verdict == "NOT PROVED"
+
+
 def _leaves(node: Any) -> Iterator[tuple[Any, Any]]:
     """Places of the numbers in the data of a certificate."""
     for key, each in node.items() if isinstance(node, dict) else enumerate(node):
