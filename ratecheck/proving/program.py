@@ -8,9 +8,11 @@ solver is believed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import itertools
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -254,7 +256,8 @@ def solve(
         sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
     )
     try:
-        solution = solver.solve()
+        with _silenced():
+            solution = solver.solve()
     except BaseException as error:
         # Where its arithmetic breaks down the solver panics, which is no Exception.
         if type(error).__name__ != "PanicException":
@@ -265,6 +268,23 @@ def solve(
         return None
     y = np.array(solution.x)
     return Proposal(y[:first], float(objective @ y), y[first:], status)
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """Standard error is closed to the solver, which prints the stack where it panics."""
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _rows_of(program: Program, fixed: Mapping[int, Fraction], margins: str, added: range) -> _ConeRows:

@@ -216,13 +216,15 @@ class Vectors:
         Means over the clients stay, and deviations d become W d with E||W d||^2 <= rate ||d||^2, which is said of each
         variable, and of sums and differences of two.
         """
-        rate, found, pairs = self.question.contraction, list(kept), []
+        rate, found = self.question.contraction, list(kept)
+        pairs: list[tuple[VectorFamily, VectorFamily]] = []
         for slot, vector in enumerate(kept):
             if slot < len(mixes) and mixes[slot] and vector.own:
                 alone = VectorFamily(vector.block, {}, vector.own)
                 after = VectorFamily(vector.block, {}, self._new(f"mixed {slot}")) if rate else alone.times(0)
                 found[slot] = VectorFamily(vector.block, vector.mean) + after
                 pairs.append((alone, after))
+        weighed: list[tuple[tuple[Fraction | int, tuple[VectorFamily, VectorFamily]], ...]]
         weighed = [((1, pair),) for pair in pairs]
         for one, two in itertools.combinations(pairs, 2):
             weighed += [((1, one), (factor, two)) for factor in _TOGETHER]
