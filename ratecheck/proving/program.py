@@ -36,8 +36,6 @@ _SCALES = (2**16, 2**30, 2**48)
 _NEAR = 1e-2
 _ACCURACIES = (1e-2, 1e-3, 1e-6)
 _SMALL = Fraction(1, 10**7)
-# Binary digits of denominators from which on numbers are taken for rounded ones.
-_LONG_DATA = 100
 
 
 @dataclass(frozen=True)
@@ -372,9 +370,6 @@ def faces(program: Program, fixed: Mapping[int, Fraction]) -> Iterator[Program]:
 
     Matrices vanish on what they seem to vanish on; then what seems to be 0 is equal to 0 as well.
     """
-    # A face of data that are rounded irrational numbers is none of simple fractions.
-    if program.digits > _LONG_DATA:
-        return
     found = _inside(program, fixed)
     if found is None or isinstance(found, list):
         return

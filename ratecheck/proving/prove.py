@@ -36,6 +36,8 @@ _ONE_FUNCTION = {
 _TIGHT = 1e-6
 # And this close, it may be one of that kind.
 _NEARLY = 1e-4
+# Binary digits of denominators from which on numbers are taken for rounded ones.
+_LONG_DATA = 100
 # What is added to a factor that has no inside, so that there is a proof.
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
@@ -371,7 +373,9 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     for at, wanted in [*ways, *([(near, [near])] if room else [])]:
         if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
             return ProofPart(plan, sized.round, smallest, at, y)
-        for face in faces(plan.program, {plan.factor: at}):
+        # A face of many points whose data are rounded irrational numbers is none of simple fractions.
+        long = plan.kind in ("chain", "run") and plan.program.digits > _LONG_DATA
+        for face in () if long else faces(plan.program, {plan.factor: at}):
             for goal in wanted:
                 if (y := certified(face, {plan.factor: goal})) is not None:
                     return ProofPart(plan, sized.round, smallest, goal, y)

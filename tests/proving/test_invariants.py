@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import bounds
-from bounds import words
+from bounds.sentences import words
 from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.question import Question
