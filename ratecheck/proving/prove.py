@@ -373,8 +373,9 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     for at, wanted in [*ways, *([(near, [near])] if room else [])]:
         if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
             return ProofPart(plan, sized.round, smallest, at, y)
-        # A face of many points whose data are rounded irrational numbers is none of simple fractions.
-        long = plan.kind in ("chain", "run") and plan.program.digits > _LONG_DATA
+        # The face of a bound that is attained is none of simple fractions where data are rounded irrational numbers.
+        attained = plan.kind in ("chain", "run") and abs(smallest - 1) < _NEARLY
+        long = attained and plan.program.digits > _LONG_DATA
         for face in () if long else faces(plan.program, {plan.factor: at}):
             for goal in wanted:
                 if (y := certified(face, {plan.factor: goal})) is not None:
