@@ -1,11 +1,13 @@
 """What a local step of every method of the catalogue costs, beside FedAvg-P, batched NumPy and another version.
 
     python benchmarks/methods.py [--other FOLDER] [--only dsgd simfbo] [--out FILE]
+    python benchmarks/methods.py --twins
 
 Microseconds of the processor per client, run and local step, on one thread and warm: the difference of a long run and a
 short one, the least of a few turns. On quadratics with 32 clients, 10 variables and noise, bilevel quadratics for
 methods on two levels. ``--other`` is the folder of another version of the project. Prints a table; ``--out`` keeps it
-as JSON.
+as JSON. ``--twins`` compares the methods that have twins with batched NumPy and JAX instead: all of them take turns,
+and the medians over five of these count.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -22,6 +25,7 @@ from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 
 import methods_numpy  # noqa: E402  # the thread counts have to be set first
 
@@ -30,6 +34,8 @@ from ratecheck.algorithms import METHODS  # noqa: E402
 from ratecheck.participation import Graph, Trace  # noqa: E402
 from ratecheck.problems import Bilevel, Quadratic  # noqa: E402
 
+# Turns over which twins are compared.
+TURNS = 5
 # Parameters that are no step sizes.
 OTHER = {"q": 0.5, "alpha": 0.5, "conditioning": 0.5, "beta": 0.5, "lambda_": 3.0}
 
@@ -95,6 +101,35 @@ def measured(name: str, arguments: argparse.Namespace) -> dict[str, float]:
     return found
 
 
+def beside(name: str, arguments: argparse.Namespace) -> dict[str, float]:
+    """What a method and its twins cost: the medians over turns in which all of them play."""
+    import methods_jax  # the extra ``benchmark``
+
+    short, long = arguments.rounds
+    own, K = play(name, arguments)
+    problem = problem_of(METHODS[name], arguments)
+    numpy = methods_numpy.TWINS[name]
+    plays: dict[str, Callable[[int], Callable[[], object]]] = {
+        "own": lambda T: lambda: own(T),
+        "NumPy": lambda T: lambda: numpy(problem, T, arguments.runs),
+        "JAX": lambda T: methods_jax.TWINS[name](problem, T, arguments.runs),
+    }
+    contestants = {which: (make(short), make(long)) for which, make in plays.items()}
+    spent: dict[str, list[float]] = {which: [] for which in contestants}
+    for turn in range(TURNS + 1):
+        for which, pair in contestants.items():
+            seconds = []
+            for run in pair:
+                start = time.process_time()
+                run()
+                seconds.append(time.process_time() - start)
+            # The first turn compiles.
+            if turn:
+                spent[which].append(seconds[1] - seconds[0])
+    scale = 1e6 / ((long - short) * arguments.clients * arguments.runs * K)
+    return {which: scale * statistics.median(seconds) for which, seconds in spent.items()}
+
+
 def elsewhere(names: list[str], arguments: argparse.Namespace) -> dict[str, float]:
     """What the methods cost in the other version."""
     command = [
@@ -119,6 +154,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, nargs=2, default=[40, 240], metavar=("SHORT", "LONG"))
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--twins", action="store_true", help="beside batched NumPy and JAX")
     parser.add_argument("--bare", action="store_true", help="print JSON, of this version alone")
     return parser.parse_args()
 
@@ -137,11 +173,24 @@ def main() -> None:
     """Print and keep the table."""
     arguments = parsed()
     runnable = [name for name, method in METHODS.items() if method.algorithm.second_oracle is None]
-    names = arguments.only or ["fedavg-p", *(name for name in runnable if name != "fedavg-p")]
+    names: list[str] = arguments.only or ["fedavg-p", *(name for name in runnable if name != "fedavg-p")]
     if arguments.bare:
-        print(json.dumps({name: {"own": microseconds(*play(name, arguments), arguments)} for name in names}))
+        known = [name for name in names if name in METHODS]
+        print(json.dumps({name: {"own": microseconds(*play(name, arguments), arguments)} for name in known}))
         return
-    rows = {name: measured(name, arguments) for name in dict.fromkeys(["fedavg-p", *names])}
+    if arguments.twins:
+        print("microseconds per client, run and local step; ratios: of NumPy and of JAX to this")
+        for name in arguments.only or methods_numpy.TWINS:
+            row = beside(name, arguments)
+            cells = [f"{row[which]:>10.4f}{row[which] / row['own']:>9.1f}" for which in ("NumPy", "JAX")]
+            print(f"{name:<36}{row['own']:>10.4f}", *cells)
+        return
+    rows = {}
+    for name in dict.fromkeys(["fedavg-p", *names]):
+        try:
+            rows[name] = measured(name, arguments)
+        except ratecheck.InputError as error:
+            print(f"{name} is left out: {error}")
     if arguments.other is not None:
         for name, spent in elsewhere(list(rows), arguments).items():
             rows[name]["other"] = spent

@@ -40,6 +40,7 @@ class Assumption(Enum):
     )
     LIPSCHITZ_OPERATOR = ("the oracle answers with an L-Lipschitz operator, which need not be a gradient", "L")
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
+    ZERO_HETEROGENEITY = ("bounded operators of the clients at the zero of their mean", "b_star")
     INTERPOLATION = "one point minimises every client's function"
     BOUNDED_GRADIENTS = ("||grad f_i|| <= G for every client at every point", "G")
     VISITED_GRADIENTS = ("||grad f_i|| <= G_run for every client at each point where the run evaluates one", "G_run")

@@ -213,6 +213,8 @@ class _FileRun:
             else:
                 own = isinstance(value.key, str) and value.key.startswith(UNNAMED)
                 found = dataclasses.replace(value, key=paper + name) if own else value
+                if value.instance and ":" not in value.instance:
+                    found = dataclasses.replace(found, instance=f"{self.path}:{value.instance}")
                 statements[name] = named.setdefault(id(value), found)
         for name, statement in statements.items():
             line = f", line {self.lines[name]}" if name in self.lines else ""

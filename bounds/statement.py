@@ -358,7 +358,8 @@ class Statement:
     ``algorithm`` is the name of the method it is about, or None for pure algebra.
     ``settings`` fixes parameters that the statement itself fixes, such as K = 1. ``conditions`` are the hypotheses
     about parameters; those that a step rule expresses are not repeated there (`hypotheses` has both). ``repairs`` is
-    the key of the printed statement of which this one is the repaired form; empty for any other.
+    the key of the printed statement of which this one is the repaired form; empty for any other. ``instance`` is the
+    problem of which alone a lower bound is claimed, such as ``mine.py:hard``; empty for a claim about all problems.
     """
 
     key: str
@@ -375,6 +376,7 @@ class Statement:
     follows_from: tuple[str, ...]
     remark: str
     repairs: str = ""
+    instance: str = ""
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """In another process one of the catalogue is that process's own: some questions are about it alone."""

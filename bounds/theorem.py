@@ -159,6 +159,7 @@ def theorem(
     follows_from: Iterable[str] = ...,
     remark: str = ...,
     repairs: str = ...,
+    instance: str = ...,
 ) -> Statement: ...
 
 
@@ -223,27 +224,31 @@ def in_sentence(
     follows_from: Iterable[str] = (),
     remark: str = "",
     repairs: str = "",
+    instance: str = "",
 ) -> Statement:
-    """The statement that a sentence says; see `theorem`."""
+    """The statement that a sentence says; see `theorem`. ``instance`` names the problem of a lower bound."""
+    if not isinstance(instance, str):
+        raise FieldError("instance", "instance", f"{_brief(instance)} is not the name of a problem in the file")
     own = tuple(_several(symbols, "symbols"))
     named = None if vocabulary is None else _vocabulary(vocabulary, ())
     if settings is not None and not isinstance(settings, Mapping):
         raise FieldError("settings", "settings", f"{_brief(settings)} is no mapping such as {{'K': 1}}")
     said = sentence.fields(
         text, method=method, given=given, when=when, title=title, settings=settings, trivial=trivial, vocabulary=named,
-        own=[each for each in own if isinstance(each, OwnSymbol)],
+        own=[each for each in own if isinstance(each, OwnSymbol)], instance=instance,
     )  # fmt: skip
     read = Fields(_vocabulary(said["vocabulary"], own))
     counted = [read.formula(said["left"], "left", "left"), *read.terms(said["right"]).values()]
     said["over"] = sentence.later(said["over"], counted, read.vocabulary)
     try:
-        return in_fields(
+        made = in_fields(
             **said, symbols=own, key=key, source=source, follows_from=follows_from, remark=remark, repairs=repairs,
             with_probability=with_probability,
         )  # fmt: skip
     except FieldError as error:
         called = _IN_SENTENCE.get(error.field, error.field)
         raise FieldError(called, error.place.replace(error.field, called, 1), error.reason) from None
+    return replace(made, instance=instance)
 
 
 def in_fields(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -16,6 +17,9 @@ import examples  # noqa: E402  # it lies beside this file
 import generate  # noqa: E402
 
 import ratecheck  # noqa: E402
+
+# As in a command: documents and formulas are many objects that stay, and to look through them for garbage takes long.
+gc.set_threshold(50_000, 20, 50)
 
 project = "ratecheck"
 author = "the ratecheck developers"

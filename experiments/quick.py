@@ -1,7 +1,8 @@
 """Every study of this folder in its quick form, beside what is kept of the whole ones (docs/kept/claims.json).
 
-    python experiments/quick.py [--jobs 2] [--out FOLDER]
+    python experiments/quick.py [--jobs 2] [--out FOLDER] [--all]
 
+Without ``--all`` studies are left out whose quick form decides no claim and runs no code that another does not run.
 Prints a table of claims. The exit code is 1 where a study cannot be run or drawn, and where a claim that a quick form
 decides is the opposite of the kept one.
 """
@@ -22,6 +23,8 @@ from typing import Any
 HERE = Path(__file__).parent
 KEPT = HERE.parent / "docs" / "kept" / "claims.json"
 OPPOSITE = {"CONFIRMED": "REFUTED", "REFUTED": "CONFIRMED"}
+# Eight claims, none of which so few rounds decide; it is flame-table-3 with the algorithm of flame-published-figures.
+UNDECIDED = ("flame-published-table-3",)
 # All claims are confirmed, or some are not.
 RAN = (0, 1)
 
@@ -55,9 +58,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     kept = json.loads(KEPT.read_text())
-    paths = sorted(HERE.glob("*.toml"))
+    paths = [path for path in sorted(HERE.glob("*.toml")) if given.all or path.stem not in UNDECIDED]
     wrong = 0
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(given.jobs) as pool:
         out = given.out or Path(temporary)

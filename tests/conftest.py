@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 from collections import Counter
@@ -11,7 +12,7 @@ import hypothesis
 import pytest
 import seconds
 
-from ratecheck.cli import _run
+from ratecheck.cli import _GARBAGE, _run
 
 # A test's time is no property of what it tests.
 hypothesis.settings.register_profile("busy", deadline=None)
@@ -78,6 +79,13 @@ def pytest_collection_modifyitems(items):
         wanted = item.path.relative_to(HERE).as_posix() in QUICK and item.originalname not in COSTLY
         if wanted and not item.get_closest_marker("long"):
             item.add_marker("quick")
+
+
+def pytest_collection_finish():
+    """What is imported stays, so that no collection of garbage looks through it; new objects as in a command."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE)
 
 
 @pytest.fixture(scope="session", autouse=True)

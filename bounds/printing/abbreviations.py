@@ -7,6 +7,7 @@ of the definitions of its paper. That a statement prints M_1 thus means that wha
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -209,9 +210,15 @@ def chosen(statement: Statement, paper: Iterable[Statement], expressions: Iterab
         for name, formulas in found.items()
         for k, expr in enumerate(formulas)
     }
-    everything = Abbreviations((tag, expr) for tag, (_, expr) in tagged.items())
+    everything = _abbreviations(tuple((tag, expr) for tag, (_, expr) in tagged.items()))
     occurring = everything.used(map(everything.read, expressions), Order({}, frozenset(), frozenset()))
     if all(tagged[each.name][0] == each.name for each in occurring):
         return everything
     names = {tagged[each.name][0]: each.expr for each in reversed(occurring)}
-    return Abbreviations((name, names.get(name, formulas[0])) for name, formulas in found.items())
+    return _abbreviations(tuple((name, names.get(name, formulas[0])) for name, formulas in found.items()))
+
+
+@functools.lru_cache(maxsize=64)
+def _abbreviations(formulas: tuple[tuple[str, sp.Expr], ...]) -> Abbreviations:
+    """The abbreviations by these formulas, read once: most statements of a paper have the same."""
+    return Abbreviations(formulas)

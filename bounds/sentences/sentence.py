@@ -71,6 +71,9 @@ _NOISY = {
     Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,
     Assumption.SUB_GAUSSIAN, Assumption.EXPECTED_SMOOTHNESS,
 }  # fmt: skip
+# With one of these L is the constant of an operator, which need not be a gradient, and the minimiser is a zero.
+_OPERATORS = {Assumption.LIPSCHITZ_OPERATOR, Assumption.COCOERCIVE_OPERATOR}
+_OF_OPERATORS: Mapping[str, Assumption | None] = {"L": None, "zeta_star": Assumption.ZERO_HETEROGENEITY}
 _ZERO = sp.Integer(0)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -88,7 +91,7 @@ class Claimed:
     """A sentence in its parts.
 
     ``text`` is the sentence as it was understood, ``over`` says which rounds it is about, "" where it does not say, and
-    the sides are formulas.
+    the sides are formulas. ``lower``: it bounds from below, which both sides say with the other sign.
     """
 
     text: str
@@ -96,6 +99,7 @@ class Claimed:
     left: str
     relation: str
     right: str
+    lower: bool = False
 
 
 def claimed(text: str) -> Claimed:
@@ -107,9 +111,9 @@ def claimed(text: str) -> Claimed:
     if latex.is_latex(text):
         text = latex.sentence(text)
     left, relation, right = (part.strip() for part in sides(text))
-    if relation not in ("<=", "=="):
-        raise InputError(f"{text!r}: a theorem says that a left side is at most its right side, with <= (or ==)")
-    over = ""
+    if relation not in ("<=", "==", ">="):
+        raise InputError(f"{text!r}: a theorem says that a left side is at most its right side, with <= (or ==, >=)")
+    over, lower = "", False
     if found := re.match(r"([A-Za-z]+)\s*(?=[\s(])(?!\s*[-+*/])", left):
         # Such as "mean grad2" and "mean(grad2)".
         word, rest = found[1].lower(), left[found.end() :].strip()
@@ -121,7 +125,11 @@ def claimed(text: str) -> Claimed:
         if over not in ("", "after_rounds"):
             raise InputError(f"{text!r}: at the mean iterate there is one value, not a {over.replace('_', ' ')}")
         over, left = "averaged_iterate", found["left"]
-    return Claimed(text=text, over=over, left=left, relation=relation, right=right)
+    if relation == ">=":
+        # What is bounded from below is recorded with the other sign.
+        left, relation, right = f"-({left})", "<=", f"-({right})"
+        lower = True
+    return Claimed(text=text, over=over, left=left, relation=relation, right=right, lower=lower)
 
 
 def fields(
@@ -135,17 +143,25 @@ def fields(
     trivial: Any = None,
     vocabulary: Vocabulary | None = None,
     own: Sequence[Any] = (),
+    instance: str = "",
 ) -> dict[str, Any]:
     """The fields of the long form.
 
-    ``own`` are symbols of one's own. A vocabulary that is given takes the place of the plain one: then the method's
-    name is that of `ratecheck.algorithms`, and nothing is implied.
+    ``own`` are symbols of one's own, ``instance`` is the problem on which a lower bound is claimed. A vocabulary that
+    is given takes the place of the plain one: then the method's name is that of `ratecheck.algorithms`, and nothing is
+    implied.
     """
     if not isinstance(text, str):
         raise SentenceError("", f"{text!r} is no sentence such as 'mean grad2 <= 2*F_0/(gamma*T)'")
     if not isinstance(method, str):
         raise SentenceError("method", f"{method!r} is not the name of a method; 'ratecheck list methods' has them")
     said = claimed(text)
+    if said.lower and not instance:
+        upper = "a theorem says that a left side is at most its right side"
+        lower = "a lower bound, with >=, is one on a problem of the file that it names, as in instance='hard'"
+        raise SentenceError("", f"{text!r}: {upper}; {lower}")
+    if instance and not said.lower:
+        raise SentenceError("instance", "a claim with <= is about all problems and names none; with >= it is about one")
     conditions = [_read(each) for each in _parts(when, "when")]
     spoken = {name for each in (said.left, said.right, *conditions) for name in _NAME.findall(each)}
     spoken |= {name for each in own if isinstance(each.equals, str) for name in _NAME.findall(each.equals)}
@@ -157,7 +173,8 @@ def fields(
             if name not in spoken and name not in (settings or {}):
                 raise SentenceError("method", f"{method} has the {words.PLAIN[name].meaning} {name}: say what it is, "
                                     f"as in when={f'{name} == 1/2'!r}")  # fmt: skip
-        assumed += [each for name, each in _BY_CONSTANT.items() if name in spoken]
+        brings = {**_BY_CONSTANT, **(_OF_OPERATORS if _OPERATORS & {*assumed} else {})}
+        assumed += [each for name, each in brings.items() if name in spoken and each is not None]
         convexity = _convexity(assumed, alone=kind.alone)
         if kind.alone:
             # Of one function both say the same.

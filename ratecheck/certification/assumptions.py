@@ -162,6 +162,13 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         exists=("a bound on the clients' gradients at the minimiser", _heterogeneous),
         everywhere=True,
     ),
+    Assumption.ZERO_HETEROGENEITY: Certification(
+        "the clients' operators at the zero of their mean; gradients at the minimiser of f",
+        facts={"b_star": "minimiser_heterogeneity"},
+        exists=("a bound on the clients' operators at the zero of their mean", _heterogeneous),
+        everywhere=True,
+        operators=True,
+    ),
     Assumption.INTERPOLATION: Certification(
         "a point at which every client's gradient is exactly 0",
         exists=("a common minimiser", _interpolating),

@@ -50,10 +50,10 @@ _FIRST, _MOVES = Fraction(1, 2**50), 48
 _OF_RUN = frozenset({
     "sigma", "sigma_u", "sigma_v", "selection_skew", "delta", *DELAYS, *MEAN_DELAYS, "relative_noise", "dimension",
 })  # fmt: skip
-_OF_OPERATORS = frozenset({"distance2_0", "B_0", "mean_B_0"})
+_OF_OPERATORS = frozenset({"distance2_0", "B_0", "mean_B_0", "minimiser_heterogeneity"})
 _OF_FUNCTIONS = frozenset({
-    "F_0", "minimiser_heterogeneity", "b", "joint_minimum", "lagrangian_gap", "gradient_bound", "dissimilarity_G",
-    "dissimilarity_B", "inner_error",
+    "F_0", "b", "joint_minimum", "lagrangian_gap", "gradient_bound", "dissimilarity_G", "dissimilarity_B",
+    "inner_error",
 })  # fmt: skip
 
 

@@ -137,17 +137,10 @@ class MinimumFacts:
             why = f"{CANNOT_TELL} whether f has one minimiser" if unsure else "f has no minimiser, or several"
             return Constant.absent(name, why)
         assert self._minimiser is not None
-        point, forms = self._minimiser[0], self.problem.forms
-        gradients = forms.H @ point - forms.g
-        # What each gradient may be off: where the minimiser is, and the rounding of products and sums.
-        sizes = np.linalg.norm(forms.H, 2, axis=(1, 2))
-        terms = sizes * float(np.linalg.norm(point)) + np.linalg.norm(forms.g, axis=1)
-        errors = sizes * self._off + 4 * (self.problem.d + 2) ** 1.5 * _EPS * terms
-        norms = np.linalg.norm(gradients, axis=1) + errors
-        value = math.sqrt(float(forms.each @ norms**2) / self.problem.n) * (1 + 8 * _EPS)
+        value, error = self.problem.forms.gradient_root(self._minimiser[0], self._off)
         if not math.isfinite(value):
             return Constant.absent(name, f"{CANNOT_TELL} where the minimiser is")
-        exact = float(errors.max()) <= _CALLED_EXACT * value
+        exact = error <= _CALLED_EXACT * value
         kind = Certificate.EXACT if exact else Certificate.UPPER_BOUND
         return Constant(name, value, kind, "gradients at the minimiser, by linear algebra")
 

@@ -105,14 +105,19 @@ def _own(setup: Setup) -> list[str]:
     server, client = (dict.fromkeys(group, np.zeros(1)) for group in (setup.algorithm.server, setup.algorithm.client))
     gradient = dict.fromkeys(setup.algorithm.blocks, np.zeros(1))
     found = setup.algorithm.records(server, client, gradient, setup.at(0).parameters(0))
-    if setup.problem.potential:
-        return list(found)
     # An operator that is no gradient has no values.
-    return [name for name, terms in found.items() if all(term.over is not TermOver.VALUES for term in terms)]
+    kept = [
+        name
+        for name, terms in found.items()
+        if setup.problem.potential or all(term.over is not TermOver.VALUES for term in terms)
+    ]
+    return [*kept, *setup.algorithm.measures]
 
 
 def _terms(setup: Setup, name: str) -> Record:
-    """A quantity of the algorithm."""
+    """A quantity of the algorithm; one that it measures itself is put in place of an empty sum by whoever calls it."""
+    if name in setup.algorithm.measures:
+        return Record(name, np.zeros((0, setup.problem.d)), np.zeros(0))
     clients, kind = setup.kinds
     of_kinds = [setup.maps.records((name,), setup.parameters(i))[name] for i in clients.tolist()]
     columns = [[_padded(term) for term in column] for column in zip(*of_kinds, strict=True)]

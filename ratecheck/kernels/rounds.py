@@ -14,11 +14,12 @@ from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.exchange import mix, transmit
 from ratecheck.kernels.local.diagonal import diagonal_steps
-from ratecheck.kernels.oracle import add_noise, oracle
+from ratecheck.kernels.noise import add_law
+from ratecheck.kernels.oracle import AFFINE, add_noise, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
 from ratecheck.kernels.variables import add_delayed, aggregate_round, combine, gather, project, scatter
-from ratecheck.kernels.vectors import add_multiple, advance, clear
+from ratecheck.kernels.vectors import add_multiple, advance, affine, clear
 
 
 class MethodArrays(NamedTuple):
@@ -94,6 +95,9 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     # Taken out of the tuple once: every time costs the counting of a reference.
     begin, begin_rate, finish, K, kind = method.begin, method.begin_rate, method.finish, method.K, method.kind
     compression, mixing = method.compression, method.mixing
+    # A call of an oracle counts those of all arrays of its source: an affine one is written out.
+    affine_answers, M, c, noise = source.kind == AFFINE, source.M, source.c, source.noise
+    law, shape = source.law, source.shape
     step, weights, diagonal, turns = method.step, method.weights, method.diagonal, method.diagonal.used
     starts, server_counts, client_counts = method.starts, method.counts[0], method.counts[1]
     local_counts, message_counts, blocks = method.counts[2], method.counts[3], len(starts) - 1
@@ -146,6 +150,9 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                     if k == 0 and method.known_start:
                         known_gradient(gradients[i], members, lanes, out)
                         add_noise(source, i, now, k, out, words, words_of, lanes)
+                    elif affine_answers:
+                        affine(M[i], c[i], point, out, lanes)
+                        add_law(law, shape, noise, i, now, k, out, words, words_of, lanes)
                     else:
                         oracle(source, i, now, k, point, out, words, words_of, lanes)
                     row = (of_kind * weights + min(k, weights - 1)) * blocks

@@ -42,7 +42,8 @@ def check(statement: Statement, drawn: DrawnSettings) -> Found:
     for claim in statement.claims:
         # Quantities of the run move with what is varied.
         measured = any(statement.vocabulary[one.name].role is Role.MEASURED for one in claim.bound.free_symbols)
-        if claim.relation is Relation.AT_MOST and not measured and claim.metric.over is not Over.NO_RUN:
+        upper = claim.relation is Relation.AT_MOST and not statement.instance
+        if upper and not measured and claim.metric.over is not Over.NO_RUN:
             looked = _Looked(statement, claim, drawn)
             yield from looked.limits()
             yield from looked.growth()

@@ -60,6 +60,9 @@ def _negative(statement: Statement, drawn: DrawnSettings) -> Found:
 def _runs(statement: Statement) -> Found:
     """The default problem with all assumptions certified, one round and two, where moments are exact."""
     run = statement.vocabulary.run
+    if statement.instance:
+        yield NotChecked(check=RUN, reason=f"it is claimed of {statement.instance} alone")
+        return
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         yield NotChecked(check=RUN, reason="both sides are expectations over the participation, which are sampled")
         return
@@ -89,6 +92,9 @@ def _search(statement: Statement, evaluations: int) -> Found:
     """Violations on small quadratics without noise being sampled, with their numbers."""
     if not evaluations:
         yield NotChecked(check=SEARCH, reason="no instance was to be searched")
+        return
+    if statement.instance:
+        yield NotChecked(check=SEARCH, reason=f"it is claimed of {statement.instance} alone")
         return
     method = method_of(statement)
     if method is not None and not method.algorithm.linear:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from ratecheck.problems.matrices import rounded_mean
 
 # Floats, or rationals as objects.
 Numbers = NDArray[Any]
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,19 @@ class Forms:
     def gradients(self, w: Numbers) -> Numbers:
         """H_i w_i - g_i at points w (k, d), (k, d)."""
         return np.asarray(np.einsum("iab,ib->ia", self.H, w) - self.g)
+
+    def gradient_root(self, point: Numbers, off: float) -> tuple[float, float]:
+        """((1/n) sum_i ||H_i w - g_i||^2)^(1/2) at one point w (d,) for all, rounded up, and the error of a gradient.
+
+        ``off`` is how far the point, in floats, may be from the one that is meant.
+        """
+        gradients = self.H @ point - self.g
+        # What each gradient may be off: where the point is, and the rounding of products and sums.
+        sizes = np.linalg.norm(self.H, 2, axis=(1, 2))
+        terms = sizes * float(np.linalg.norm(point)) + np.linalg.norm(self.g, axis=1)
+        errors = sizes * off + 4 * (self.g.shape[1] + 2) ** 1.5 * _EPS * terms
+        norms = np.linalg.norm(gradients, axis=1) + errors
+        return math.sqrt(float(self.each @ norms**2) / self.n) * (1 + 8 * _EPS), float(errors.max())
 
     def values(self, w: Numbers) -> Numbers:
         """f_i(w_i) at points w (k, d), (k,)."""

@@ -273,9 +273,10 @@ class MinMax(SingleLevel):
 
         ``L`` is the largest norm of an M_i and ``cocoercivity`` the least C with <F_i z - F_i w, z - w> >=
         ||F_i z - F_i w||^2/C for all i; ``strong_convexity`` the mu with which the mean is strongly monotone,
-        ``convexity`` that of every client, and ``distance2_0`` the squared distance of the start to the zero of least
-        norm. A constant that does not exist has the certificate `Certificate.ABSENT`. Raises `InputError` for a start
-        of the wrong shape or a negative sigma.
+        ``convexity`` that of every client, ``distance2_0`` the squared distance of the start to the zero of least norm,
+        and ``minimiser_heterogeneity`` the root of (1/n) sum_i ||F_i||^2 at the zero, if there is one only. A constant
+        that does not exist has the certificate `Certificate.ABSENT`. Raises `InputError` for a start of the wrong shape
+        or a negative sigma.
         """
         z = np.zeros(self.d) if u0 is None else floats("u0", u0)
         if z.shape != (self.d,):
@@ -287,6 +288,7 @@ class MinMax(SingleLevel):
             self._monotonicity,
             self._strong_monotonicity,
             self._distance2(z),
+            self._heterogeneity,
             Constant.exact("B_0", B_0, "operators at the start"),
             Constant.exact("sigma_u", nonnegative("sigma_u", sigma_u), "additive Gaussian noise"),
             Constant.exact("sigma_v", 0.0 * nonnegative("sigma_v", sigma_v), "no personal variables"),
@@ -320,6 +322,18 @@ class MinMax(SingleLevel):
         value = min(least - off, self._lipschitz)
         kind = Certificate.EXACT if off <= _CALLED_EXACT * least else Certificate.LOWER_BOUND
         return Constant(name, value, kind, what)
+
+    @cached_property
+    def _heterogeneity(self) -> Constant:
+        """The root of (1/n) sum_i ||F_i(z*)||^2 at the only zero z* of F."""
+        name = "minimiser_heterogeneity"
+        if self.zero is None or not self.zero[2]:
+            return Constant.absent(name, "F has no zero" if self.zero is None else "F has several zeros")
+        value, error = self.forms.gradient_root(*self.zero[:2])
+        if not math.isfinite(value):
+            return Constant.absent(name, f"{CANNOT_TELL} where the zero of F is")
+        kind = Certificate.EXACT if error <= _CALLED_EXACT * value else Certificate.UPPER_BOUND
+        return Constant(name, value, kind, "operators at the zero of their mean, by linear algebra")
 
     @cached_property
     def nearly_cocoercive(self) -> float | None:

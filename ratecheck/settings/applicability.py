@@ -66,7 +66,10 @@ def certifiable(statement: Statement) -> dict[str, str]:
 
 
 def check_expectations(statement: Statement, what: str) -> None:
-    """Raise `InputError` for a claim about the probability of runs, which ``what`` is not about."""
+    """Raise `InputError` for a claim about the probability of runs, or one problem, which ``what`` is not about."""
+    if statement.instance:
+        why = f"{what} is about all problems: 'ratecheck verify' judges it"
+        raise InputError(f"{statement.key} is a lower bound on {statement.instance} alone, and {why}")
     if statement.in_probability:
         about = f"{what} is about expectations: 'ratecheck verify' counts runs"
         raise InputError(f"{statement.key} claims something with a probability, and {about}")

@@ -42,6 +42,11 @@ def prepare(
     ``given`` are values and, for a problem by name, its parameters. Raises `InputError` for a name in ``given`` that is
     neither, and for a problem that cannot be built.
     """
+    if statement.instance:
+        named = isinstance(problem, str | os.PathLike) and os.fspath(problem) == statement.instance
+        if problem is not None and not named:
+            raise InputError(f"{statement.key} is a lower bound on {statement.instance} alone: name no other problem")
+        problem = statement.instance
     if isinstance(problem, Problem):
         return problem, _completed_on(statement, problem, given), _named(problem.kind, problem)
     if problem is not None and not isinstance(problem, str | os.PathLike):

@@ -16,7 +16,8 @@ def vacuity(statement: Statement, found: StepValues) -> tuple[bool | None, int |
     Step sizes that depend on T are prescribed anew for every T.
     """
     trivial, rounds = statement.claims[0].metric.trivial, statement.vocabulary.run.get("rounds")
-    if trivial is None or rounds is None:
+    # Where the statement fixes the number of rounds, another one would be another value of what fixes it.
+    if trivial is None or rounds is None or rounds in statement.settings:
         return None, None
     fixed = {k: v for k, v in found.values.items() if found.chosen.get(k, "given") in INDEPENDENT}
 

@@ -10,7 +10,6 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from each_key import each_key
 from terminal import processor_seconds, started, wait_for
 
 import bounds
@@ -101,21 +100,6 @@ def test_a_list_reaches_the_bound(data):
 
 def _whole(statement, name):
     return statement.vocabulary[name].domain is Domain.POSITIVE_INTEGER
-
-
-@each_key(bounds.keys(), every=3)
-def test_show_every_statement(key):
-    """``show`` has text, LaTeX and JSON for every statement."""
-    from click.testing import CliRunner
-
-    from ratecheck.commands.theory.show import command
-
-    runner = CliRunner()
-    text, latex, fields = (runner.invoke(command, [key, *flag]) for flag in ([], ["--latex"], ["--json"]))
-    assert text.exit_code == latex.exit_code == fields.exit_code == 0
-    assert bounds.get(key).source.number in text.stdout
-    assert json.loads(fields.stdout)["key"] == key
-    assert latex.stdout.count("\\") > 0
 
 
 def test_bound_json(data):

@@ -24,9 +24,9 @@ def tried(first, last, seconds):
     return found["ends"]
 
 
-def test_twenty_cases():
+def test_the_first_dozen():
     """A first look: good ends and refusals."""
-    assert {end.split()[-1] for end in tried(0, 20, 5)} >= {"0", "2"}
+    assert {end.split()[-1] for end in tried(0, 12, 5)} >= {"0", "2"}
 
 
 # In parts, since a single test may not take as long as all of them do.

@@ -24,9 +24,9 @@ def tried(first, last, seconds):
     return found["ends"]
 
 
-def test_forty_cases():
+def test_the_first_cases():
     """A first look: several kinds, and good and bad ends among them."""
-    ends = tried(0, 40, 5)
+    ends = tried(0, 24, 5)
     assert {end.split()[1] for end in ends} >= {"0", "2"}
     assert len({end.split()[0] for end in ends}) >= 8
 

@@ -226,8 +226,9 @@ def test_dissimilarity_where_f_has_no_stationary_point():
 # --- pages and figures ---
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
-    "latex", [r"\star", r"\boldsymbol{x}", r"\tfrac12", r"\vec x", r"f\circ g", r"\mine{x}", "x_{", "$x$"]
+    "latex", [r"\boldsymbol{x}", r"\star", r"\tfrac12", r"\mine{x}", r"\vec x", r"f\circ g", "$x$", "x_{"]
 )
 def test_any_latex_of_a_symbol(latex, tmp_path, command, monkeypatch):
     """Known macros are set; what nobody knows stands as it is written."""
@@ -359,7 +360,7 @@ def test_messages_that_cannot_be_written_change_no_verdict(mine):
     assert "VIOLATED" in found.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM])
 def test_a_signal_leaves_the_best_so_far(number, mine):
     """A termination prints what an interrupt prints, and both have their exit code."""
     process = subprocess.Popen(

@@ -137,6 +137,7 @@ def test_kernels_count_their_compilations():
     assert not compilation.underway()
 
 
+@pytest.mark.long
 def test_on_a_terminal_under_load():
     """Monte Carlo on several threads with a progress bar, beside four busy processes."""
     words = ("verify", "pfl/theorem-3.7", "--engine", "step", "--replicates", "256", "n=20", "K=25", "T=500")
@@ -536,11 +537,14 @@ ENDLESS = {
     "review": ("review", "pfl/lemma-3.5", "--evaluations", "100000"),
     "card": ("rates", "fedsum/theorem-e.1", "--workers", "2"),
 }  # fmt: skip
-QUICK = ("step engine", "workers")
+# Threads of this process are told to end, and processes are interrupted; the other pairs take as long.
+QUICK = {("step engine", signal.SIGTERM), ("workers", signal.SIGINT)}
+PAIRS = [(name, number) for name in ENDLESS for number in (signal.SIGINT, signal.SIGTERM)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.long) for n in ENDLESS])
+@pytest.mark.parametrize(
+    ("name", "number"), [pair if pair in QUICK else pytest.param(*pair, marks=pytest.mark.long) for pair in PAIRS]
+)
 def test_a_signal_ends_any_command(name, number, tmp_path):
     """Within two seconds of the processor's time, with its exit code, and no process is left."""
     process = started(*ENDLESS[name], cwd=tmp_path)

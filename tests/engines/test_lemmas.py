@@ -91,6 +91,19 @@ def expected(algorithm, trace, sigma):
     return lemmas.expect(ready).records
 
 
+def test_what_is_remembered_changes_nothing_else():
+    """Where nothing of earlier rounds is evaluated the state is smaller, and all other quantities are the same."""
+    ready = setup.prepare(
+        "scaffold-p", PROBLEM, Trace.uniform(N, 2), K=K, T=T, noise={"sigma_u": 0.3, "sigma_v": 0.2}, step_sizes=STEPS
+    )  # fmt: skip
+    fewer, every = lemmas.expect(ready, {"T_3u", "descent"}), lemmas.expect(ready)
+    assert every.records.keys() - fewer.records.keys() == {"S_3u", "C"}
+    for name, values in fewer.records.items():
+        allowed = fewer.errors[name] + every.errors[name]
+        assert (np.abs(values - every.records[name]) <= allowed).all(), name
+        assert (fewer.errors[name] <= 1e-7 * np.abs(values).max() + 1e-12).all(), name
+
+
 @pytest.mark.parametrize("algorithm", ["fedavg-p", "scaffold-p"])
 def test_without_noise(algorithm):
     """On a given trace and without noise, every quantity agrees to rounding."""

@@ -141,6 +141,44 @@ def test_blocks_move_second_moments_as_whole_matrices_do(mixes):
     np.testing.assert_allclose(round_map.linear(squares), RoundMap.linear(round_map, squares), rtol=1e-10, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["fedavg-p", "scaffold-p"])
+def test_blocks_of_sampled_clients_do_as_whole_matrices_do(name):
+    """Uniform subsets and own Hessians: second moments after a round, and what sampling alone adds to them."""
+    of = rc.problems.Quadratic.synthetic(n=N, d=3, shared=2, seed=5, curvature=1.0, coupling=0.5)
+    sizes = {"gamma_u": 0.1, "gamma_v": 0.2, "eta_u": 1.5, "eta_v": 0.7, "sigma_u": 0.3}
+    moments = client_by_client(ready(name, rc.participation.Trace.uniform(N, 3), of=of, K=2, **sizes))
+    blocks, moment = moments.round_map(0), moments.start()
+    whole = RoundMap(blocks.mean, blocks.error, blocks.terms, blocks.noise, blocks.fluctuations)
+    root = np.random.default_rng(0).standard_normal((2, moments.size, moments.size))
+    squares = root @ root.transpose(0, 2, 1)
+    np.testing.assert_allclose(blocks.linear(squares), whole.linear(squares), rtol=1e-10, atol=1e-9)
+    for _ in range(2):
+        moment = blocks.advance(moment)
+    np.testing.assert_allclose(blocks.spread(moment), whole.spread(moment), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("mixes", [1.0, 0.3])
+def test_bounds_of_mixed_clients_are_above_what_the_round_makes_of_them(mixes):
+    """DSGD on a directed graph: covariances as they are, bounds of E[e e'] by the blocks of clients."""
+    orders = np.random.default_rng(1).permuted(np.tile(np.arange(N), (2, 1)), axis=1)
+    W = 0.5 * np.eye(N) + sum(share * np.eye(N)[order] for share, order in zip((0.3, 0.2), orders, strict=True))
+    graph = rc.participation.Graph(W, mixes=mixes)
+    moments = client_by_client(ready("dsgd", graph, of=problem(curvature=1.0), K=1, gamma_u=0.2))
+    round_map, cut = moments.round_map(0), moments.server
+    random, bound = np.random.default_rng(0), np.zeros((moments.size, moments.size))
+    for i in range(N):
+        here = np.ix_(moments.outputs(i), moments.outputs(i))
+        root = random.standard_normal(bound[here].shape)
+        bound[here] += root @ root.T
+    covariance, *bounds = round_map.followed(bound, np.stack([bound, 2 * bound]))
+    exact = RoundMap.linear(round_map, bound[None])[0]
+    np.testing.assert_allclose(covariance, exact, rtol=1e-10, atol=1e-10)
+    for share, above in zip((1, 2), bounds, strict=True):
+        apart = above[cut:-1, cut:-1].reshape(N, moments.client, N, moments.client)
+        assert np.count_nonzero(apart) == N * moments.client**2
+        assert np.linalg.eigvalsh(above - share * exact).min() > -1e-10
+
+
 def test_parts_of_a_moment_are_read_as_one_by_one():
     """Inner products of the parts, and their errors, beside those of `Moment.inner`."""
     random = np.random.default_rng(3)

@@ -367,11 +367,14 @@ def damaged(data, path, value):
     return copy
 
 
+DAMAGE = (None, 5, -1, 0, 1e308, 1e-320, math.nan, "x", [], [1.0], {}, {"zz": [1.0]}, [["a"]])
+
+
 @pytest.mark.parametrize(
     "key", ["fedsum/theorem-4.1-repaired", "flame/theorem-2-unbiased-repaired", "simfbo/theorem-1"]
 )
 def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
-    """Each value of a file in turn is replaced by what does not belong there: an `InputError`, or it is an instance."""
+    """Each value of a file in turn is replaced by what may not belong there: an `InputError`, or it is an instance."""
     statement, rng = bounds.get(key), np.random.default_rng(0)
     families = [Cube(statement, shape) for shape in shapes(statement)]
     while True:
@@ -384,8 +387,9 @@ def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
     good["start"] = {"x0": [0.5] * (instance.problem.layout.get("u") or instance.problem.layout["x"])}
     assert instances.read(good).verdict().outcome is not Outcome.INCONCLUSIVE
     refused = asked = 0
-    for path in places(good):
-        for value in (None, 5, -1, 0, 1e308, 1e-320, math.nan, "x", [], [1.0], {}, {"zz": [1.0]}, [["a"]]):
+    for number, path in enumerate(places(good)):
+        # Others at the next place: all of them everywhere take three times as long.
+        for value in DAMAGE[number % 3 :: 3]:
             with contextlib.suppress(InputError), np.errstate(all="ignore"):
                 refused += 1
                 instances.read(damaged(good, path, value)).verdict()

@@ -180,7 +180,9 @@ RIGHT = {"gradient descent": GRADIENT, "sgd": SGD, "tuned": TUNED, "sampled": SA
 def test_what_is_wrong_is_caught(name):
     """By that check, at that level and place, with what would do."""
     check, level, fields, field, part = WRONG[name]
-    [report] = rc.lint(theorem(**fields)).reports
+    # What is wrong without a search is found without one.
+    more = {} if check == instances.SEARCH else {"evaluations": 0}
+    [report] = rc.lint(theorem(**fields), **more).reports
     found = [each for each in report.findings if each.check == check]
     assert found, [each.text for each in report.findings]
     assert any((each.level.value, each.field) == (level, field) and part in each.text for each in found), found
@@ -197,7 +199,7 @@ def test_what_is_right_is_left_alone(name):
 
 def test_numbers_in_a_sentence_are_those_of_the_formula():
     """Both sides of a condition that changes with the units, by hand."""
-    [report] = rc.lint(theorem(**GRADIENT | {"conditions": ["gamma_u <= 1/L**2"]})).reports
+    [report] = rc.lint(theorem(**GRADIENT | {"conditions": ["gamma_u <= 1/L**2"]}), evaluations=0).reports
     [text] = [each.text for each in report.findings if each.check == "units"]
     where = dict(pair.split("=") for pair in text.partition(": at ")[2].partition(" the sides")[0].split(", "))
     left, right = text.partition("the sides are ")[2].partition(";")[0].split(" and ")
@@ -219,25 +221,25 @@ def test_degrees():
 def test_a_sum_whose_parts_cancel_has_units():
     """(L + F_0)**2 - F_0**2 - 2*L*F_0 is L**2."""
     fields = GRADIENT | {"right": "((L + F_0)**2 - F_0**2 - 2*L*F_0)/L*2*F_0/(L*gamma_u*T)"}
-    assert not [each for each in rc.lint(theorem(**fields)).reports[0].findings if each.check == "units"]
+    assert not [each for each in rc.lint(theorem(**fields), evaluations=0).reports[0].findings if each.check == "units"]
 
 
 def test_a_symbol_of_one_s_own_may_have_units_that_nobody_declared():
     """Then it is no error, and the remedy says so."""
     plain, declared = (symbol("M", "a constant", role="free", degrees=each) for each in ((0, 0), (1, -2)))
     fields = GRADIENT | {"right": "2*M*F_0/T"}
-    [finding] = (
-        each for each in rc.lint(theorem(**fields, symbols=plain)).reports[0].findings if each.check == "units"
-    )
+    found, declared = (rc.lint(theorem(**fields, symbols=each), evaluations=0).reports[0] for each in (plain, declared))
+    [finding] = (each for each in found.findings if each.check == "units")
     assert finding.level is Level.WARNING
     assert "declare the degrees of M" in finding.remedy
-    assert not [e for e in rc.lint(theorem(**fields, symbols=declared)).reports[0].findings if e.check == "units"]
+    assert not [each for each in declared.findings if each.check == "units"]
 
 
 def test_a_setting_that_chooses_units_is_said():
     """Where L = 1, nothing is said about units."""
     [report] = rc.lint(
-        theorem(**GRADIENT | {"settings": GRADIENT["settings"] | {"L": 1}, "conditions": ["gamma_u <= 1"]})
+        theorem(**GRADIENT | {"settings": GRADIENT["settings"] | {"L": 1}, "conditions": ["gamma_u <= 1"]}),
+        evaluations=0,
     ).reports
     assert any(each.check == "units" and "L is fixed" in each.reason for each in report.not_checked)
     assert not [each for each in report.findings if each.check == "units"]

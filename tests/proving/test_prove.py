@@ -35,6 +35,7 @@ def _of(key: str, **given: float) -> PotentialProof:
     return prove(bounds.get(key), given)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("key", "every_T"),
     [

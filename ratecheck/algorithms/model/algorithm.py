@@ -35,7 +35,7 @@ Group = Mapping[str, str]
 # What a method may define: an error in one of them is one of the method's definition.
 _FUNCTIONS = (
     "start_client", "start_server", "begin", "step", "finish", "aggregate", "score", "records", "weights", "metric",
-    "coefficients", "after", "sent",
+    "coefficients", "after", "sent", "measure",
 )  # fmt: skip
 
 # Places up to which functions are read one by one.
@@ -149,6 +149,10 @@ class Algorithm(ABC):
     ``full_start``: the gradient that ``start_client`` gets is the full one. ``exact`` follows these (but not samples of
     several steps), and the step engine by calling the functions.
 
+    ``measures`` names quantities that are no sums of products, such as norms: a method that is not linear computes them
+    in `measure` before every round. ``exact`` does not know their expectations, so that only methods with
+    ``linear = False`` have any.
+
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have one entry per block.
     """
@@ -167,6 +171,7 @@ class Algorithm(ABC):
     steps_per_sample: ClassVar[int] = 1
     coin: ClassVar[str | None] = None
     full_start: ClassVar[bool] = False
+    measures: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
@@ -286,6 +291,13 @@ class Algorithm(ABC):
             "f": (value(),),
         }
 
+    def measure(self, server: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """The quantities ``measures`` of the server's state, one number per row.
+
+        ``gradient`` is the mean of the clients' gradients at the server's point, over all data and without noise.
+        """
+        return {}
+
     def weights(self, shares: Array, work: Array) -> Array:
         """The clients' weights (n,) in the objective that the method descends: here ``shares``, those of the problem.
 
@@ -307,6 +319,8 @@ def check_answers(algorithm: Algorithm) -> None:
             raise MethodError(f"{named(algorithm)}: {name!r} in also is at {answer.at!r}, no local variable")
     if algorithm.linear and NUMBER in algorithm.answers.values():
         raise MethodError(f"{named(algorithm)}: what uses values of functions is not linear: say 'linear = False'")
+    if algorithm.measures and algorithm.linear:
+        raise MethodError(f"{named(algorithm)}: measure is called by a method that is not linear: say 'linear = False'")
     if algorithm.coin is not None and algorithm.coin not in algorithm.step_sizes:
         raise MethodError(f"{named(algorithm)}: its coin {algorithm.coin!r} is none of its step_sizes")
     if algorithm.asks_more and (algorithm.bilevel or algorithm.oracle != "gradient"):

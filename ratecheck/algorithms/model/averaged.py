@@ -25,7 +25,7 @@ class Averaged(Wrapping):
 
     def __init__(self, inner: Algorithm) -> None:
         super().__init__(inner)
-        self.name, self.title = f"{PREFIX}{inner.name}", f"{inner.title}, iterates averaged"  # type: ignore[misc]
+        self.name, self.title = f"{PREFIX}{self.name}", f"{self.title}, iterates averaged"  # type: ignore[misc]
         self.step_sizes = (*inner.step_sizes, SHARE)  # type: ignore[misc]
         self.iterate = next(name for name, block in inner.server.items() if block == U)
         self.server = {_MEAN: U, **inner.server, _FIRST: U}  # type: ignore[misc]

@@ -44,6 +44,7 @@ class Functions:
             "sent": ((a.client, a.message), (a.client,)),
             "aggregate": ((a.server, a.message), (a.server,)),
             "score": ((a.server, a.client, point), (point,)),
+            "measure": ((a.server, point), (dict.fromkeys(a.measures, NUMBER),)),
         }
 
     def __call__(
@@ -106,8 +107,10 @@ class Functions:
 
     def check(self, p: Parameters) -> None:
         """Raise `MethodError` where a function of a round is wrong, or what it returns of a replicate is of others."""
-        names = ("start_client", "start_server", "begin", "step", "finish", "aggregate")
-        for name in (*names, *(("sent",) if self.algorithm.compressed else ())):
+        names: tuple[str, ...] = ("start_client", "start_server", "begin", "step", "finish", "aggregate")
+        names += ("sent",) if self.algorithm.compressed else ()
+        names += ("measure",) if self.algorithm.measures else ()
+        for name in names:
             for sizes in ((1.0, 1.0, 1.0), (1e-6, 1.0, 1e3)):
                 self._check_rows(name, np.array(sizes)[:, None], p)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Term, Variables
+from ratecheck.algorithms.model.asking import named
 from ratecheck.aliases import Array
 
 # What a wrapped algorithm says of itself, as far as it is that of the one inside.
 _TAKEN = (
-    "name", "title", "step_sizes", "optional", "per_client", "default_problem", "blocks", "server", "client", "local",
+    "step_sizes", "optional", "per_client", "default_problem", "blocks", "server", "client", "local",
     "message", "point", "recorded", "oracle", "record_oracle", "second_oracle", "averages", "uses_delay", "weighs",
     "projects", "varying", "linear", "mixed", "compressed", "also",
-    "steps_per_sample", "coin", "full_start",
+    "steps_per_sample", "coin", "full_start", "measures",
 )  # fmt: skip
 
 
@@ -19,6 +20,9 @@ class Wrapping(Algorithm):
 
     def __init__(self, inner: Algorithm) -> None:
         self.inner = inner
+        # A method of one's own has a name in the registry and need not repeat it in its class.
+        for name in ("name", "title"):
+            setattr(self, name, getattr(inner, name, named(inner)))
         for name in _TAKEN:
             setattr(self, name, getattr(inner, name))
 
@@ -69,6 +73,10 @@ class Wrapping(Algorithm):
     ) -> dict[str, tuple[Term, ...]]:
         """As ``inner``."""
         return self.inner.records(server, client, gradient, self.inside(p))
+
+    def measure(self, server: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.measure(server, gradient, self.inside(p))
 
     def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
         """As ``inner``."""

@@ -45,7 +45,7 @@ class MomentEngine(Engine):
             return _between_rounds(setup, names, progress)
         if any(quantities.known(name) for name in names):
             return quantities.expect(setup, {*names}, progress=progress)
-        found = lemmas.expect(setup, progress=progress)
+        found = lemmas.expect(setup, names, progress=progress)
         if missing := sorted(names - {*found.records}):
             raise InputError(f"{setup.method.spoken} lacks the step sizes of which {', '.join(missing)} are made")
         return found

@@ -30,7 +30,7 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
-from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant, squares
+from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
     BlockRound,
@@ -128,6 +128,8 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
 
 # Rows on z, and the size of the terms that were added up to them.
 Sides = tuple[Array, Array]
+# Quantities, factors, the entries (products, entries) that are spoken of, and both sides as stacks on these.
+_Products = tuple[NDArray[np.intp], Array, NDArray[np.intp], Sides, Sides]
 
 
 class Recorder:
@@ -183,10 +185,43 @@ class Recorder:
         self._owner = np.zeros((len(self.names), len(self._rows)))
         self._owner[owner, np.arange(len(owner))] = weight
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
-        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._owner]
-        self._forms = np.array(forms).reshape(len(forms), size * size)
-        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._shares]
-        self._above = np.array(forms).reshape(len(forms), size * size)
+        # Quantities that are made of squares: the others have no form.
+        self._squared = np.flatnonzero(self._shares.any(axis=1))
+        self._forms = self._squares(self._owner)
+        self._above = self._forms if (self._owner >= 0).all() else self._squares(self._shares)
+
+    @cached_property
+    def _together(self) -> list[_Products]:
+        """Products of as many rows on as many entries."""
+        groups: dict[tuple[int, int], list[tuple[int, float, NDArray[np.intp], Sides, Sides]]] = {}
+        for q, factor, left, right in self._products:
+            used = columns(sum((np.abs(each) for each in (*left, *right)), np.zeros(())))
+            groups.setdefault((len(left[0]), len(used)), []).append((q, factor, used, left, right))
+        found: list[_Products] = []
+        for parts in groups.values():
+            owners, factors, places, *sides = zip(*parts, strict=True)
+            left, right = (self._stacked(places, each) for each in sides)
+            found.append((np.array(owners), np.array(factors), np.stack(places), left, right))
+        return found
+
+    def _stacked(self, places: Sequence[NDArray[np.intp]], sides: Sequence[Sides]) -> Sides:
+        """Sides at their places, as stacks."""
+        rows, sizes = (np.stack([each[k][:, at] for at, each in zip(places, sides, strict=True)]) for k in (0, 1))
+        return rows, self._scale * sizes
+
+    def _squares(self, weights: Array) -> Array:
+        """Forms (quantities, size * size) of the weighted sums of squares of the rows, for those that have any."""
+        size, forms = self._rows.shape[1], []
+        for weight in weights[self._squared]:
+            (used,) = weight.nonzero()
+            forms.append(((self._rows[used] * weight[used, None]).T @ self._rows[used]).ravel())
+        return np.array(forms).reshape(len(forms), size * size)
+
+    def _evaluated(self, forms: Array, matrix: Array) -> Array:
+        """<form, matrix> of every quantity."""
+        found = np.zeros(len(self.names))
+        found[self._squared] = forms @ matrix.ravel()
+        return found
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""
@@ -196,29 +231,33 @@ class Recorder:
         own = self._sizes @ (self._unit * moment.roots)
         square, rounding = self._shares @ means, np.zeros(len(values))
         if moment.certain:
-            off = np.maximum(self._above @ moment.off.ravel(), 0.0)
+            off = np.maximum(self._evaluated(self._above, moment.off), 0.0)
         else:
-            values += self._forms @ moment.covariance.ravel()
+            spread = self._evaluated(self._forms, moment.covariance)
+            values += spread
+            if self._above is not self._forms:
+                spread = self._evaluated(self._above, moment.covariance)
             scatter = self._large @ moment.spreads
-            stack = np.stack([moment.off, moment.covariance, moment.rounding]).reshape(3, -1)
-            off, spread, rounding = (self._above @ stack.T).T
+            off, rounding = (self._evaluated(self._above, each) for each in (moment.off, moment.rounding))
             off, rounding = np.maximum(off, 0.0), np.maximum(rounding, 0.0)
             square = square + np.abs(spread)
             rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
         off = EPS * (np.sqrt(off) + np.sqrt(self._shares @ own**2))
         errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
         errors = errors + TINY * (self._shares @ (means != 0) > 0)
-        for q, factor, left, right in self._products:
-            value, error = moment.inner(left[0], right[0], (left[1] * self._scale, right[1] * self._scale))
-            values[q] += factor * value
-            errors[q] += abs(factor) * (error + 8 * EPS * abs(value))
+        for owners, factors, at, left, right in self._together:
+            found, wrong = LocalMoments(moment, at).inner(left, right)
+            np.add.at(values, owners, factors * found)
+            np.add.at(errors, owners, np.abs(factors) * (wrong + 8 * EPS * np.abs(found)))
         # An error that left the range of floats has no bound.
         return values, np.where(np.isnan(errors) & np.isfinite(values), np.inf, errors)
 
     def form(self, name: str) -> Sides:
         """The symmetric matrix Q of a quantity, a constant plus E[z'Qz], and the size of its terms."""
         q = self.names.index(name)
-        form = self._forms[q].reshape((self._rows.shape[1],) * 2).copy()
+        form = np.zeros((self._rows.shape[1],) * 2)
+        if q in self._squared:
+            form += self._forms[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
         size = (self._sizes * self._shares[q][:, None]).T @ self._sizes / self._scale
         for owner, factor, left, right in self._products:
             if owner == q:

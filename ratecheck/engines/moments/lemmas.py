@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
-from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number
+from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows, chosen
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.records import not_recorded, recorded
@@ -37,14 +37,17 @@ Sized = tuple[Array, Array]
 # What `expect` gives and what `vectors` gives.
 NAMES = frozenset({*RECORDS, "E", "C", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "S_3u", "descent", "inner_u", "inner_v"})
 NAMES |= {"du2", "dv2", "sampled2", "xbar2", "spread", "sum2", "squares"}
+# Quantities of the local iterates that a client remembers.
+_EARLIER = frozenset({"S_3u", "C"})
 # The step sizes of which T_1u ... T_2v are made: a method that has none of them has none of these.
 _STEPS = ("gamma_u", "eta_u", "gamma_v", "eta_v")
 
 
-def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
+def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress | None = None) -> Expectation:
     """Expected lemma quantities per round: G_u, G_v, B, E, C, T_1u ... T_3u, S_3u, descent, inner_u ... dv2.
 
-    T_1u ... T_2v are those of methods with the step sizes gamma and eta of both blocks.
+    T_1u ... T_2v are those of methods with the step sizes gamma and eta of both blocks. S_3u and C, which are about
+    iterates of earlier rounds, are left out unless among the ``names``: they make the state three times as large.
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
@@ -56,10 +59,11 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
             f"{', '.join(sorted(NAMES - {*RECORDS}))} are known of methods that record {', '.join(RECORDS)}; "
             f"{not_recorded(setup, missing)}"
         )
-    method = replace(setup.method, algorithm=Remembering(setup.algorithm))
+    remembers = not _EARLIER.isdisjoint(names)
+    method = replace(setup.method, algorithm=Remembering(setup.algorithm)) if remembers else setup.method
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        probe = _Probe(Moments(replace(setup, method=method, records=RECORDS)))
+        probe = _Probe(Moments(replace(setup, method=method, records=RECORDS)), remembers=remembers)
         for t, (moment, round_map) in enumerate(probe.moments.rounds()):
             rows.append(probe.quantities(moment, round_map, t))
             if progress is not None:
@@ -164,8 +168,8 @@ class _Local:
 
 
 class _Probe:
-    def __init__(self, moments: Moments) -> None:
-        self.moments = moments
+    def __init__(self, moments: Moments, *, remembers: bool) -> None:
+        self.moments, self.remembers = moments, remembers
         self.setup = moments.setup
         assert moments.setup.problem.quadratic is not None
         self.problem = moments.setup.problem.quadratic
@@ -175,11 +179,11 @@ class _Probe:
         self.recorder = Recorder(moments)
         self.sums = [self._lift(i, self._gradient_sum(i)) for i in range(moments.n)]
         self.sum_sizes = [self._lift(i, self._gradient_sum_size(i)) for i in range(moments.n)]
-        self.controlled = [self._controlled(i) for i in range(moments.n)]
         pairs = list(zip(self.problem.H, self.locals, strict=True))
         self.noise = [H @ local.point_noise @ H.T for H, local in pairs]
         self.noise_sizes = [np.abs(H) @ local.point_noise_size @ np.abs(H).T for H, local in pairs]
         squares = [self.setup.K * float(point @ point) for point in self.setup.point]
+        self._last_form: tuple[RoundMap, Array] | None = None
         self.last_square: list[Number] = [(square, 4 * self.problem.d * EPS * square) for square in squares]
 
     def _local(self, i: int) -> _Local:
@@ -259,6 +263,13 @@ class _Probe:
         return rows
 
     @cached_property
+    def _earlier(self) -> tuple[WideRows, Sized]:
+        """Gradients less those at what is remembered, as `Parts.apart`, and what is remembered, as a map of y_i."""
+        n = self.moments.n
+        controlled = WideRows(*_apart([self._controlled(i) for i in range(n)], self.problem.d_u))
+        return controlled, _own(self._parts.own, [(rows, rows) for rows in map(self._last_rows, range(n))])
+
+    @cached_property
     def _parts(self) -> Parts:
         """Maps of all clients, one after the other, and those of y_i as a stack over the clients."""
         n, d_u, every = self.moments.n, self.problem.d_u, range(self.moments.n)
@@ -273,20 +284,15 @@ class _Probe:
             total=_over(np.sum, sums, slice(d_u)),
             gradients_v=_own(own, [_cut(each, slice(d_u, None)) for each in gradients]),
             sums_v=_own(own, [_cut(each, slice(d_u, None)) for each in sums]),
-            apart=_apart(sums, d_u),
-            controlled=_apart(self.controlled, d_u),
+            apart=WideRows(*_apart(sums, d_u)),
             iterates=_stacked([_squares_of(local.points, local.sizes) for local in self.locals]),
             drifts=_stacked([_squares_of(local.drifts, local.drift_sizes) for local in self.locals]),
             points=_own(own, [(rows, np.abs(rows)) for rows in self.points]),
-            last=_own(own, [(rows, rows) for rows in map(self._last_rows, every)]),
-            rows_v=(
-                np.concatenate([each[d_u:] for each, _ in gradients]),
-                np.concatenate([p[d_u:] for p in self.points]),
-            ),
+            rows_v=WideRows(np.concatenate([each[d_u:] for each, _ in gradients])),
             places=places,
-            moved=np.concatenate(of_client).astype(float),
-            bent=np.concatenate([H @ each for H, each in zip(self.problem.H, of_client, strict=True)]),
-            moved_v=np.concatenate([each[d_u:] for each in of_client]).astype(float),
+            moved=WideRows(np.concatenate(of_client).astype(float)),
+            bent=WideRows(np.concatenate([H @ each for H, each in zip(self.problem.H, of_client, strict=True)])),
+            moved_v=WideRows(np.concatenate([each[d_u:] for each in of_client]).astype(float)),
             noise_u=_sum(_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
             noise_v=_sum(_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
         )
@@ -312,30 +318,29 @@ class _Probe:
         noise = [local.noise for local in self.locals]
         record |= {
             "T_3u": self._spread(parts.apart, moment),
-            "S_3u": self._spread(parts.controlled, moment),
             "E": _sum([_all(own.inner(parts.drifts, parts.drifts)), *noise]),
-            "C": self._staleness(own),
         }
-        record |= self._changes(moment, round_map)
-        self._remember(own, t)
-        return record
+        if self.remembers:
+            record |= {"S_3u": self._spread(self._earlier[0], moment), "C": self._staleness(own)}
+            self._remember(own, t)
+        return record | self._changes(moment, round_map)
 
     def _gradient_size(self, i: int) -> Array:
         rows = np.abs(self.gradients[i])
         rows[:, -1] = np.abs(self.moments.measured[1][i])
         return rows
 
-    def _spread(self, apart: Sized, moment: Moment) -> Number:
+    def _spread(self, apart: WideRows, moment: Moment) -> Number:
         """sum_i E||s_i - mean||^2 of the shared parts, s_i having independent noise."""
         n = self.moments.n
         if n == 1:
             # One is its own mean.
             return 0.0, 0.0
-        return _sum([_square(moment, apart), _scaled(1 - 1 / n, self._parts.noise_u)])
+        return _sum([moment.square_of(apart), _scaled(1 - 1 / n, self._parts.noise_u)])
 
     def _staleness(self, own: LocalMoments) -> Number:
         """sum_ik E||remembered l_ik - (u, v_i)||^2."""
-        points, last = self._parts.points, self._parts.last
+        points, (_, last) = self._parts.points, self._earlier
         crossed, squares = _all(own.inner(points, last)), _all(own.inner(points, points))
         return _sum([*self.last_square, _scaled(-2.0, crossed), _scaled(self.setup.K, squares)])
 
@@ -355,28 +360,39 @@ class _Probe:
         change = transition.of(-parts.places, parts.places)
         first_u = self.points[0][:d_u]
         inner_u = transition.inner(parts.mean_u[0], -first_u, first_u, parts.mean_u[1])
-        gradients, points = parts.rows_v
-        inner_v = transition.inner(gradients, -points, points)
+        inner_v = moment.inner_with(parts.rows_v, self._form_v(round_map), change, parts.moved_v)
         # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
-        second = change.inner(parts.moved, parts.bent)
+        second = change.inner_of(parts.moved, parts.bent, self._form_bent)
         first = _sum([inner_u, _scaled(1 / n, inner_v)])
         return {
             "descent": _sum([first, _scaled(1 / (2 * n), second)]),
             "inner_u": inner_u,
             "inner_v": _scaled(1 / n, inner_v),
-            "du2": change.square(parts.moved[:d_u]),
-            "dv2": _scaled(1 / n, change.square(parts.moved_v)),
+            "du2": change.square(parts.moved.rows[:d_u]),
+            "dv2": _scaled(1 / n, change.square_of(parts.moved_v)),
         }
+
+    @cached_property
+    def _form_bent(self) -> Array:
+        return self._parts.moved.form_with(self._parts.bent)
+
+    def _form_v(self, round_map: RoundMap) -> Array:
+        """F of sum_i <grad_v f_i, mean change of v_i> = <F, z z'>; it is kept as long as the round's map is."""
+        if self._last_form is None or self._last_form[0] is not round_map:
+            parts = self._parts
+            change = chosen(parts.places, round_map.mean) - parts.places
+            self._last_form = round_map, (parts.moved_v.rows.T @ parts.rows_v.rows).T @ change
+        return self._last_form[1]
 
 
 @dataclass(frozen=True)
 class Parts:
     """The maps of which quantities are made, with the sizes of their terms.
 
-    On z: ``mean_u`` and ``total``, gradients of u and their sums over the local steps; ``apart`` and ``controlled``,
-    one client after the other, less the mean. As stacks over the clients on y_i, whose positions are ``own``: the
-    gradients and sums of v, all local iterates, how far they drift, points and what is remembered. ``rows_v`` are the
-    gradients of v and points on z. ``places`` are the entries of z that are anybody's point, on which all clients'
+    On z: ``mean_u`` and ``total``, gradients of u and their sums over the local steps; ``apart``, one
+    client after the other, less the mean. As stacks over the clients on y_i, whose positions are ``own``: the
+    gradients and sums of v, all local iterates, how far they drift, and points. ``rows_v`` are the
+    gradients of v on z. ``places`` are the entries of z that are anybody's point, on which all clients'
     points are ``moved``, H_i times them ``bent``, and those of v ``moved_v``.
     """
 
@@ -385,17 +401,15 @@ class Parts:
     total: Sized
     gradients_v: Sized
     sums_v: Sized
-    apart: Sized
-    controlled: Sized
+    apart: WideRows
     iterates: Sized
     drifts: Sized
     points: Sized
-    last: Sized
-    rows_v: tuple[Array, Array]
+    rows_v: WideRows
     places: Array
-    moved: Array
-    bent: Array
-    moved_v: Array
+    moved: WideRows
+    bent: WideRows
+    moved_v: WideRows
     noise_u: Number
     noise_v: Number
 
@@ -439,10 +453,6 @@ def _cut(rows: Sized, part: slice) -> Sized:
 def _inner(moment: Moment, left: Sized, right: Sized) -> Number:
     """With the rounding of rows that were added up of as many terms as there are clients."""
     return moment.inner(left[0], right[0], (left[1], right[1]))
-
-
-def _square(moment: Moment, rows: Sized) -> Number:
-    return _inner(moment, rows, rows)
 
 
 def _all(numbers: tuple[Array, Array]) -> Number:

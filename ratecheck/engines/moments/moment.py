@@ -102,10 +102,39 @@ class Moment:
         length = max(length, _SMALL) if mean.any() else length
         return length, error, EPS * (max(rounding, 0.0) + fresh)
 
+    def _lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
+        """`lengths` of many rows, by their form."""
+        rows, form = wide.rows, wide.form
+        mean = rows @ self.mean
+        square, off, rounding = (_paired(form, each) for each in (self.covariance, self.off, self.rounding))
+        unit = wide.unit
+        own, spread = wide.sizes @ (self.loose + unit * self.roots), wide.sizes @ self.spreads
+        rough = wide.large @ self.rough
+        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
+        length = float(np.sqrt((mean * mean).sum() + abs(square)))
+        fresh = float(rough @ rough + 2 * unit * (spread @ spread))
+        return max(length, _SMALL) if mean.any() else length, error, EPS * (max(rounding, 0.0) + fresh)
+
+    def inner_of(self, left: WideRows, right: WideRows, between: Array) -> Number:
+        """`inner` of many rows, ``between`` being `WideRows.form_with` of both."""
+        value = float(((left.rows @ self.mean) * (right.rows @ self.mean)).sum()) + _paired(between, self.covariance)
+        lengths = self._lengths_of(left)
+        return value, product_error(lengths, lengths if left is right else self._lengths_of(right))
+
+    def inner_with(self, left: WideRows, form: Array, other: Moment, right: WideRows) -> Number:
+        """E<left z, right y> of another vector y, E[right y | z] being ``others`` z and ``form`` left' others."""
+        means = (left.rows @ self.mean) * (right.rows @ other.mean)
+        value = float(means.sum()) + _paired(form, self.covariance)
+        return value, product_error(self._lengths_of(left), other._lengths_of(right))
+
+    def square_of(self, wide: WideRows) -> Number:
+        """`square` of many rows."""
+        return self.inner_of(wide, wide, wide.form)
+
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
         one, other = columns(left), columns(right)
-        between = left[:, one] @ self.covariance[one[:, None], other]
+        between = product(left, self.covariance, one, other)
         value = float(((left @ self.mean) * (right @ self.mean)).sum() + (between * right[:, other]).sum())
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
@@ -114,6 +143,24 @@ class Moment:
     def square(self, rows: Array, sizes: Array | None = None) -> Number:
         """E||rows z||^2 and its rounding error."""
         return self.inner(rows, rows, (sizes, sizes))
+
+
+class WideRows:
+    """Many rows on a state, evaluated at one moment after another: E||rows z||^2 = ||rows m||^2 + <rows' rows, cov z>.
+
+    ``sizes`` bounds the terms that were added up to the rows.
+    """
+
+    def __init__(self, rows: Array, sizes: Array | None = None) -> None:
+        self.rows, self.large = rows, np.abs(rows)
+        self.sizes = self.large if sizes is None else sizes
+        self.form = self.form_with(self)
+        # Roundings of a product: of its terms, or of an entry of the form.
+        self.unit = max(len(rows), len(columns(self.sizes))) + 8
+
+    def form_with(self, other: WideRows) -> Array:
+        """The matrix F = rows' others of E<rows z, others z> = <rows m, others m> + <F, cov z>."""
+        return np.asarray(self.rows.T @ other.rows)
 
 
 class LocalMoments:
@@ -177,8 +224,41 @@ def columns(rows: Array) -> NDArray[np.intp]:
     return used.nonzero()[0]
 
 
+def _paired(one: Array, other: Array) -> float:
+    """The sum of the products of the entries, row by row."""
+    return float(np.einsum("ij,ij->i", one, other).sum())
+
+
+def product(rows: Array, matrix: Array, used: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
+    """Columns ``others`` of ``rows matrix``, ``used`` being the entries that the rows speak of."""
+    if 2 * len(used) >= len(matrix):
+        # The copy of a part would take longer than the product.
+        found = rows @ matrix
+        return found if len(others) == found.shape[1] else found[:, others]
+    return np.asarray(rows[:, used] @ matrix[used[:, None], others])
+
+
+def _single(rows: Array) -> tuple[NDArray[np.intp], Array] | None:
+    """The entry of which every row speaks, and its coefficient; None where one speaks of several."""
+    if not rows.size or np.count_nonzero(rows, axis=1).max() > 1:
+        return None
+    at = (rows != 0).argmax(axis=1)
+    return at, rows[np.arange(len(rows)), at]
+
+
+def chosen(rows: Array, matrix: Array) -> Array:
+    """``rows matrix``, quickly where every row speaks of one entry."""
+    if (single := _single(rows)) is None:
+        return np.asarray(rows @ matrix)
+    at, factors = single
+    return np.asarray(factors[:, None] * matrix[at])
+
+
 def sandwich(rows: Array, matrix: Array) -> Array:
     """``rows matrix rows'``, of the entries that the rows speak of."""
+    if (single := _single(rows)) is not None:
+        at, factors = single
+        return np.asarray(factors[:, None] * matrix[at[:, None], at] * factors)
     used = columns(rows)
     if 2 * len(used) < rows.shape[1]:
         rows, matrix = rows[:, used], matrix[used[:, None], used]

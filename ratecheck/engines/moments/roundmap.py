@@ -6,12 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import EPS, Moment, majorant, sandwich, squares
+from ratecheck.engines.moments.moment import EPS, Moment, chosen, majorant, sandwich, squares
+
+# A matrix with at most one entry in so many is multiplied by these alone.
+_SPARSE = 16
 
 
 @dataclass(frozen=True)
@@ -164,13 +168,16 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        new, _, _ = self._moved(moment)
-        spread = new - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
+        spread = self._scattered(stack, self._moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
         found, off, rounding = self._beside(moment)
         spread[0] += found
         _add(spread[1], off)
         _add(spread[2], rounding)
         return spread[0], spread[1], spread[2]
+
+    def _scattered(self, matrices: Array, moved: Array) -> Array:
+        """Sum_k w_k F_k M F_k' for a stack of second moments M, which `linear` has ``moved``."""
+        return np.asarray(moved - self.mean @ matrices @ self.mean.T)
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
         """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
@@ -178,7 +185,7 @@ class RoundMap:
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
-        before, moved = rows @ self.mean, self._moved(moment)[0]
+        before, moved = chosen(rows, self.mean), self._moved(moment)[0]
         parts = (moment.covariance, moment.off, moment.rounding)
         return [
             each + sandwich(rows, new) - sandwich(before, part)
@@ -195,9 +202,13 @@ class RoundMap:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
         last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
         if last is None or last[0] is not moment:
-            new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+            new = self.followed(moment.covariance, np.stack([moment.off, moment.rounding]))
             last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
         return last[1]
+
+    def followed(self, covariance: Array, bounds: Array) -> Array:
+        """`linear` of a covariance, and matrices above that of positive semidefinite bounds: one symmetric stack."""
+        return _symmetric(self.linear(np.concatenate([covariance[None], bounds])))
 
     def _loose(self, moment: Moment) -> Array:
         return np.asarray(self._wobble @ moment.roots)
@@ -235,13 +246,11 @@ class RoundMap:
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
         new, pushed, size = self._moved(moment)
-        # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
-        new = new + new.transpose(0, 2, 1)
-        new /= 2
-        covariance = new[0] + pushed + self.noise.covariance
+        covariance = new[0] + pushed
+        covariance += self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
         _add(off, majorant(self.noise.off))
-        rounding = new[2]
+        rounding = new[2].copy()
         _add(rounding, self._rough(moment, size) + self._guard(rounding))
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 
@@ -265,6 +274,13 @@ class RoundMap:
     def _guard(self, matrix: Array) -> Array:
         """Covers the rounding of a bound itself, where it is far smaller in some direction than in others."""
         return np.asarray(4 * self._unit * EPS * majorant(np.sqrt(np.maximum(np.diagonal(matrix), 0.0))))
+
+
+def _symmetric(matrices: Array) -> Array:
+    """The symmetric parts: rounding makes moments asymmetric, and what is not symmetric may grow on its own."""
+    matrices = matrices + matrices.transpose(0, 2, 1)
+    matrices /= 2
+    return matrices
 
 
 def _add(matrix: Array, diagonal: Array) -> None:
@@ -293,17 +309,21 @@ class Arrow:
         self.at: slice | NDArray[np.intp] = slice(first, last) if together else mine
         self._cut, self._server_rows, self._last = servers, matrix[:servers], matrix[mine, -1:]
         self._from_server = np.ascontiguousarray(matrix[mine, :servers])
-        self._own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
+        # Whether no client hears of the server.
+        self.apart = not self._from_server.any()
+        self.own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
 
     def times(self, X: Array, onto: Array | None = None) -> Array:
-        """The product with a stack of matrices X, in place of those rows of ``onto``, zeros unless it is given."""
-        cut, (n, size, _), width, many = self._cut, self._own.shape, X.shape[-1], len(X)
+        """The product with a matrix X, in place of those rows of ``onto``, zeros unless it is given."""
+        cut, (n, size, _), width = self._cut, self.own.shape, X.shape[-1]
         result = np.zeros_like(X) if onto is None else onto
-        np.matmul(self._server_rows, X, out=result[:, :cut])
-        mine = np.matmul(self._own, X[:, self.at].reshape(many, n, size, width)).reshape(many, n * size, width)
-        mine += self._from_server @ X[:, :cut]
-        mine += self._last * X[:, -1:]
-        result[:, self.at] = mine
+        np.matmul(self._server_rows, X, out=result[:cut])
+        mine = np.matmul(self.own, X[self.at].reshape(n, size, width)).reshape(n * size, width)
+        if not self.apart:
+            mine += self._from_server @ X[:cut]
+        if X[-1].any():
+            mine += self._last * X[-1:]
+        result[self.at] = mine
         return result
 
 
@@ -330,26 +350,44 @@ class BlockMixing:
             found[np.ix_(here, here)] = self.W
         return found
 
+    @cached_property
+    def _weights(self) -> Any:
+        """W, by its entries that are not 0 where these are few."""
+        if _SPARSE * np.count_nonzero(self.W) > self.W.size:
+            return self.W
+        from scipy.sparse import csr_array
+
+        return csr_array(self.W)
+
     def times(self, X: Array) -> Array:
-        """P X for a stack of matrices X, in whose place it is put."""
+        """P X for a matrix X, in whose place it is put."""
         n, width = len(self.W), X.shape[-1]
-        for each in X:
-            clients = each[self.first : self.first + n * self.client].reshape(n, self.client, width)
-            if len(self.columns) == self.client:
-                clients[:] = (self.W @ clients.reshape(n, -1)).reshape(clients.shape)
-            else:
-                part = np.ascontiguousarray(clients[:, self.columns]).reshape(n, -1)
-                clients[:, self.columns] = (self.W @ part).reshape(n, len(self.columns), width)
+        clients = X[self.first : self.first + n * self.client].reshape(n, self.client, width)
+        if len(self.columns) == self.client:
+            clients[:] = (self._weights @ clients.reshape(n, -1)).reshape(clients.shape)
+        else:
+            part = np.ascontiguousarray(clients[:, self.columns]).reshape(n, -1)
+            clients[:, self.columns] = (self._weights @ part).reshape(n, len(self.columns), width)
         return X
 
-    def moved(self, matrices: Array) -> Array:
-        """Share P M P' + (1 - share) M for a stack of symmetric M, E[P_t M P_t'] for P_t = P or 1."""
-        half = self.times(matrices.copy() if self.share < 1 else matrices)
-        whole = self.times(np.ascontiguousarray(half.transpose(0, 2, 1)))
+    @cached_property
+    def above(self) -> Array:
+        """(n, n) weights A with sum_k A_ik B_k on the diagonal above P diag(B_1, ..., B_n) P', for blocks B_k >= 0.
+
+        By the inequality of Cauchy and Schwarz A_ik = |W_ik| sum_j |W_jk|, where all entries of a client are mixed; the
+        share counts.
+        """
+        large = np.abs(self.W)
+        return np.asarray(self.share * large * large.sum(axis=0) + (1 - self.share) * np.eye(len(self.W)))
+
+    def moved(self, matrix: Array) -> Array:
+        """Share P M P' + (1 - share) M for a symmetric M, E[P_t M P_t'] for P_t = P or 1."""
+        half = self.times(matrix.copy() if self.share < 1 else matrix)
+        whole = self.times(np.ascontiguousarray(half.T))
         if self.share == 1.0:
             return whole
         whole *= self.share
-        return np.asarray(whole + (1 - self.share) * matrices)
+        return np.asarray(whole + (1 - self.share) * matrix)
 
 
 class BlockRound(RoundMap):
@@ -364,14 +402,58 @@ class BlockRound(RoundMap):
     ) -> None:
         super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
         self._arrow, self._mixing = Arrow(local, servers, own), mixing
+        self._servers, self._whole = local[:servers], servers + own.size + 1 == len(local)
 
     def linear(self, matrices: Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices."""
-        half = self._arrow.times(matrices, matrices.copy())
-        turned = np.ascontiguousarray(half.transpose(0, 2, 1))
-        half[:] = turned
-        new = self._arrow.times(turned, half)
-        return new if self._mixing is None else self._mixing.moved(new)
+        result = np.empty_like(matrices)
+        for matrix, new in zip(matrices, result, strict=True):
+            half = self._arrow.times(matrix, self._kept_rows(matrix))
+            turned = np.ascontiguousarray(half.T)
+            whole = self._arrow.times(turned, self._kept_rows(turned))
+            new[:] = whole if self._mixing is None else self._mixing.moved(whole)
+        return result
+
+    def _kept_rows(self, matrix: Array) -> Array:
+        """A matrix with the rows of this one that no client that takes part writes."""
+        if not self._whole:
+            return matrix.copy()
+        found = np.empty_like(matrix)
+        found[-1] = matrix[-1]
+        return found
+
+    def followed(self, covariance: Array, bounds: Array) -> Array:
+        """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
+
+        A bound [[S, C], [C', D]] of server and clients has D = diag(D_1, ..., D_n). Of what the round makes of it, the
+        clients' part alone is replaced by one above it: so the whole is above.
+        """
+        arrow, mixing, cut = self._arrow, self._mixing, len(self._servers)
+        n, size = arrow.own.shape[:2]
+        by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
+        if mixing is None or not by_blocks or bounds[:, -1].any():
+            return super().followed(covariance, bounds)
+        result = np.zeros((1 + len(bounds), *covariance.shape))
+        result[:1] = _symmetric(self.linear(covariance[None]))
+        for old, new in zip(bounds, result[1:], strict=True):
+            blocks = _blocks(old[cut:-1, cut:-1], n)
+            inner = blocks[np.arange(n), :, np.arange(n)]
+            if np.count_nonzero(old[cut:-1, cut:-1]) > np.count_nonzero(inner):
+                return super().followed(covariance, bounds)
+            turned = _symmetric(arrow.own @ inner @ arrow.own.transpose(0, 2, 1))
+            _blocks(new[cut:-1, cut:-1], n)[np.arange(n), :, np.arange(n)] = np.tensordot(mixing.above, turned, 1)
+            told = self._servers @ old
+            new[:cut, :cut] = told @ self._servers.T
+            across = (arrow.own @ told[:, cut:-1].T.reshape(n, size, cut)).reshape(n, -1)
+            across = mixing.share * (mixing.W @ across) + (1 - mixing.share) * across
+            new[cut:-1, :cut] = across.reshape(n * size, cut)
+            new[:cut, cut:-1] = new[cut:-1, :cut].T
+        return result
+
+
+def _blocks(matrix: Array, n: int) -> Array:
+    """A view (n, size, n, size) of a square matrix."""
+    return matrix.reshape(n, len(matrix) // n, n, len(matrix) // n)
 
 
 class SampledRound(RoundMap):
@@ -379,7 +461,9 @@ class SampledRound(RoundMap):
 
     With Bbar = sum_i B_i, P(i takes part) = pi_1 and P(i and j take part) = pi_2, a second moment goes to
 
-        A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i'.
+        A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i',
+
+    whose first terms are (A_0 C + pi_1 H) A_0' + (pi_1 A_0 + pi_2 Bbar) H' with H = Bbar C, A_0 acting on the server.
 
     ``parts`` are the B_i of the clients that may take part.
     """
@@ -391,43 +475,66 @@ class SampledRound(RoundMap):
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
-        self._arrow = Arrow(Bbar, servers, self._rows[:, servers:])
+        own = self._rows[:, servers:]
+        both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] * Bbar
+        both[:servers, :servers] += inclusion[0] * (keep - np.eye(servers))
+        self._arrow, self._both = Arrow(Bbar, servers, own), Arrow(both, servers, own)
         self._matrices = np.stack([part.matrix for part in parts])
 
     def linear(self, matrices: Array) -> Array:
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
+        one = self._inclusion[0]
+        cut, new = self._cut, np.empty_like(matrices)
+        moves = self._keep - np.eye(cut)
+        for k, matrix in enumerate(matrices):
+            half = self._arrow.times(matrix)
+            new[k] = self._both.times(np.ascontiguousarray(half.T))
+            # The constant, of which an arrow has no row.
+            new[k, -1] += one * half[:, -1]
+            half *= one
+            half += matrix
+            half[:cut] += moves @ matrix[:cut]
+            half[:, :cut] = half[:, :cut] @ self._keep.T
+            new[k] += half
+        self._one_by_one(new, matrices)
+        return new
+
+    def _scattered(self, matrices: Array, moved: Array) -> Array:
+        """See `RoundMap._scattered`: (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i'."""
         one, two = self._inclusion
-        cut = self._cut
-        half = self._arrow.times(matrices)
-        new = self._arrow.times(np.ascontiguousarray(half.transpose(0, 2, 1)))
-        new *= two
-        other = matrices.copy()
-        other[:, :cut] = self._keep @ other[:, :cut]
-        other[:, :, :cut] = other[:, :, :cut] @ self._keep.T
-        new += other
-        half[:, :, :cut] = half[:, :, :cut] @ self._keep.T
-        np.add(half, half.transpose(0, 2, 1), out=other)
-        other *= one
-        new += other
+        found = np.stack([self._arrow.times(np.ascontiguousarray(self._arrow.times(each).T)) for each in matrices])
+        found *= two - one * one
+        self._one_by_one(found, matrices)
+        return found
+
+    def _one_by_one(self, sums: Array, matrices: Array) -> None:
+        """Add (pi_1 - pi_2) sum_i B_i M B_i'."""
+        one, two = self._inclusion
         if one == two:
-            return new
+            return
         inner = matrices[:, self._columns[:, :, None], self._columns[:, None, :]]
         squares = np.matmul(np.matmul(self._matrices, inner), self._matrices.transpose(0, 2, 1))
-        for k, rows in enumerate(self._rows):
-            new[:, rows[:, None], rows] += (one - two) * squares[:, k]
-        return new
+        self._spread_out(sums, (one - two) * squares)
+
+    def _spread_out(self, matrices: Array, parts: Array) -> None:
+        """Add parts (stack, clients, entries, entries) to a stack of matrices, at the rows of server and client."""
+        cut, own = self._cut, self._rows[:, self._cut :]
+        mine, (many, n, size, _) = own.ravel(), parts.shape
+        matrices[:, :cut, :cut] += parts[:, :, :cut, :cut].sum(axis=1)
+        matrices[:, mine, :cut] += parts[:, :, cut:, :cut].reshape(many, n * (size - cut), cut)
+        matrices[:, :cut, mine] += parts[:, :, :cut, cut:].transpose(0, 2, 1, 3).reshape(many, cut, -1)
+        matrices[:, own[:, :, None], own[:, None, :]] += parts[:, :, cut:, cut:]
 
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
         """(pi_2 - pi_1^2) (Bbar m)(Bbar m)' + (pi_1 - pi_2) sum_i (B_i m)(B_i m)', and its uncancelled diagonal."""
-        one, two = self._inclusion
-        shift = self._arrow.times(mean[None, :, None])[0, :, 0]
+        (one, two), cut = self._inclusion, self._cut
+        shift = self._arrow.times(mean[:, None])[:, 0]
         spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
         if one != two:
             shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
-            squares = (one - two) * shifts[:, :, None] * shifts[:, None, :]
-            for rows, own, square in zip(self._rows, shifts, squares, strict=True):
-                spread[rows[:, None], rows] += square
-                size[rows] += (one - two) * own**2
+            self._spread_out(spread[None], ((one - two) * shifts[:, :, None] * shifts[:, None, :])[None])
+            size[:cut] += (one - two) * (shifts[:, :cut] ** 2).sum(axis=0)
+            size[self._rows[:, cut:]] += (one - two) * shifts[:, cut:] ** 2
         return spread, size
 
 

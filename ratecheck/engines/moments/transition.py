@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import Moment, Number, columns, product_error, sandwich, squares
+from ratecheck.engines.moments.moment import Moment, Number, chosen, columns, product, product_error, sandwich, squares
 from ratecheck.engines.moments.roundmap import RoundMap, kept
 
 
@@ -50,7 +50,7 @@ class Transition:
     def of(self, before: Array, after: Array | None = None, size: Array | None = None) -> Moment:
         """The moment of ``before z + after z'``, rows of any number; ``size`` bounds the terms of ``before``."""
         moment, round_map = self.moment, self.round_map
-        matrix = before if after is None else before + after @ round_map.mean
+        matrix = before if after is None else before + chosen(after, round_map.mean)
         matrices = [sandwich(matrix, part) for part in (moment.covariance, moment.off, moment.rounding)]
         size, unit = np.abs(before) if size is None else size, len(moment.mean) + 8
         loose = np.abs(matrix) @ moment.loose
@@ -60,7 +60,7 @@ class Transition:
             still = self._still
             size = np.where(still, np.minimum(size, np.abs(before + after)), size)
             moves = columns(after * ~still)
-            size = size + np.abs(after[:, moves]) @ self._sizes[moves]
+            size = size + chosen(np.abs(after[:, moves]), self._sizes[moves])
             loose = loose + np.abs(after) @ self._loose
         covariance, off, rounding = matrices
         terms = size @ moment.spreads
@@ -86,9 +86,9 @@ class Transition:
     ) -> Number:
         """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
         first, second = self.of(left, size=size), self.of(before, after, more)
-        matrix = before if after is None else before + after @ self.round_map.mean
+        matrix = before if after is None else before + chosen(after, self.round_map.mean)
         one, other = columns(left), columns(matrix)
-        between = left[:, one] @ self.moment.covariance[np.ix_(one, other)]
+        between = product(left, self.moment.covariance, one, other)
         value = float((first.mean * second.mean).sum() + np.sum(between * matrix[:, other]))
         each = np.eye(len(left))
         return value, product_error(first.lengths(each), second.lengths(each))

@@ -22,7 +22,7 @@ from ratecheck.engines.monte_carlo.asked import record_arrays
 from ratecheck.engines.monte_carlo.calls import Calls
 from ratecheck.engines.monte_carlo.further import Further
 from ratecheck.engines.monte_carlo.rows import ClientRows, Integers, Keys, everybody, split
-from ratecheck.engines.monte_carlo.sources import source
+from ratecheck.engines.monte_carlo.sources import AnswerSource, source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
@@ -77,7 +77,7 @@ class OwnRounds:
         for first in range(0, setup.T, _CHUNK):
             masks = setup.trace.masks(first, min(_CHUNK, setup.T - first), keys).astype(bool)
             for t, mask in enumerate(masks, first):
-                block.record(record[t])
+                block.record(t, record[t])
                 block.round(t, mask)
                 report(t + 1)
         return record
@@ -104,10 +104,33 @@ class OwnRounds:
         return [(name, *self.places[block]) for block, name in first.items() if self.setup.sizes[block]]
 
     @cached_property
+    def measures(self) -> list[tuple[int, str]]:
+        """The quantities that the method measures itself, with their places among the records."""
+        own = self.setup.algorithm.measures
+        return [(place, name) for place, name in enumerate(self.plan.names) if name in own]
+
+    @cached_property
     def weight(self) -> float | None:
         """The weight of all local steps of all clients; None where they differ."""
         weights = self.setup.weights
         return float(weights[0, 0]) if (weights == weights[0, 0]).all() else None
+
+    @cached_property
+    def exact(self) -> AnswerSource:
+        """The oracle of the records over all data and without noise."""
+        return self.measured.exact()
+
+    @cached_property
+    def held(self) -> list[tuple[str, int, int]]:
+        """The server's variables at which quantities are recorded, with their coordinates."""
+        algorithm, found = self.setup.algorithm, []
+        for block, (group, slot) in zip(algorithm.blocks, self.setup.maps.point(), strict=True):
+            if not self.setup.sizes[block]:
+                continue
+            if group != "server":
+                raise InputError(f"{self.setup.method.spoken} measures at the server, which has no {block!r}")
+            found.append(([name for name, of in algorithm.server.items() if of == block][slot], *self.places[block]))
+        return found
 
     @cached_property
     def packed(self) -> tuple[list[tuple[str, int, int, int]], list[tuple[str, int, int, int]]]:
@@ -331,8 +354,8 @@ class _Block:
             found[kept] = found[kept] * np.where(outside, radius / np.where(outside, length, 1.0), 1.0)
         self.server = found
 
-    def record(self, record: Array) -> None:
-        """Fill record (names, replicates)."""
+    def record(self, t: int, record: Array) -> None:
+        """Fill record (names, replicates) with what there is before round t."""
         server, clients = self._packed
         of_server, of_clients = self.shared.packed
         for name, slot, first, last in of_server:
@@ -341,6 +364,21 @@ class _Block:
             state = self.clients[name].reshape(len(clients), self.lanes, last - first)
             clients[:, slot, first:last] = state.swapaxes(1, 2)
         self.shared.measured.record(self.shared.records, self.setup.starts, server, clients, record)
+        if self.shared.measures:
+            (found,) = self.calls.by_server("measure", t, (self.server, self._mean_gradient(t)))
+            for place, name in self.shared.measures:
+                record[place] = found[name][:, 0]
+
+    def _mean_gradient(self, t: int) -> Arrays:
+        """The mean of the clients' gradients at the server's point, by block (replicates, coordinates)."""
+        setup, rows = self.setup, everybody(self.setup.problem.n, self.keys)
+        x = np.zeros((self.lanes, setup.problem.d))
+        for name, first, last in self.shared.held:
+            x[:, first:last] = self.server[name]
+        answers = self.shared.exact.answers(rows, t, 0, np.tile(x, (setup.problem.n, 1)))
+        total = np.zeros_like(x)
+        add_rows(answers, rows.lanes, total)
+        return self.shared.by_block(total / setup.problem.n)
 
 
 def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[str, Array]:

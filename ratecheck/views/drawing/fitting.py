@@ -172,10 +172,14 @@ def lay_out(figure: Figure) -> None:
         engine.execute(figure)
 
 
-def fit_panels(figure: Figure) -> None:
-    """Wrap the titles of the panels to their widths, so that none is clipped or runs into its neighbour."""
+def fit_panels(figure: Figure, *, placed: bool = True) -> None:
+    """Wrap the titles of the panels to their widths, so that none is clipped or runs into its neighbour.
+
+    Without ``placed`` these are widths before the panels are placed, which takes a while: they are smaller, so that
+    titles may have a line more than they need.
+    """
     titled = [axes for axes in figure.axes if axes.get_title()]
-    if titled:
+    if titled and placed:
         lay_out(figure)
     for axes in titled:
         size = float(axes.title.get_fontsize())

@@ -150,7 +150,7 @@ def _sheet(panels: Sequence[_Panel], columns: int, findings: Findings, outcome: 
                 ax.set_ylabel(panel.figure.metric)
             elif not panel.apart:
                 ax.tick_params(labelleft=False)
-    fit_panels(sheet)
+    fit_panels(sheet, placed=not findings.study.quick)
     return sheet
 
 
