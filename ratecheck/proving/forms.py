@@ -9,7 +9,8 @@ semidefinite, and n enters their coefficients only.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -33,6 +34,8 @@ class Value(NamedTuple):
     name: str
 
 
+# Terms from which on a sum is one of whole numbers.
+_MANY = 24
 # What stands in a form beside entries and values: 1.
 ONE = Value("1")
 Key = Entry | Value
@@ -50,12 +53,28 @@ class KnownFact:
 
 def plus(*forms: tuple[Fraction | int, Mapping[Key, Fraction]]) -> Form:
     """The sum of multiples of forms."""
+    if sum(len(form) for _, form in forms) > _MANY:
+        return _plus_whole(forms)
     found: Form = {}
     for factor, form in forms:
         if factor:
             for key, value in form.items():
                 found[key] = found.get(key, Fraction(0)) + factor * value
     return {key: value for key, value in found.items() if value}
+
+
+def _plus_whole(forms: Sequence[tuple[Fraction | int, Mapping[Key, Fraction]]]) -> Form:
+    """The sum of multiples of long forms, added up as whole numbers over one denominator."""
+    used = [(Fraction(factor), form) for factor, form in forms if factor]
+    common = math.lcm(
+        *(math.lcm(*(v.denominator for v in form.values())) * factor.denominator for factor, form in used)
+    )
+    found: dict[Key, int] = {}
+    for factor, form in used:
+        times, over = factor.numerator, common // factor.denominator
+        for key, value in form.items():
+            found[key] = found.get(key, 0) + times * value.numerator * (over // value.denominator)
+    return {key: Fraction(value, common) for key, value in found.items() if value}
 
 
 def independent(facts: Iterable[KnownFact]) -> Iterator[KnownFact]:
@@ -88,12 +107,19 @@ def combined(*parts: tuple[Fraction | int, Coefficients]) -> dict[int, Fraction]
 
 def product(block: str, a: Coefficients, b: Coefficients, *, deviations: bool) -> Form:
     """<a, b> in the entries of a Gram matrix."""
-    found: Form = {}
-    for i, left in a.items():
-        for j, right in b.items():
-            key = Entry(block, deviations, min(i, j), max(i, j))
-            found[key] = found.get(key, Fraction(0)) + left * right
-    return {key: value for key, value in found.items() if value}
+    # Over one denominator, so that whole numbers are added.
+    over_a, over_b = (math.lcm(*(value.denominator for value in each.values())) for each in (a, b))
+    lefts, rights = (
+        [(number, value.numerator * (over // value.denominator)) for number, value in each.items()]
+        for each, over in ((a, over_a), (b, over_b))
+    )
+    found: dict[tuple[int, int], int] = {}
+    for i, left in lefts:
+        for j, right in rights:
+            place = (i, j) if i < j else (j, i)
+            found[place] = found.get(place, 0) + left * right
+    common = over_a * over_b
+    return {Entry(block, deviations, *place): Fraction(value, common) for place, value in found.items() if value}
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -46,7 +46,13 @@ def _invariants(
     before, after = variables(first.raw_state), [_row(each) for each in variables(first.raw)]
     numbers = [next(iter(each.mean)) for each in before]
     units = [[Fraction(int(i == j)) for j in range(len(before))] for i in range(len(before))]
-    space = _annihilating(units, [_row(each) for each in variables(start.raw)])
+    at_start: list[Row] = [_row(each) for each in variables(start.raw)]
+    if not q.minimiser:
+        # The round is seen from the recorded point, where only relations between differences of points can be read off.
+        server_shift, client_shift = (side[b] for side in q.shift)
+        shifts = [*server_shift[:servers], *client_shift[:clients]]
+        at_start = [{**row, ("shift", b): shift} for row, shift in zip(at_start, shifts, strict=True)]
+    space = _annihilating(units, at_start)
     while space:
         # A round has to lead the space into itself: what is left of its images modulo the space has to vanish.
         left = []
@@ -109,16 +115,33 @@ def _reduced(vector: list[Fraction], space: list[list[Fraction]]) -> list[Fracti
 
 
 def kept_by(
-    kept: Sequence[Invariant], state: VectorState, mean_of: Callable[[VectorFamily], VectorFamily]
+    kept: Sequence[Invariant],
+    state: VectorState,
+    mean_of: Callable[[VectorFamily], VectorFamily],
+    fixed: Collection[tuple[str, str, int]] = (),
 ) -> VectorState:
-    """The state with a server variable given by the others, for each invariant."""
+    """The state with a variable given by the others, for each invariant.
+
+    That is the server's last one or, without any, the mean of the clients' last one. ``fixed`` are variables, by group,
+    block and slot, that are given already.
+    """
     server = {b: list(vectors) for b, vectors in state.server.items()}
+    client = {b: list(vectors) for b, vectors in state.client.items()}
     for each in kept:
         b = each.block
-        if not any(each.server):
+        terms = [("server", k, c) for k, c in enumerate(each.server) if c]
+        terms += [("client", k, c) for k, c in enumerate(each.client) if c]
+        open_terms = [term for term in terms if (term[0], b, term[1]) not in fixed]
+        open_terms = [term for term in open_terms if term[0] == "server"] or [
+            term for term in open_terms if client[b][term[1]].other is None and client[b][term[1]].joined is None
+        ]
+        if not open_terms:
             continue
-        slot = max(k for k, c in enumerate(each.server) if c)
-        parts = [(-c / each.server[slot], server[b][k]) for k, c in enumerate(each.server) if k != slot]
-        parts += [(-c / each.server[slot], mean_of(state.client[b][k])) for k, c in enumerate(each.client)]
-        server[b][slot] = total(b, parts)
-    return VectorState(server, state.client)
+        group, slot, factor = open_terms[-1]
+        values = {"server": server[b], "client": [mean_of(vector) for vector in client[b]]}
+        found = total(b, [(-c / factor, values[g][k]) for g, k, c in terms if (g, k) != (group, slot)])
+        if group == "server":
+            server[b][slot] = found
+        else:
+            client[b][slot] = replace(client[b][slot], mean=found.mean)
+    return VectorState(server, client)

@@ -6,7 +6,8 @@ is the same for all rounds (one potential) or has coefficients of its own for ea
 - mean: V_{t+1} <= V_t - metric_t + c and V >= 0, so that the mean of metric_t is at most V_0/T + c;
 - chain: V_{t+1} <= V_t + c_t - w_t metric_t and w_r metric_r <= V_r, so that sum_t w_t metric_t <= V_0 + sum_t c_t;
 - rate: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= rho^t V_0 + (1 + rho + ... + rho^(t-1)) c;
-- step: what one round changes, from any state.
+- step: what one round changes, from any state;
+- run: no potential, all rounds of a short run at once.
 
 Each of them is required of all vectors that satisfy what is known of a round.
 """
@@ -28,7 +29,7 @@ from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
 from ratecheck.proving.program import Affine, Program, total
 from ratecheck.proving.question import Compared, Question, VectorState
-from ratecheck.proving.rounds import PlayedRound, RunStart
+from ratecheck.proving.rounds import PlayedRound, PlayedRun, RunStart
 from ratecheck.proving.vectors import Vectors
 
 
@@ -362,3 +363,20 @@ def one_step(q: Question, compared: Compared) -> ProofPlan:
     metric: Affine = {None: played.metric(compared)}
     program.require("round", metric, _right(factor, compared.scaled, compared.kept), played.facts, played.vectors.names)
     return ProofPlan("step", program, factor, every_T=True)
+
+
+def whole_run(q: Question, compared: Compared, *, weights: str = "last") -> ProofPlan:
+    """All rounds of a short run together, without a potential; ``weights`` as those of a `chain`."""
+    program = Program()
+    factor = program.unknown("factor", signed=True)
+    count = q.T if compared.round is None else compared.round + 1
+    run = PlayedRun(q, count)
+    metrics = [each.metric(compared) for each in run.rounds] if weights != "last" else [run.rounds[-1].metric(compared)]
+    if weights == "best":
+        shares = [program.unknown(f"weight of round {t}", signed=True) for t in range(count)]
+        program.equal.append({None: Fraction(-1), **{u: Fraction(1) for u in shares}})
+        metric: Affine = dict(zip(shares, metrics, strict=True))
+    else:
+        metric = {None: plus(*((Fraction(1, len(metrics)), each) for each in metrics))}
+    program.require("run", metric, _right(factor, compared.scaled, compared.kept), run.facts, run.vectors.names)
+    return ProofPlan("run", program, factor, every_T=False)

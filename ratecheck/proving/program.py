@@ -8,8 +8,11 @@ solver is believed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import itertools
+import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -31,7 +34,7 @@ _FLAT = 1e-6
 _SCALES = (2**16, 2**30, 2**48)
 # How near the largest margin an answer has to be, relatively.
 _NEAR = 1e-2
-_ACCURACIES = (1e-3, 1e-6)
+_ACCURACIES = (1e-2, 1e-3, 1e-6)
 _SMALL = Fraction(1, 10**7)
 
 
@@ -87,6 +90,15 @@ class Program:
         """Have left <= right follow from multiples of what is known."""
         known = ((self.unknown(f"{name}: {fact.name}", signed=not fact.equal), fact) for fact in facts if fact.form)
         self.required.append(Requirement(name, left, right, tuple(known), tuple(vectors)))
+
+    @cached_property
+    def digits(self) -> int:
+        """Binary digits of the longest denominator in what is required."""
+        affines = (each.difference for each in self.required)
+        return max(
+            (v.denominator.bit_length() for affine in affines for form in affine.values() for v in form.values()),
+            default=0,
+        )
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -238,14 +250,39 @@ def solve(
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
     matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
-    solution = clarabel.DefaultSolver(
+    solver = clarabel.DefaultSolver(
         sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
-    ).solve()
+    )
+    try:
+        with _silenced():
+            solution = solver.solve()
+    except BaseException as error:
+        # Where its arithmetic breaks down the solver panics, which is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        return None
     status = str(solution.status)
     if status not in {"Solved", "AlmostSolved"}:
         return None
     y = np.array(solution.x)
     return Proposal(y[:first], float(objective @ y), y[first:], status)
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """Standard error is closed to the solver, which prints the stack where it panics."""
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _rows_of(program: Program, fixed: Mapping[int, Fraction], margins: str, added: range) -> _ConeRows:
@@ -457,28 +494,49 @@ def _balance(
 ) -> bool:
     """Have equations hold exactly by changing one unknown for each, the largest that may be; whether that is possible.
 
-    Elimination forwards, shortest rows first, and substitution backwards.
+    Elimination forwards, shortest rows first, and substitution backwards. Rows are whole numbers, which are added and
+    multiplied many times faster than fractions.
     """
-    pivots: dict[int, dict[int | None, Fraction]] = {}
+    sizes = [abs(float(value)) for value in y]
+    pivots: dict[int, dict[int | None, int]] = {}
     for given in sorted(rows, key=len):
-        row = {u: v for u, v in given.items() if v}
+        common = math.lcm(*(v.denominator for v in given.values()))
+        row = {u: v.numerator * (common // v.denominator) for u, v in given.items() if v}
         # An eliminated row may bring unknowns back that later pivots eliminate.
         while hit := next((u for u in row if u in pivots), None):
-            factor = row[hit]
-            for u, v in pivots[hit].items():
-                found = row.get(u, Fraction(0)) - factor * v
-                if found:
-                    row[u] = found
-                else:
-                    row.pop(u, None)
+            row = _eliminated(row, pivots[hit], hit)
         free = [u for u in row if u is not None and u not in fixed]
         if not free:
             # What is fixed alone decides.
-            if sum((v if u is None else v * y[u] for u, v in row.items()), Fraction(0)):
+            if _at_fractions(row, y):
                 return False
             continue
-        pivot = max(free, key=lambda u: (not program.signed[u], abs(y[u]) * abs(row[u])))
-        pivots[pivot] = {u: v / row[pivot] for u, v in row.items()}
+        largest = max(map(abs, row.values()))
+        pivot = max(free, key=lambda u: (not program.signed[u], sizes[u] * (abs(row[u]) / largest)))
+        pivots[pivot] = row
     for pivot, row in reversed(pivots.items()):
-        y[pivot] = -sum((v if u is None else v * y[u] for u, v in row.items() if u != pivot), Fraction(0))
+        y[pivot] = -_at_fractions({u: v for u, v in row.items() if u != pivot}, y) / row[pivot]
     return True
+
+
+def _eliminated(row: dict[int | None, int], pivot: dict[int | None, int], hit: int) -> dict[int | None, int]:
+    """A multiple of a row without the unknown ``hit``, which a multiple of another row takes away."""
+    shared = math.gcd(row[hit], pivot[hit])
+    factor, other = pivot[hit] // shared, row[hit] // shared
+    found = {u: factor * v for u, v in row.items()}
+    for u, v in pivot.items():
+        if value := found.get(u, 0) - other * v:
+            found[u] = value
+        else:
+            found.pop(u, None)
+    content = math.gcd(*found.values())
+    return {u: v // content for u, v in found.items()} if content > 1 else found
+
+
+def _at_fractions(row: Mapping[int | None, int], y: Sequence[Fraction]) -> Fraction:
+    """The value of an affine number with whole coefficients."""
+    common = math.lcm(*(y[u].denominator for u in row if u is not None))
+    return Fraction(
+        sum(v * (common if u is None else y[u].numerator * (common // y[u].denominator)) for u, v in row.items()),
+        common,
+    )

@@ -17,15 +17,16 @@ from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
-from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate
+from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, whole_run
 from ratecheck.proving.program import certified, faces, solve
-from ratecheck.proving.question import Question
+from ratecheck.proving.question import RUN, Question, run_sizes
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
 DEFAULTS: Mapping[str, float] = {
     "n": 10, "m": 3, "K": 3, "T": 10, "L": 1.0, "mu": 0.1, "mu_PL": 0.1, "mu_c": 0.1, "F_0": 1.0, "dist2_0": 1.0,
     "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
+    "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5, "sigma": 0.3, "mean_B_0": 2.0, "tau_max": 0.0, "tau_avg": 0.0,
 }  # fmt: skip
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,
@@ -33,6 +34,10 @@ _ONE_FUNCTION = {
 }  # fmt: skip
 # A solver's optimum this close to 1 is one of a bound that cannot be improved.
 _TIGHT = 1e-6
+# And this close, it may be one of that kind.
+_NEARLY = 1e-4
+# Binary digits of denominators from which on numbers are taken for rounded ones.
+_LONG_DATA = 100
 # What is added to a factor that has no inside, so that there is a proof.
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
@@ -41,10 +46,14 @@ _ROOM = Fraction(1, 1000)
 _NOTHING = Fraction(1, 10**5)
 # Rounds of a run, unless a number is given, where a proof is looked for with one potential for all of them.
 _LONG, _LONG_EVERY_ROUND = 1000, 100
+# And the last number that is tried, whose square root is whole.
+_SHORT = 4
 # Rounds with a potential of their own; each is a block of the program.
 _LONGEST_CHAIN = 40
 # Plans that prove a claim together, with the round that each is about.
 Way = Sequence[tuple[Callable[[], ProofPlan], int | None]]
+# Unknown vectors of a run that is followed as a whole.
+_LONGEST_RUN = 24
 # Rounds of a claim on every round, each of which is a chain.
 _MOST_CHAINS = 12
 
@@ -151,11 +160,21 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
     written = basic.written
     if written.algorithm is None or written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
-    proof = None
+    proof: PotentialProof | None = None
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
-        values, defaulted = completed(written, given if T is None else {**given, "T": T})
-        found = proved_at(basic, values, potential=potential)
+        # Of a bound that is attained the exact proof is found in a short run, if at all.
+        if T == _SHORT and proof is not None and not all(abs(claim.smallest - 1) < _NEARLY for claim in proof.claims):
+            break
+        try:
+            values, defaulted = completed(written, given if T is None else {**given, "T": T})
+            found = proved_at(basic, values, potential=potential)
+        except InputError:
+            if proof is None or T != _SHORT:
+                raise
+            break
+        if T == _SHORT and found.verdict == "NOT PROVED":
+            break
         proof = replace(found, statement=statement, defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
             break
@@ -175,7 +194,7 @@ def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
     if "T" not in statement.vocabulary or "T" in given or "T" in statement.settings:
         return (None,)
     every = any(claim.metric.over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND) for claim in statement.claims)
-    return (_LONG_EVERY_ROUND if every else _LONG, None)
+    return (_LONG_EVERY_ROUND if every else _LONG, None, _SHORT)
 
 
 def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -186,7 +205,10 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     """
     method = METHODS[statement.algorithm or ""]
     statement.check_names(given)
-    defaults = dict(DEFAULTS)
+    # What a vocabulary calls otherwise has the number of what it is.
+    own = {name: fact for name, fact in statement.vocabulary.facts.items() if fact in DEFAULTS}
+    own |= {statement.vocabulary.run[role]: basic for role, basic in RUN.items() if role in statement.vocabulary.run}
+    defaults = {**DEFAULTS, **{name: DEFAULTS[basic] for name, basic in own.items()}}
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
     n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
@@ -211,7 +233,7 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
                 trial, _ = with_open_steps(statement, known)
                 if all(check.holds is not False for check in statement.check_conditions(trial)):
                     rounded[name], open_steps = trial[name], trial
-    for name in ("n", "m", "K", "T"):
+    for name in statement.vocabulary.run.values():
         if name in open_steps:
             whole(name, open_steps[name], 1)
     missing = [
@@ -257,7 +279,8 @@ def _proved_claim(statement: Statement, values: Mapping[str, float], potential: 
 
 def questions(statement: Statement, values: Mapping[str, float], potential: str = "") -> Iterator[Question]:
     """What is looked at for a proof, cheaper ones first: which pairs of points, and whether participants apart."""
-    local, sampled = values.get("K", 1) > 1, values.get("m", values["n"]) < values["n"]
+    sizes = {"n": 1.0, "m": 1.0, "K": 1.0, **run_sizes(statement, values)}
+    local, sampled = sizes["K"] > 1, sizes["m"] < sizes["n"]
     yield Question(statement, values, every_pair=not local, potential=potential)
     if sampled:
         yield Question(statement, values, every_pair=not local, apart=True, potential=potential)
@@ -268,12 +291,20 @@ def questions(statement: Statement, values: Mapping[str, float], potential: str 
 def _proved(q: Question, claim: Claim) -> ProvedClaim:
     """The best proof of one claim."""
     best: list[list[SizedPlan]] = []
+    attained: list[list[SizedPlan]] = []
     rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
     for plans in sized_plans(q):
         smallest = least(plans)
-        if smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
-            return ProvedClaim(claim.name, parts, **rest)
         best.append(plans)
+        if plans[0].plan.kind == "chain" and abs(smallest - 1) < _TIGHT:
+            # The exact face of many potentials is the hardest to find.
+            attained.append(plans)
+        elif smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
+            return ProvedClaim(claim.name, parts, **rest)
+    whole = any(plans[0].plan.kind == "run" for plans in best)
+    for plans in attained if q.T <= _SHORT or not whole else ():
+        if parts := _all_parts(plans, 1 + _HAIR, room=False):
+            return ProvedClaim(claim.name, parts, **rest)
     for plans in sorted(best, key=least)[:2]:
         if parts := _all_parts(plans, math.inf, room=True):
             return ProvedClaim(claim.name, parts, **rest)
@@ -342,7 +373,10 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
     for at, wanted in [*ways, *([(near, [near])] if room else [])]:
         if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
             return ProofPart(plan, sized.round, smallest, at, y)
-        for face in faces(plan.program, {plan.factor: at}):
+        # The face of a bound that is attained is none of simple fractions where data are rounded irrational numbers.
+        attained = plan.kind in ("chain", "run") and abs(smallest - 1) < _NEARLY
+        long = attained and plan.program.digits > _LONG_DATA
+        for face in () if long else faces(plan.program, {plan.factor: at}):
             for goal in wanted:
                 if (y := certified(face, {plan.factor: goal})) is not None:
                     return ProofPart(plan, sized.round, smallest, goal, y)
@@ -377,6 +411,11 @@ def _ways(q: Question) -> Iterator[Way]:
                 yield [(partial(chain, q, first, gradients=gradients, weights=kind), None)]
         elif (_LONGEST_CHAIN if len(q.compared) == 1 else _MOST_CHAINS) >= q.T:
             yield [(partial(chain, q, each, gradients=gradients), each.round) for each in q.compared]
+    # Every vector of a short run at once is all that is known of it.
+    vectors = q.T * q.K * (1 + any(q.noise.values())) * (1 if q.n == 1 else 2)
+    if not q.sampled and not first.changes and vectors <= _LONGEST_RUN:
+        kinds = {Over.MEAN_OF_ROUNDS: "mean", Over.BEST_ROUND: "best"}
+        yield [(partial(whole_run, q, each, weights=kinds.get(q.over, "last")), each.round) for each in q.compared]
 
 
 def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:

@@ -44,6 +44,9 @@ _KNOWN = {
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
     Assumption.EXACT_INNER,
+    Assumption.RANDOM_MIXING,
+    Assumption.TOTAL_NOISE,
+    Assumption.OBLIVIOUS_PARTICIPATION,
 }
 _OPERATORS = {
     Assumption.MONOTONE_OPERATOR,
@@ -51,8 +54,12 @@ _OPERATORS = {
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
 }
+# The names of the basic setting for how long and how wide a run is.
+RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 # Digits in which right sides are computed that are not rational.
 _DIGITS = 50
+# Up to which a float is taken for the fraction that it is nearest to: floats are 10^8 times as dense as such fractions.
+_SMALL_DENOMINATOR = 10**4
 # What the objective is at its infimum, or the clients' part of it.
 LOWEST = Value("f*")
 
@@ -93,6 +100,23 @@ def written(number: float | Fraction) -> Fraction:
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
+def simplest(number: Fraction) -> Fraction:
+    """The fraction of a small denominator that a float rounds, itself where there is none.
+
+    >>> simplest(written(1 / 3)), simplest(written(0.3333))
+    (Fraction(1, 3), Fraction(3333, 10000))
+    """
+    near = number.limit_denominator(_SMALL_DENOMINATOR)
+    return near if abs(near - number) <= abs(number) / 2**52 else number
+
+
+def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """How long and how wide a run is, by the names of the basic setting; everybody takes part unless told otherwise."""
+    names = statement.vocabulary.run
+    found = {basic: values[names[role]] for role, basic in RUN.items() if names.get(role) in values}
+    return {"m": found["n"], **found} if "n" in found else found
+
+
 class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
@@ -120,6 +144,7 @@ class Question:
         spoken = {*statement.parameters, "n", "m", "K", "T"} | {c for a in statement.assumptions for c in a.constants}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
         values = {name: value for name, value in values.items() if name in spoken}
+        values |= run_sizes(statement, values)
         self.case = DeterministicCase(statement, values)
         self.statement, self.values = statement, values
         self.method = METHODS[statement.algorithm or ""]
@@ -130,7 +155,7 @@ class Question:
         self.shared = U
         for reason in self._unmodelled():
             raise self.out_of_reach(reason)
-        self.maps = LinearMaps(self.algorithm, exact=True)
+        self.maps = LinearMaps(self.algorithm, exact=True, beyond=True)
         # What was found out about the method.
         self.known: dict[str, object] = {}
         self.tables(0)
@@ -145,9 +170,14 @@ class Question:
             yield f"it assumes {'; '.join(unknown)}"
         if not a.linear:
             yield f"{a.name} is not linear"
-        if a.beyond:
+        if a.coin or a.also or a.steps_per_sample > 1:
             yield f"{a.name} {a.beyond}"
-        if a.projects or a.uses_delay or a.bilevel:
+        if len(a.compressed) > 1 or (a.compressed and self.proximal):
+            yield f"{a.name} compresses several messages"
+        if a.mixed and (self.sampled or len(self.blocks) > 1):
+            yield f"{a.name} mixes clients on a graph, and every client takes part there"
+        # Where everybody takes part, no client has been away for more than a round.
+        if a.projects or a.bilevel or (a.uses_delay and self.sampled):
             yield f"a round of {a.name} is not modelled"
         if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
             yield "a second, convex part of f goes with a method that takes proximal steps of it"
@@ -164,7 +194,9 @@ class Question:
         if U not in self.blocks:
             yield f"{a.name} has no shared variable"
         yield from foreign(self.statement)
-        yield from self.case.other_names
+        yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
+        if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or self.constant("tau_max")):
+            yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
         if not {*a.blocks} <= {U, V}:
             yield f"{a.name} has variables {', '.join(a.blocks)}"
 
@@ -239,18 +271,22 @@ class Question:
             raise self.out_of_reach("its functions are neither smooth nor convex")
         else:
             mu = -self.L
+        return (self._curved(mu),)
+
+    def _curved(self, mu: Fraction) -> Curved:
+        """Functions with curvatures from ``mu`` to L."""
         if self.L is not None and mu >= self.L:
             raise InputError(
                 f"mu={float(mu):g} and L={float(self.L):g} leave no function but a sphere: mu < L is needed"
             )
-        return (Curved(mu, self.L),)
+        return Curved(mu, self.L)
 
     @cached_property
     def mean_classes(self) -> tuple[AnswerClass, ...]:
         """What the mean of several clients' functions is beside."""
         if Assumption.STRONG_CONVEXITY not in self.statement.assumptions or self.n == 1:
             return ()
-        return (Curved(self.constant("strong_convexity") or Fraction(0), self.L),)
+        return (self._curved(self.constant("strong_convexity") or Fraction(0)),)
 
     @cached_property
     def second_classes(self) -> tuple[AnswerClass, ...]:
@@ -290,6 +326,25 @@ class Question:
         return {LOWEST: Fraction(1), **({Value("h*"): Fraction(1)} if self.second_classes else {})}
 
     @cached_property
+    def compression(self) -> Fraction:
+        """Omega = 1/q - 1, with E||C(v) - v||^2 = omega ||v||^2 for what is sent of a message v."""
+        if "q" not in self.values:
+            raise self.out_of_reach(f"{self.algorithm.name} compresses without a parameter q")
+        return 1 / written(self.values["q"]) - 1
+
+    @cached_property
+    def contraction(self) -> Fraction:
+        """What mixing leaves of the squared deviations from the mean over the clients, at most and in expectation.
+
+        lambda_W^2, or 1 - p (1 - lambda_W^2) where a round mixes with probability p only.
+        """
+        rate, share = self.constant("mixing_rate"), self.constant("mixing_share")
+        if rate is None:
+            raise self.out_of_reach(f"{self.algorithm.name} mixes clients on a graph without a number lambda_W")
+        mixes = share if Assumption.RANDOM_MIXING in self.statement.assumptions and share is not None else Fraction(1)
+        return 1 - mixes * (1 - rate**2)
+
+    @cached_property
     def pl(self) -> Fraction | None:
         """The constant of gradient dominance."""
         assumed = Assumption.POLYAK_LOJASIEWICZ in self.statement.assumptions
@@ -314,6 +369,8 @@ class Question:
         return self.constant("gradient_bound") if Assumption.BOUNDED_GRADIENTS in self.statement.assumptions else None
 
     def _sigma(self, block: str) -> Fraction:
+        if Assumption.TOTAL_NOISE in self.statement.assumptions:
+            return self.constant("sigma") or Fraction(0)
         assumed = Assumption.NOISE in self.statement.assumptions
         return (self.constant(f"sigma_{block}") if assumed else None) or Fraction(0)
 
@@ -443,7 +500,8 @@ class Question:
     @property
     def B_0(self) -> Fraction | None:
         """The largest sum_i ||grad f_i(x^0)||^2 where the statement has that constant."""
-        return self.constant("B_0")
+        mean = self.constant("mean_B_0")
+        return self.constant("B_0") if mean is None else self.n * mean
 
     def counts(self, group: str, block: str) -> int:
         """How many variables a group has in a block."""
@@ -463,20 +521,31 @@ class Question:
         return {b: [list(map(Fraction, row)) for row in table[self.algorithm.blocks.index(b)]] for b in self.blocks}  # type: ignore[index]
 
     def tables(self, t: int) -> tuple[Any, ...]:
-        """Coefficients of begin, step, finish, aggregate and after in round t; the last None without a second part."""
+        """Coefficients of begin, step, finish, sent, aggregate and after in round t.
+
+        Of sent None without compression, of after without a second part.
+        """
         if not self.algorithm.varying:
             t = 0
         if t not in self._tables:
             p, maps = self.parameters(t), self.maps
-            tables = [self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish, maps.aggregate)]
-            found = (*tables, self._by_block(maps.after(p)) if self.second_classes else None)
+            found = (
+                *(self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish)),
+                self._by_block(maps.sent(p)) if self.algorithm.compressed else None,
+                self._by_block(maps.aggregate(p)),
+                self._by_block(maps.after(p)) if self.second_classes else None,
+            )
             self._check_shift(t, found)
             self._tables[t] = found
         return self._tables[t]
 
     def parameters(self, t: int) -> dict[str, Any]:
         """What the method's functions receive in round t."""
-        return self.case.parameters(written, t)
+        p = self.case.parameters(written, t)
+        share = self.constant("mixing_share") if Assumption.RANDOM_MIXING in self.statement.assumptions else None
+        # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
+        p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
+        return {**p, "mixes": Fraction(1) if share is None else share}
 
     @cached_property
     def _tables(self) -> dict[int, tuple[Any, ...]]:
@@ -512,7 +581,7 @@ class Question:
     def _check_shift(self, t: int, tables: tuple[Any, ...]) -> None:
         """Raise `InputError` unless a run from another start is the run, moved."""
         on_server, on_client = self.shift
-        begin, step, finish, aggregate, after = tables
+        begin, step, finish, sent, aggregate, after = tables
         for b in self.blocks:
             state = [*on_server[b], *on_client[b]]
             local = _values(begin[b], state)
@@ -522,6 +591,10 @@ class Question:
                 local = _values(after[b], [*local, local[0]]) if after is not None else local
             out = _values(finish[b], [*state, *local])
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
+            if sent is not None:
+                kept = _values(sent[b], [*kept, *message])
+                if any(message):
+                    raise self.out_of_reach(f"{self.algorithm.name} compresses what depends on where the origin is")
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or local[0] != 1:
                 raise self.out_of_reach(f"{self.algorithm.name} is another method from another start (round {t})")
@@ -551,11 +624,16 @@ class Question:
         """The point at which quantities are recorded."""
         return {b: getattr(state, group)[b][slot] for b, (group, slot) in self.recorded_slots.items()}
 
+    @property
+    def origin_slots(self) -> frozenset[tuple[str, str, int]]:
+        """Group, block and slot of the variables at which quantities are recorded."""
+        return frozenset((group, b, slot) for b, (group, slot) in self.recorded_slots.items())
+
     def at_origin(self, state: VectorState) -> VectorState:
         """A state of new vectors: the recorded point is the origin, unless a minimiser is."""
         if self.minimiser:
             return state
-        places = {(group, b, slot) for b, (group, slot) in self.recorded_slots.items()}
+        places = self.origin_slots
 
         def cleared(group: str, vectors: Mapping[str, Sequence[VectorFamily]]) -> dict[str, list[VectorFamily]]:
             return {

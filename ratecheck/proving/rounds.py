@@ -22,7 +22,8 @@ from ratecheck.settings.measured import PREVIOUS
 class PlayedRound:
     """Round ``t``: ``state`` and ``point`` before it, ``after`` and ``next_point`` after it, and all ``facts``.
 
-    ``kept`` are the invariants that the state before it satisfies, by default those of the method.
+    ``kept`` are the invariants that the state before it satisfies, by default those of the method. A round
+    ``from_state`` goes on with known vectors from a known state.
     """
 
     def __init__(
@@ -33,15 +34,32 @@ class PlayedRound:
         played: bool = True,
         kept: Sequence[Invariant] | None = None,
         apart: bool | None = None,
+        from_state: tuple[Vectors, VectorState] | None = None,
     ) -> None:
         self.question, self.t = question, t
         self.apart = question.apart and played if apart is None else apart
-        self.vectors = v = Vectors(question, self.apart)
         q = question
+        if from_state is not None:
+            self.vectors, self.state = from_state
+        else:
+            self.vectors = Vectors(question, self.apart)
+            self.raw_state = free = self._free()
+            relations = invariants(q, PlayedRound, RunStart) if kept is None else kept
+            origin = () if q.minimiser else q.origin_slots
+            self.state = kept_by(relations, q.at_origin(free), self.vectors.mean_of, origin)
+        self.point = q.recorded(self.state)
+        self._extra: list[KnownFact] = []
+        self.next_point: Point | None = None
+        if played:
+            self._play()
+
+    def _free(self) -> VectorState:
+        """A state of new vectors."""
+        q, v = self.question, self.vectors
         if q.minimiser:
             v.minimiser()
         make = {"server": v.shared, "client": v.clients}
-        free = VectorState(
+        return VectorState(
             *(
                 {
                     b: [make[group](b, name) for name in q.variables(group, b)]
@@ -51,14 +69,6 @@ class PlayedRound:
                 for group in ("server", "client")
             )
         )
-        self.raw_state = free
-        relations = invariants(q, PlayedRound, RunStart) if kept is None else kept
-        self.state = q.at_origin(kept_by(relations, free, v.mean_of))
-        self.point = q.recorded(self.state)
-        self._extra: list[KnownFact] = []
-        self.next_point: Point | None = None
-        if played:
-            self._play()
 
     @cached_property
     def here(self) -> OracleAnswer:
@@ -102,7 +112,7 @@ class PlayedRound:
 
     def _play(self) -> None:
         q, v = self.question, self.vectors
-        begin, step, finish, aggregate, after = q.tables(self.t)
+        begin, step, finish, sent, aggregate, after = q.tables(self.t)
         servers, clients = self.state.server, self.state.client
         local = {b: apply(begin[b], [*servers[b], *clients[b]], b) for b in q.blocks}
         drawn: list[VectorFamily] = []
@@ -122,6 +132,13 @@ class PlayedRound:
         for b in q.blocks:
             out = apply(finish[b], [*servers[b], *clients[b], *local[b]], b)
             kept, message = out[: q.slots("client")], out[q.slots("client") :]
+            if sent is not None:
+                message = [
+                    v.compressed(each, name) for each, name in zip(message, q.variables("message", b), strict=True)
+                ]
+                kept = apply(sent[b], [*kept, *message], b)
+            if q.algorithm.mixed:
+                kept = v.mixed(kept, [name in q.algorithm.mixed for name in q.variables("client", b)])
             server[b] = apply(aggregate[b], [*servers[b], *(_drawn_sum(each, q) for each in message)], b)
             client[b] = [_joining(*pair) for pair in zip(clients[b], kept, strict=True)] if q.sampled else kept
         self.raw = VectorState(server, client)
@@ -236,8 +253,10 @@ class RunStart:
             if q.proximal:
                 told = v.prox("y_0", self.point, q.weight)
             else:
-                noise = v.noise("e", Fraction(1, q.K)) if self.here else {}
-                told = {b: self.here.gradient[b] + noise[b] for b in q.blocks}
+                told = dict(self.here.gradient)
+                if not q.algorithm.full_start:
+                    noise = v.noise("e", Fraction(1, q.K))
+                    told = {b: told[b] + noise[b] for b in q.blocks}
         clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
         means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
@@ -253,9 +272,9 @@ class RunStart:
         """The objective at the start."""
         return self.vectors.height("x0", self.point)
 
-    @cached_property
-    def facts(self) -> list[KnownFact]:
-        """Everything that is known of the vectors so far: to be read last."""
+    @property
+    def limits(self) -> list[KnownFact]:
+        """What the statement's constants say of the start."""
         q, v = self.question, self.vectors
         found: list[KnownFact] = []
         if q.F_0 is not None:
@@ -265,9 +284,42 @@ class RunStart:
         if q.B_0 is not None:
             g = self.here.gradient[q.shared]
             found.append(KnownFact("B_0", plus((q.n, v.draw.average(g, g)), (-q.B_0, LIMIT))))
-        found += [*v.facts, *v.interpolation(), *v.bounded()]
+        return found
+
+    @cached_property
+    def facts(self) -> list[KnownFact]:
+        """Everything that is known of the vectors so far: to be read last."""
+        v = self.vectors
+        found = [*self.limits, *v.facts, *v.interpolation(), *v.bounded()]
         for answer in v.answers:
             if answer.name == "x0":
+                found += v.lower(answer)
+        return found
+
+
+class PlayedRun:
+    """The first ``count`` rounds of a run, one after the other, with all their vectors; the last is not ``played``."""
+
+    def __init__(self, question: Question, count: int) -> None:
+        self.question, self.start = question, RunStart(question)
+        self.vectors = self.start.vectors
+        self.rounds: list[PlayedRound] = []
+        state = self.start.raw
+        for t in range(count):
+            if not question.records_prox:
+                # In the order of the run: the noise that follows is independent of it.
+                self.vectors.at("x", question.recorded(state))
+            played = PlayedRound(question, t, played=t < count - 1, from_state=(self.vectors, state))
+            self.rounds.append(played)
+            state = played.raw if t < count - 1 else state
+
+    @cached_property
+    def facts(self) -> list[KnownFact]:
+        """Everything that is known of the vectors: to be read last."""
+        v, shared = self.vectors, [each.point for each in self.rounds]
+        found = [*independent(v.facts), *self.start.limits, *v.interpolation(), *v.bounded()]
+        for answer in v.answers:
+            if answer.point in shared:
                 found += v.lower(answer)
         return found
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ratecheck.proving.classes import AnswerClass, Inner, OracleAnswer, Point
-from ratecheck.proving.forms import ONE, ClientDraw, Form, KnownFact, Value, VectorFamily, plus
+from ratecheck.proving.forms import ONE, ClientDraw, Form, KnownFact, Value, VectorFamily, plus, total
 from ratecheck.proving.question import LOWEST, Question
+
+# Multiples of one mixed variable that are added to another one.
+_TOGETHER = tuple(sign * Fraction(size) for size in ("1/8", "1/2", "2", "8") for sign in (1, -1))
 
 
 @dataclass
@@ -28,6 +31,7 @@ class Vectors:
     answers: list[OracleAnswer] = field(default_factory=list)
     second: list[OracleAnswer] = field(default_factory=list)
     proximal: list[tuple[Point, Point]] = field(default_factory=list)
+    _used: dict[str, int] = field(default_factory=dict)
 
     @property
     def draw(self) -> ClientDraw:
@@ -57,7 +61,9 @@ class Vectors:
         return self._kept(VectorFamily(block, mean, {} if alone else mean, other=others))
 
     def _new(self, name: str) -> dict[int, Fraction]:
-        self.names.append(name)
+        # Names tell vectors apart in a certificate.
+        again = self._used[name] = self._used.get(name, 0) + 1
+        self.names.append(name if again == 1 else f"{name} ({again})")
         return {self.count: Fraction(1)}
 
     def _kept(self, family: VectorFamily) -> VectorFamily:
@@ -184,6 +190,48 @@ class Vectors:
             self.facts.append(
                 KnownFact("variance of the noise", plus((1, self.draw.average(e, e)), (-1, {ONE: limit})))
             )
+        return found
+
+    def compressed(self, message: VectorFamily, name: str) -> VectorFamily:
+        """What is sent of a message v: C(v) with E C(v) = v given all before, independently of the other clients.
+
+        E||C(v) - v||^2 = omega ||v||^2, so that C(v) - v is orthogonal to every vector before it.
+        """
+        q, block = self.question, message.block
+        if message.constant or not q.compression:
+            return message
+        earlier_families = [each for each in self.families if each.block == block]
+        error = self.clients(block, f"left out of {name}")
+        for earlier in earlier_families:
+            for form in self.draw.products(earlier, error):
+                self.facts.append(KnownFact("compression", form, equal=True))
+        self.independent(error, error)
+        form = plus((1, self.draw.average(error, error)), (-q.compression, self.draw.average(message, message)))
+        self.facts.append(KnownFact("variance of the compression", form, equal=True))
+        return message + error
+
+    def mixed(self, kept: Sequence[VectorFamily], mixes: Sequence[bool]) -> list[VectorFamily]:
+        """The clients' variables after those that mix were averaged with the neighbours'.
+
+        Means over the clients stay, and deviations d become W d with E||W d||^2 <= rate ||d||^2, which is said of each
+        variable, and of sums and differences of two.
+        """
+        rate, found = self.question.contraction, list(kept)
+        pairs: list[tuple[VectorFamily, VectorFamily]] = []
+        for slot, vector in enumerate(kept):
+            if slot < len(mixes) and mixes[slot] and vector.own:
+                alone = VectorFamily(vector.block, {}, vector.own)
+                after = VectorFamily(vector.block, {}, self._new(f"mixed {slot}")) if rate else alone.times(0)
+                found[slot] = VectorFamily(vector.block, vector.mean) + after
+                pairs.append((alone, after))
+        weighed: list[tuple[tuple[Fraction | int, tuple[VectorFamily, VectorFamily]], ...]]
+        weighed = [((1, pair),) for pair in pairs]
+        for one, two in itertools.combinations(pairs, 2):
+            weighed += [((1, one), (factor, two)) for factor in _TOGETHER]
+        for parts in weighed:
+            before, after = (total(kept[0].block, [(c, pair[side]) for c, pair in parts]) for side in (0, 1))
+            form = plus((1, self.draw.average(after, after)), (-rate, self.draw.average(before, before)))
+            self.facts.append(KnownFact("mixing", form))
         return found
 
     def independent(self, noise: VectorFamily, other: VectorFamily) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.numbers import counted
+from bounds.statement import Assumption
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 
@@ -93,6 +94,8 @@ def _scope(found: PotentialProof) -> str:
     rounds = f"for T = {int(found.values['T'])}"
     if found.every_T:
         rounds = "from every state that a run can be in" if kinds == {"step"} else "for every T"
+    if Assumption.OBLIVIOUS_PARTICIPATION in found.statement.assumptions:
+        rounds += ", with every client in every round"
     return f"{rounds}, in every dimension, for all functions and noise laws that are assumed"
 
 
