@@ -48,52 +48,58 @@ class _Step:
     of: Callable[[Mapping[str, Array]], Array]
 
 
-def _steps(statement: Statement, names: Collection[str], rules: Sequence[StepRule] | None = None) -> list[_Step]:
-    """What the statement itself fixes and what follows, one after the other, where numbers of these names are known."""
-    known, found = {*names}, list[_Step]()
-    rules = statement.step_rules if rules is None else rules
+class _Sequence:
+    """What follows from numbers of these names, one ``step`` after the other."""
 
-    def add(name: str, needed: Collection[str], of: Callable[[Mapping[str, Array]], Array]) -> None:
-        known.add(name)
-        found.append(_Step(name, frozenset(needed), of))
+    def __init__(self, statement: Statement, names: Collection[str]) -> None:
+        self._statement, self._known = statement, {*names}
+        self.steps: list[_Step] = []
 
-    def formula(name: str, expr: sp.Expr) -> None:
-        if name not in known and names_in(expr) <= known:
-            add(name, names_in(expr), partial(evaluated, expr))
+    def _add(self, name: str, needed: Collection[str], of: Callable[[Mapping[str, Array]], Array]) -> None:
+        self._known.add(name)
+        self.steps.append(_Step(name, frozenset(needed), of))
 
-    def fill() -> None:
+    def constant(self, name: str, number: float | None) -> None:
+        """A number that is always the same."""
+        if number is not None and name not in self._known:
+            self._add(name, (), lambda _: np.asarray(number, dtype=float))
+
+    def formula(self, name: str, expr: sp.Expr | None) -> None:
+        """A formula, where its symbols are known."""
+        if expr is not None and name not in self._known and names_in(expr) <= self._known:
+            self._add(name, names_in(expr), partial(evaluated, expr))
+
+    def fill(self) -> None:
         """Products of step sizes, and symbols that equal a formula."""
+        statement, known = self._statement, self._known
         for product in statement.step_products:
             whole, local, outer = product.product.name, product.local.name, product.outer.name
             if {local, outer} <= known:
                 if whole not in known:
-                    add(whole, (local, outer), partial(_product, local, outer))
+                    self._add(whole, (local, outer), partial(_product, local, outer))
             elif {whole, outer} <= known:
-                add(local, (whole, outer), partial(_quotient, whole, outer))
+                self._add(local, (whole, outer), partial(_quotient, whole, outer))
             elif {whole, local} <= known:
-                add(outer, (whole, local), partial(_quotient, whole, local))
+                self._add(outer, (whole, local), partial(_quotient, whole, local))
         for name in statement.parameters:
-            expr = statement.formula(name) if name in statement.vocabulary.equal else None
-            if expr is not None:
-                formula(name, expr)
+            if name in statement.vocabulary.equal:
+                self.formula(name, statement.formula(name))
 
+
+def _steps(statement: Statement, names: Collection[str], rules: Sequence[StepRule] | None = None) -> list[_Step]:
+    """What the statement itself fixes and what follows, one after the other, where numbers of these names are known."""
+    found = _Sequence(statement, names)
     for name in statement.parameters:
-        default = statement.vocabulary[name].default
-        if default is not None and name not in statement.settings and name not in known:
-            add(name, (), partial(_number, float(default)))
+        found.constant(name, None if name in statement.settings else statement.vocabulary[name].default)
     for name, expr in statement.settings.items():
-        formula(name, expr)
-    fill()
+        found.formula(name, expr)
+    found.fill()
     for kind in ((False, False), (True, False), (False, True)):
-        for rule in rules:
+        for rule in statement.step_rules if rules is None else rules:
             if (rule.at_least, rule.free) == kind:
-                formula(rule.symbol.name, rule.value)
-        fill()
-    return found
-
-
-def _number(number: float, values: Mapping[str, Array]) -> Array:
-    return np.asarray(number)
+                found.formula(rule.symbol.name, rule.value)
+        found.fill()
+    return found.steps
 
 
 def _product(one: str, other: str, values: Mapping[str, Array]) -> Array:
