@@ -6,7 +6,8 @@ default), one column each, so that two checkouts stand side by side.
 Arrows are imports from one file of the packages to another one, at the top, inside of a function or for annotations
 alone; a circle is a set of files each of which reaches each other by arrows. The walk of an argument is the sequence of
 files whose functions are called with it while a command runs: the files that it enters, and how often it comes back to
-one that it had left. The reach of a kind is the number of files outside of its folder that name its class.
+one that it had left. The reach of a kind is the number of files outside of its folder that name its class: it was
+written or changed for that kind. A kind that no file names was one new file, as a guest's is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -79,6 +81,17 @@ def modules(root: Path) -> dict[str, Path]:
             parts = path.relative_to(root).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
+
+
+def parsed(known: dict[str, Path]) -> dict[str, ast.Module]:
+    """Module name -> its code."""
+    return {name: ast.parse(path.read_text()) for name, path in known.items()}
+
+
+def running(tree: ast.Module) -> ast.Module:
+    """The module without its imports for annotations alone."""
+    body = [n for n in tree.body if not (isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING")]
+    return ast.Module(body, [])
 
 
 def arrows(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
@@ -176,19 +189,19 @@ def asked_for(root: Path, known: dict[str, Path], trees: dict[str, ast.Module]) 
     return +found
 
 
-def named_outside(root: Path) -> list[tuple[str, int, str]]:
-    """Where a problem, a pattern or a noise law is asked for its class outside of the folder that defines it.
+def named_outside(root: Path, trees: dict[str, ast.Module] | None = None) -> list[tuple[str, int, str]]:
+    """Where an item of `KINDS` is asked for its class outside of the folder that defines it.
 
     File, line and class of every ``isinstance``, ``issubclass``, comparison with ``type(...)`` and class pattern of a
-    ``match``; the abstract bases count as well.
+    ``match``; the abstract bases count as well. ``trees`` are those of the checkout, where they are known.
     """
     known = modules(root)
-    trees = {name: ast.parse(path.read_text()) for name, path in known.items()}
+    trees = parsed(known) if trees is None else trees
     found = kinds(root, known, trees)
     asked = []
     for name, tree in trees.items():
         place = str(known[name].relative_to(root))
-        sorts = [sort for sort in ("problem", "pattern", "noise law") if not place.startswith(KINDS[sort][0])]
+        sorts = [sort for sort in KINDS if not place.startswith(KINDS[sort][0])]
         wanted = {word for sort in sorts for word in (*found[sort], *KINDS[sort][1])}
         asked += [(place, node.lineno, word) for node in ast.walk(tree) for word in _compared(node) & wanted]
     return sorted(asked)
@@ -209,6 +222,38 @@ def _compared(node: ast.AST) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)} | {
         part.attr for part in parts if isinstance(part, ast.Attribute)
     }
+
+
+def papers(graph: dict[str, set[str]]) -> dict[str, int]:
+    """Folder of a paper -> how many modules outside of it import one of its modules."""
+    of_paper = {
+        name: ".".join(name.split(".")[:3])
+        for name in graph
+        if name.startswith("bounds.papers.") and f"{'.'.join(name.split('.')[:3])}.statements" in graph
+    }
+    return {
+        paper: sum(
+            of_paper.get(name) != paper and any(of_paper.get(each) == paper for each in named)
+            for name, named in graph.items()
+        )
+        for paper in sorted({*of_paper.values()})
+    }
+
+
+# Beginnings of docstrings that name nothing by themselves.
+_REFERENT = re.compile(r"(The same|Those|These|This|That|Its?|They|Their|Whether (it|they)|As above|The others?)\b")
+
+
+def referents(trees: dict[str, ast.Module]) -> list[tuple[str, str]]:
+    """Module and first line of each docstring that begins with a word for something said elsewhere."""
+    found = []
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                first = (ast.get_docstring(node) or "").partition("\n")[0]
+                if _REFERENT.match(first):
+                    found.append((name, first))
+    return found
 
 
 def json_lines(root: Path) -> int:
@@ -234,29 +279,32 @@ def doubled(names: list[str]) -> list[str]:
 def measure(root: Path) -> dict[str, str]:
     """The rows of the table for one checkout."""
     known = modules(root)
-    trees = {name: ast.parse(path.read_text()) for name, path in known.items()}
+    trees = parsed(known)
     lines = {name: len(path.read_text().splitlines()) for name, path in known.items()}
     folders = Counter(str(path.parent.relative_to(root)) for path in known.values())
     crowded = {folder: count for folder, count in folders.items() if count > MOST_FILES}
     files = [path.name for path in known.values() if path.name != "__init__.py"]
-    checks = asked_for(root, known, trees)
+    checks, graph = asked_for(root, known, trees), arrows(trees)
     rows = {
         "files": str(len(known)),
         "lines of bounds and ratecheck": str(sum(lines.values())),
         "lines of ratecheck": str(sum(count for name, count in lines.items() if name.startswith("ratecheck"))),
         "largest file": str(max(lines.values())),
         f"folders, with more than {MOST_FILES} files": f"{len(folders)}, {len(crowded)}",
-        "arrows": str(sum(map(len, arrows(trees).values()))),
-        "circles of files": str(len(circles(arrows(trees)))),
+        "arrows": str(sum(map(len, graph.values()))),
+        "circles of files": str(len(circles(graph))),
+        "circles of files, but for annotations": str(len(circles(arrows({n: running(t) for n, t in trees.items()})))),
         "class names twice": str(len(doubled([node.name for _, node in classes(trees)]))),
         "file names twice": str(len(doubled(files))),
         "isinstance on a kind elsewhere": f"{sum(checks.values())} in {len(checks)} files",
+        "kinds named outside of their folder": str(len(named_outside(root, trees))),
+        "docstrings that begin with a referent": str(len(referents(trees))),
         "lines of JSON in git": str(json_lines(root)),
     }
-    for sort, found in reach(root, known, trees).items():
+    for sort, found in {**reach(root, known, trees), "paper": papers(graph)}.items():
         counts = sorted(found.values())
-        median = f"{statistics.median(counts):g}, {counts[-1]}" if counts else "-"
-        rows[f"files that name a {sort}: median, most"] = median
+        median = f"{statistics.median(counts):g}, {counts[-1]}; {counts.count(0)} of {len(counts)}" if counts else "-"
+        rows[f"files that name a {sort}: median, most; none"] = median
     for command, (entered, returns) in walks(root).items():
         rows[f"walk of {command}: files, returns"] = f"{entered}, {returns}"
     return rows

@@ -27,7 +27,7 @@ from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
 
-# What stands before the name of a method whose step sizes have plain names (`bounds.words`).
+# What stands before the name of a method whose step sizes have plain names (`bounds.sentences.words`).
 PLAIN_METHOD = "plain-"
 Values = Mapping[str, float]
 # What a caller may say: a list of numbers where an alias takes many.

@@ -15,12 +15,12 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import sympy as sp
 
-from bounds import latex, sentence
 from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import complaint
 from bounds.numbers import as_float, assumed_beyond, exact
 from bounds.parsing import UnknownSymbolError, expression, sides
+from bounds.sentences import latex, sentence
 from bounds.statement import (
     OPERATORS,
     Assumption,
@@ -192,7 +192,8 @@ def theorem(*args: Any, **fields: Any) -> Statement:
     """The statement that a theorem in one sentence says, or one that is written field by field (`in_fields`).
 
     In one sentence the text has the rounds, the left side and the right side, in the plain vocabulary of
-    `bounds.words`; ``method`` is the method's usual name, ``given`` what is assumed, and ``when`` are the conditions:
+    `bounds.sentences.words`; ``method`` is the method's usual name, ``given`` what is assumed, and ``when`` are the
+    conditions:
 
     >>> descent = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 1/L")
     >>> descent.evaluate(F_0=3, gamma=0.5, T=100).value

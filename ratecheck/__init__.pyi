@@ -51,6 +51,8 @@ from .api.theory.compare import CompareResult as CompareResult
 from .api.theory.compare import compare as compare
 from .api.theory.diff import DiffResult as DiffResult
 from .api.theory.diff import diff as diff
+from .api.theory.explore import ExploreResult as ExploreResult
+from .api.theory.explore import explore as explore
 from .api.theory.lint import LintResult as LintResult
 from .api.theory.lint import lint as lint
 from .api.theory.lint import statement_schema as statement_schema

@@ -29,6 +29,7 @@ COMMANDS = {
     "diff": "What changed between two versions of statements and of their proofs.",
     "bound": "Evaluate a bound and its conditions at given numbers.",
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
+    "explore": "Write a page with sliders: bound, conditions and admissible step sizes.",
     "rounds": "The smallest number of rounds for which a bound is at most eps.",
     "compare": "Which of several bounds is smaller, along an axis or over two.",
     "audit": "Check every step of the proofs: certificates, counterexamples, what follows.",

@@ -9,7 +9,7 @@ with plain names of its step sizes (`renamed`), as theorems in one sentence have
 
 from __future__ import annotations
 
-from bounds import words
+from bounds.sentences import words
 from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.algorithms.model.averaged import PREFIX, averaged
 from ratecheck.algorithms.model.method import Method

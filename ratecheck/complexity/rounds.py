@@ -107,13 +107,13 @@ def _counter(statement: Statement, given: Mapping[str, float]) -> str:
     if counter is None:
         raise InputError(f"{statement.key} does not depend on the number of rounds")
     if statement.claims[0].metric.over is Over.NO_RUN:
-        raise InputError(f"{statement.key} bounds no quantity of a run: it asks for no number of rounds")
+        raise InputError(f"{statement.key} bounds no quantity of a run: it has no number of rounds to solve for")
     if (fixed := statement.settings.get(counter)) is not None:
         raise InputError(f"{statement.key} fixes the number of rounds, {T} = {fixed}: ask for the bound instead")
     curve.check_right_side(statement)
     for name in (counter, t):
         if name is not None and name in given:
-            raise InputError(f"{name}={given[name]:g}: the number of rounds is what is asked for; leave it out")
+            raise InputError(f"{name}={given[name]:g}: the number of rounds is the unknown; leave it out")
     return counter
 
 

@@ -11,7 +11,7 @@ constant coefficients, is taken to the left, so that on the right there is a num
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,14 +19,30 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from bounds import words
-from bounds.statement import Assumption, Given, Over, Relation, Statement
-from bounds.symbols import COMMON, ROUND, Role, Vocabulary
+from bounds.sentences import words
+from bounds.statement import Assumption, Given, Over, Statement
+from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, U
+from ratecheck.algorithms.model.algorithm import LinearMaps
 from ratecheck.algorithms.model.asking import is_own
 from ratecheck.errors import InputError
 from ratecheck.falsification.branches import Branches
+from ratecheck.falsification.modelled import (
+    CHANGES,
+    NOISE,
+    OPERATORS,
+    PROX,
+    RESPECTED,
+    TOGETHER,
+    WEIGHT,
+    assumed_smooth,
+    check_kind,
+    degrees,
+    oracles,
+    other_symbols,
+    recorded_variable,
+    runs,
+)
 from ratecheck.falsification.snapshots import (
     Convert,
     Inner,
@@ -41,45 +57,17 @@ from ratecheck.falsification.snapshots import (
     total,
 )
 from ratecheck.inputs import whole
-from ratecheck.settings.applicability import foreign
-from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
-from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
+from ratecheck.settings.convexity import any_sign, assumes_convexity
+from ratecheck.settings.measured import PREVIOUS, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
 
-_ASSUMED = {
-    Assumption.SMOOTHNESS,
-    Assumption.NOISE,
-    Assumption.DISSIMILARITY,
-    Assumption.UNIFORM_SAMPLING,
-    Assumption.FULL_PARTICIPATION,
-    Assumption.NO_PERSONAL,
-    Assumption.CONVEXITY,
-    Assumption.STRONG_CONVEXITY,
-    Assumption.MINIMISER_HETEROGENEITY,
-    Assumption.BOUNDED_SUBGRADIENTS,
-    Assumption.CONVEX_PART,
-    Assumption.MONOTONE_OPERATOR,
-    Assumption.COCOERCIVE_OPERATOR,
-    Assumption.STRONGLY_MONOTONE_OPERATOR,
-}
-# Oracles that answer with an operator, which has no values.
-_OPERATORS = frozenset(
-    {Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR, Assumption.STRONGLY_MONOTONE_OPERATOR}
-)
-_NOISE = Assumption.NOISE.constants
-# Of these the one of the shared variable; what is said of the other is true of problems without personal ones.
+# The noise of the shared variable; what is said of the other is true of problems without personal ones.
 _SIGMA = "sigma_u"
-# What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
-# dissimilarity, the clients' gradients at the start and at the minimiser, and a bound on all of them.
-_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "lipschitz"}
-# Of these proximal steps say nothing: their argument and their value are different points.
+# Proximal steps say nothing of these: their argument and their value are different points.
 _OF_GRADIENTS = {"b", "B_0"}
-# What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
-_AT_POINT = {"gap", "distance2"}
-_CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
 # What takes the values of f, or its gradients, at recorded points.
 _OF_VALUES = {"gap", "change:gap", "descent", "inner_u"}
 _OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity", "minimiser_heterogeneity"}
@@ -95,18 +83,10 @@ _DIGITS = 50
 _SAME, _UNITS = 1e-9, 1e-6
 # A step size that a rule sets is that up to the rounding of floats.
 _EXACT = 1e-14
-_COMPARED = (
-    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
-)  # fmt: skip
-# Claims on all rounds together, whose right side is one number.
-_TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "the best round"}
-# What oracles answer: a gradient, or the minimiser of f_i + lambda/2 ||. - x||^2.
-_GRADIENT, _PROX = "gradient", "prox"
-_WEIGHT = "lambda_"
+# The oracle that answers with a gradient.
+_GRADIENT = "gradient"
 # The step size of proximal steps of a second part.
 _STEP = "gamma_u"
-# The symbols that say how long and how wide a run is.
-_RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 
 @dataclass(frozen=True)
@@ -129,12 +109,14 @@ class DeterministicCase:
     """A statement at numbers at which the oracle's answers decide its run; ``values`` has all of its parameters.
 
     The variables are shared: personal ones, where the method has them, are absent. ``approached`` maps step sizes that
-    are just inside an open end of what is admissible to that end.
+    are just inside an open end of what is admissible to that end. ``source`` is the statement as it was given, where
+    its symbols are not those of the basic setting.
     """
 
     statement: Statement
     values: Mapping[str, float]
     approached: Mapping[str, float] = field(default_factory=dict)
+    source: Statement | None = None
 
     @staticmethod
     def of(statement: Statement, given: Given, *, ignore_conditions: bool = False) -> DeterministicCase:
@@ -144,20 +126,20 @@ class DeterministicCase:
         run of shared variables that uses gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
-        given, statement = words.basic_names(statement, given), words.basic(statement).written
-        _check_kind(statement)
+        source, given, statement = statement, words.basic_names(statement, given), words.basic(statement).written
+        check_kind(statement)
         statement.check_names(given)
-        silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
+        silent = {name: 0.0 for name in NOISE if name in statement.parameters}
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
         values, _ = statement.complete({**silent, **everyone, **given})
         values, approached = with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
-        case = DeterministicCase(statement, values, approached)
+        case = DeterministicCase(statement, values, approached, source)
         case._check_noise()
         if case.proximal and case.weight <= -case.curvature:
             raise InputError(
-                f'{_WEIGHT}={case.weight:g} breaks "{_WEIGHT} > L": {case.weight:g} > {-case.curvature:g} is false: '
-                f"f_i + {_WEIGHT}/2 ||. - x||^2 has no minimiser, or several, for some f_i of that smoothness"
+                f'{WEIGHT}={case.weight:g} breaks "{WEIGHT} > L": {case.weight:g} > {-case.curvature:g} is false: '
+                f"f_i + {WEIGHT}/2 ||. - x||^2 has no minimiser, or several, for some f_i of that smoothness"
             )
         if case.curvature >= (1 - _SAME) * case.smoothness:
             raise InputError(
@@ -261,7 +243,7 @@ class DeterministicCase:
     @property
     def operator(self) -> bool:
         """Whether the oracle's answers are those of a monotone operator, which need not be a gradient."""
-        return bool(_OPERATORS & {*self.statement.assumptions})
+        return bool(OPERATORS & {*self.statement.assumptions})
 
     @property
     def needs_minimiser(self) -> bool:
@@ -281,12 +263,12 @@ class DeterministicCase:
     @property
     def proximal(self) -> bool:
         """Whether the oracle gives minimisers of f_i + lambda/2 ||. - x||^2."""
-        return _PROX in _oracles(self.method.algorithm)
+        return PROX in oracles(self.method.algorithm)
 
     @property
     def weight(self) -> float:
         """Lambda, the weight of the proximal term; of a second part of f 1/gamma."""
-        return 1 / self.values[self._step] if self.composite else self.values[_WEIGHT]
+        return 1 / self.values[self._step] if self.composite else self.values[WEIGHT]
 
     @property
     def exact_weight(self) -> Fraction:
@@ -298,7 +280,7 @@ class DeterministicCase:
     @property
     def smoothness(self) -> float:
         """L, infinite for functions that need not be smooth."""
-        return self.values["L"] if _smooth(self.statement) else math.inf
+        return self.values["L"] if assumed_smooth(self.statement) else math.inf
 
     @property
     def steepest(self) -> float:
@@ -308,7 +290,7 @@ class DeterministicCase:
     @property
     def curvature_unit(self) -> float:
         """L, or lambda where functions need not be smooth; of steps along subgradients M/R, or M^2/F_0."""
-        if _smooth(self.statement):
+        if assumed_smooth(self.statement):
             return self.values["L"]
         if self.proximal:
             return self.weight
@@ -320,7 +302,7 @@ class DeterministicCase:
     @property
     def convex(self) -> bool:
         """Whether the statement is about convex functions, or restricted to them here, or about monotone operators."""
-        return self.operator or not any_sign(self.statement) or not _smooth(self.statement)
+        return self.operator or not any_sign(self.statement) or not assumed_smooth(self.statement)
 
     @property
     def narrowed(self) -> str:
@@ -401,7 +383,7 @@ class DeterministicCase:
     def comparisons(self) -> tuple[ComparedRounds, ...]:
         """What the first claim says, round by round or of all rounds together."""
         over, T = self.statement.claims[0].metric.over, int(self.values["T"])
-        if over in _TOGETHER:
+        if over in TOGETHER:
             return (self._comparison(None),)
         first = over.first(T)
         if first >= T:
@@ -412,11 +394,11 @@ class DeterministicCase:
         vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
         left, right = (written_out(expr, vocabulary) for expr in (claim.metric.expr, claim.bound))
         weights: dict[str, float] = {}
-        moved = tuple(sorted(symbol.name for symbol in right.free_symbols if _runs(symbol.name, vocabulary)))
+        moved = tuple(sorted(symbol.name for symbol in right.free_symbols if runs(symbol.name, vocabulary)))
         none = {}
         for side, sign in ((left, 1.0), (right, -1.0)):
             for symbol in sorted(side.free_symbols, key=str):
-                if _runs(symbol.name, vocabulary):
+                if runs(symbol.name, vocabulary):
                     factor = float(self._precise(sp.diff(side, symbol), t))
                     weights[symbol.name] = weights.get(symbol.name, 0.0) + sign * factor
                     none[symbol] = sp.Integer(0)
@@ -424,17 +406,6 @@ class DeterministicCase:
         parts = sp.Add.make_args(sp.expand(constant))
         size = float(sum(abs(self._precise(part, t)) for part in parts))
         return ComparedRounds(t, weights, float(self._precise(constant, t)), size, moved)
-
-    def exact_right(self, comparison: ComparedRounds) -> Fraction:
-        """The right side of a comparison as a fraction: itself where it is rational, else a little less."""
-        vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
-        left, right = (written_out(expr, vocabulary) for expr in (claim.metric.expr, claim.bound))
-        none = {x: sp.Integer(0) for x in left.free_symbols | right.free_symbols if _runs(x.name, vocabulary)}
-        value = self._precise(right.xreplace(none) - left.xreplace(none), comparison.round)
-        if value.is_Rational:
-            return Fraction(int(value.p), int(value.q))
-        rounded = Fraction(str(value))
-        return rounded - abs(rounded) * Fraction(1, 10 ** (_DIGITS - 5))
 
     def _precise(self, expr: sp.Expr, t: int | None = None) -> sp.Expr:
         """The value in as many digits as a difference in it may take, in round ``t``."""
@@ -534,7 +505,7 @@ class DeterministicCase:
     def rounds(self, comparison: ComparedRounds) -> int:
         """The number of recorded points that the comparison depends on."""
         facts = self.statement.vocabulary.facts
-        further = any(facts.get(name.removesuffix(PREVIOUS)) in _CHANGES for name in comparison.weights)
+        further = any(facts.get(name.removesuffix(PREVIOUS)) in CHANGES for name in comparison.weights)
         last = int(self.values["T"]) - 1 if comparison.round is None else comparison.round
         return last + 1 + further
 
@@ -568,7 +539,7 @@ class DeterministicCase:
     @cached_property
     def _evaluates_end(self) -> bool:
         """Whether the f_i are evaluated at the last recorded point of a run with several outcomes."""
-        if self.facts & _CHANGES:
+        if self.facts & CHANGES:
             return bool(self.facts & {"change:gap", "descent"})
         return bool(self.facts & {"gap", *self.method.algorithm.recorded})
 
@@ -607,7 +578,7 @@ class DeterministicCase:
             steps=int(self.values["K"]),
             parameters=self.parameters(convert),
             zero=zero,
-            oracles={_GRADIENT: oracle, _PROX: prox},
+            oracles={_GRADIENT: oracle, PROX: prox},
             noise=noise if self.noise else None,
             noisy_start=self._noisy_start,
             rational=convert is Fraction,
@@ -616,12 +587,12 @@ class DeterministicCase:
         states = branches.starts()
         run: list[tuple[Snapshot, ...]] = []
         while True:
-            t, recorded = len(run), _recorded(algorithm) or ""
+            t, recorded = len(run), recorded_variable(algorithm) or ""
             # Where a run has many ends, what is compared decides whether anything is evaluated there.
             end = self.random and 0 < t == count - 1
             gradient = oracle if (self._evaluates_end if end else self._evaluates_value(t)) else None
             # The clients' gradients are those of one part of f only.
-            records = not self.composite and (not end or bool(gradient and not self.facts & _CHANGES))
+            records = not self.composite and (not end or bool(gradient and not self.facts & CHANGES))
             run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
             if len(run) == count:
                 return tuple(run)
@@ -736,186 +707,6 @@ class DeterministicCase:
         return {**p, "p": 1 / p["n"]}
 
 
-def _oracles(algorithm: Algorithm) -> frozenset[str]:
-    """The oracles of the clients of a method: "gradient", "prox"."""
-    return frozenset({algorithm.oracle, algorithm.record_oracle})
-
-
-def _smooth(statement: Statement) -> bool:
-    """Whether its functions are L-smooth, or its operator is L-Lipschitz.
-
-    Proximal steps do without that, and steps along bounded subgradients.
-    """
-    assumptions = {*statement.assumptions}
-    smooth = {Assumption.SMOOTHNESS, Assumption.COCOERCIVE_OPERATOR}
-    assumed = bool(smooth & assumptions) or "L" in statement.parameters
-    bounded = Assumption.BOUNDED_SUBGRADIENTS in statement.assumptions
-    return assumed or not (bounded or _PROX in _oracles(METHODS[statement.algorithm or ""].algorithm))
-
-
-def _recorded(algorithm: Algorithm) -> str | None:
-    """The shared variable at which quantities are recorded, the server's unless the method names a client's own."""
-    return algorithm.point[U] if algorithm.point else next((k for k, b in algorithm.server.items() if b == U), None)
-
-
-def _check_kind(statement: Statement) -> None:
-    """Raise `InputError` unless the statement bounds a mean over the rounds of a run that can be deterministic."""
-    if statement.order_only:
-        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
-    for reason in _unmodelled(statement):
-        raise InputError(f"{statement.key} has no worst case here: {reason}")
-
-
-def _unmodelled(statement: Statement) -> Iterator[str]:
-    """What is not modelled, in words.
-
-    What is: methods whose clients use gradients of smooth functions or take proximal steps, with shared variables,
-    of which one is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim
-    that bounds, in single rounds, the best of them or on average, what a run measures, linearly on both sides.
-    """
-    yield from foreign(statement)
-    if statement.algorithm is None or statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
-        yield "it is about no method with a shared variable"
-        return
-    algorithm = METHODS[statement.algorithm].algorithm
-    if _PROX in _oracles(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
-        yield f"{statement.method} takes proximal steps without a parameter {_WEIGHT}"
-    if not algorithm.linear:
-        yield f"{statement.method} is not linear"
-    if algorithm.beyond:
-        yield f"{statement.method} {algorithm.beyond}"
-    if (
-        algorithm.projects
-        or U not in algorithm.blocks
-        or not {_recorded(algorithm)} & {*algorithm.server, *algorithm.client}
-    ):
-        yield f"the run of {statement.method} is not modelled"
-    if says_quadratic(statement):
-        yield "its title says that it is about quadratics"
-    known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())
-    if others := [a.value for a in statement.assumptions if a not in known]:
-        yield f"it assumes {'; '.join(others)}"
-    yield from _unbounded(statement)
-    yield from _without_values(statement)
-    yield from _in_two_parts(statement)
-    yield from _other_sides(statement)
-    yield from other_symbols(statement)
-
-
-def _unbounded(statement: Statement) -> Iterator[str]:
-    """What no function with bounded subgradients is, or is not known to be, in words."""
-    if Assumption.BOUNDED_SUBGRADIENTS not in statement.assumptions:
-        return
-    if Assumption.STRONG_CONVEXITY in statement.assumptions:
-        yield "no function is strongly convex and has bounded subgradients"
-    if not assumes_convexity(statement):
-        yield "bounded subgradients are followed of functions that are assumed to be convex"
-    facts, names = statement.vocabulary.facts, _measured_names(statement)
-    if far := sorted(name for name in names if facts.get(name) in {"distance2", "change:distance2"}):
-        yield f"a function with bounded subgradients may have many minimisers, and {', '.join(far)} is about one"
-
-
-def _without_values(statement: Statement) -> Iterator[str]:
-    """What an operator has not, or is not known to be, in words."""
-    kinds = _OPERATORS & {*statement.assumptions}
-    if not kinds:
-        return
-    if len(kinds) > 1 or {Assumption.SMOOTHNESS, Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY} & {
-        *statement.assumptions
-    }:
-        yield "it is about an operator and assumes more of it, which is not modelled together"
-    if Assumption.COCOERCIVE_OPERATOR not in kinds and _PROX not in _oracles(
-        METHODS[statement.algorithm or ""].algorithm
-    ):
-        yield "steps along an operator are followed where it is cocoercive; of others proximal steps"
-    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
-    if facts & {"gap", "change:gap", "descent", "F_0", "f"}:
-        yield "an operator has no values, of which it speaks"
-    if facts & {"distance2", "change:distance2"} and Assumption.STRONGLY_MONOTONE_OPERATOR not in kinds:
-        yield "an operator may have many zeros, and it speaks of the distance to one"
-
-
-def _in_two_parts(statement: Statement) -> Iterator[str]:
-    """What is not modelled of a method on two parts of f, or of a statement about such f, in words."""
-    algorithm = METHODS[statement.algorithm or ""].algorithm
-    composite = Assumption.CONVEX_PART in statement.assumptions
-    if composite != (algorithm.second_oracle is not None):
-        yield "a second, convex part of f goes with a method that takes proximal steps of it, and only with such a one"
-    if not composite:
-        return
-    if Assumption.SMOOTHNESS not in statement.assumptions or Assumption.NOISE in statement.assumptions:
-        yield "beside a convex part the other one is smooth, and its gradients are exact"
-    if not assumes_convexity(statement):
-        yield "beside a convex part the other one is convex"
-    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
-    if facts & {*algorithm.recorded, "descent", "inner_u", "b", "B_0"}:
-        yield "f has a second part, which need not be smooth, and it speaks of gradients"
-
-
-def _measured_names(statement: Statement) -> set[str]:
-    """The symbols in both sides of the first claim."""
-    claim = statement.claims[0]
-    sides = [written_out(expr, statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
-    return {symbol.name for side in sides for symbol in side.free_symbols}
-
-
-def _other_sides(statement: Statement) -> Iterator[str]:
-    """What of the first claim is not modelled, in words."""
-    vocabulary, claim = statement.vocabulary, statement.claims[0]
-    algorithm = METHODS[statement.algorithm or ""].algorithm
-    if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
-        yield "its first claim bounds neither single rounds nor a mean over them nor the best of them"
-    sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
-    running = sorted(
-        {symbol for side in sides for symbol in side.free_symbols if _runs(symbol.name, vocabulary)}, key=str
-    )
-    # Where each client has a point of its own there is no gap and no distance.
-    known = {*algorithm.recorded}
-    if _recorded(algorithm) in algorithm.server:
-        known |= {*_AT_POINT, *_CHANGES}
-    if unknown := [q.name for q in running if vocabulary.facts.get(q.name, "").removesuffix(PREVIOUS) not in known]:
-        yield f"no run records {', '.join(unknown)}"
-    if claim.metric.over is not Over.EVERY_ROUND_BUT_FIRST and any(q.name.endswith(PREVIOUS) for q in running):
-        yield "it compares a round with the one before, in the first round, too"
-    if claim.metric.over in _TOGETHER and counts_rounds(statement):
-        yield f"its bound on {_TOGETHER[claim.metric.over]} depends on the number of the round"
-    slopes = [sp.diff(side, symbol) for side in sides for symbol in running]
-    if any(symbol in slope.free_symbols for slope in slopes for symbol in running):
-        yield "a side is not linear in what is measured along the run"
-
-
-def other_symbols(statement: Statement) -> list[str]:
-    """What the vocabulary calls otherwise than the basic setting, in words."""
-    vocabulary = statement.vocabulary
-    found = [
-        f"{role} are {vocabulary.run[role]} there, not {name}"
-        for role, name in _RUN.items()
-        if vocabulary.run.get(role, name) != name
-    ]
-    found += [f"it has no {name}" for name in ("n", "K", "T", "L") if name not in vocabulary]
-    found += [
-        f"{name} is another quantity there"
-        for name in sorted({*_RESPECTED, *_NOISE})
-        if name in vocabulary and vocabulary.facts.get(name) != name
-    ]
-    steps = METHODS[statement.algorithm or ""].step_sizes
-    return found + [
-        f"{name} is measured in other units there"
-        for name in (*sorted(_RESPECTED), *steps)
-        if name in vocabulary and name in COMMON and degrees(vocabulary, name) != degrees(COMMON, name)
-    ]
-
-
-def _runs(name: str, vocabulary: Vocabulary) -> bool:
-    """Whether a symbol is measured along the run, and is not the number of the round."""
-    return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND
-
-
-def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
-    """The powers of the units of f and of x in which a symbol is measured."""
-    return vocabulary[name].f_degree, vocabulary[name].x_degree
-
-
 def with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
     """The values with a step size where no rule sets it, as `verify` takes it, and open ends that these approach."""
     approached: dict[str, float] = {}
@@ -965,7 +756,7 @@ def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
     facts = {
         vocabulary.facts.get(symbol.name) for side in sides for symbol in written_out(side, vocabulary).free_symbols
     }
-    if not facts & _CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
+    if not facts & CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
         raise InputError(
             f'm={m} breaks "m == n": {m} == {n} is false, and a run that samples clients is random. '
             f"Modelled is what one round changes, of clients sampled uniformly. Admissible m: {n}."
@@ -984,19 +775,19 @@ def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
 
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
-    assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
-    sizes = ("n", "K", "T", "L") if _smooth(statement) else ("n", "K", "T")
+    assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in NOISE]
+    sizes = ("n", "K", "T", "L") if assumed_smooth(statement) else ("n", "K", "T")
     for name in dict.fromkeys((*sizes, *statement.parameters, *assumed)):
         if name not in values and statement.vocabulary[name].role is not Role.MEASURED:
             meaning = statement.vocabulary[name].meaning
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
     for name in ("n", "K", "T"):
         whole(name, values[name], 1)
-    proximal = _PROX in _oracles(METHODS[statement.algorithm or ""].algorithm)
-    respected = _RESPECTED - _OF_GRADIENTS if proximal else _RESPECTED
+    proximal = PROX in oracles(METHODS[statement.algorithm or ""].algorithm)
+    respected = RESPECTED - _OF_GRADIENTS if proximal else RESPECTED
     constants = {name for name in (*statement.parameters, *assumed) if statement.vocabulary[name].role is Role.CONSTANT}
     if unknown := sorted(
-        name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in respected
+        name for name in constants - {*NOISE} if statement.vocabulary.facts.get(name) not in respected
     ):
         raise InputError(f"{statement.key} has no worst case here: no search respects {', '.join(unknown)}")
     if values.get("m", values["n"]) != values["n"]:

@@ -108,7 +108,7 @@ class _Point(NamedTuple):
 class CubeSearch:
     """A search of cubes for the least slack: what it spent, what it saw, and the best instance so far.
 
-    ``spent`` counts verdicts, ``seen`` points of scouts, ``requests`` points that verdicts were asked for.
+    ``spent`` counts verdicts, ``seen`` points of scouts, ``requests`` points that were given to verdicts.
     ``worth``, where not 0, is the slack of corners and random points above which nothing more is tried.
     """
 
@@ -318,7 +318,7 @@ class CubeSearch:
             self._tell(_SEEN, "scouting")
             self._reached(scouts)
             if min((each.slack for each in scouts.seen), default=1.0) < -_CLEAR:
-                # What fails by more than rounding is asked about at once.
+                # What fails by more than rounding gets a verdict at once.
                 self._judge(scouts, 1)
             if again or not self.start_reached:
                 self._narrow(scouts, total, seed)

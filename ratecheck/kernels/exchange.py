@@ -48,7 +48,7 @@ def transmit(compression, table_row, i, t, starts, counts, client, message, know
 
     ``client`` (slots, d, B) are its variables, counts[b] of them in block b, and ``message`` (1, slots, d, B) what it
     has to say, which becomes what is sent; ``known`` is filled with the client that knows it. ``words`` (4, B) is
-    scratch. The random words are those of `kept_coordinates`.
+    scratch.
     """
     rows, q, threshold, d = compression.rows, compression.q, compression.threshold, message.shape[2]
     none, fill, tag = np.int64(0), np.int64(SET), counter_tag(COMPRESSION, i)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import GAUSSIAN
-from ratecheck.kernels.linear import NO_ROWS, add_batch_losses, linear_batch, linear_gradient, linear_values
+from ratecheck.kernels.local.linear import NO_ROWS, add_batch_losses, linear_batch, linear_gradient, linear_values
+from ratecheck.kernels.local.proximal import logistic_prox
 from ratecheck.kernels.noise import add_law
-from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.kernels.random import BATCH, NOISE, counter_tag, philox
 from ratecheck.kernels.vectors import add_part, add_product, affine, batch_gradient, weigh
 

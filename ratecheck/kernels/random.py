@@ -89,18 +89,6 @@ def independent_clients(keys, first_round, thresholds, masks):
 
 
 @kernel
-def kept_coordinates(keys, t, client, threshold, kept):
-    """Fill kept (coordinates, replicates): what a client sends in round t, each with probability threshold / 2**32."""
-    coordinates, replicates = kept.shape
-    words = np.empty((4, replicates), dtype=np.uint64)
-    for j in range(coordinates):
-        if j % 4 == 0:
-            philox(j // 4, 0, t, counter_tag(COMPRESSION, client), keys, words, replicates)
-        for r in range(replicates):
-            kept[j, r] = np.float64(words[j % 4, r]) < threshold
-
-
-@kernel
 def toss(purpose, keys, t, threshold, heads):
     """Fill heads (replicates) with the coins of round t for that purpose, 1 with probability threshold/2**32."""
     replicates = len(heads)

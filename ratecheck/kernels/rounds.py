@@ -12,8 +12,8 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import ADD, SET
-from ratecheck.kernels.diagonal import diagonal_steps
 from ratecheck.kernels.exchange import mix, transmit
+from ratecheck.kernels.local.diagonal import diagonal_steps
 from ratecheck.kernels.oracle import add_noise, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point

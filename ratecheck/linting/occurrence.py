@@ -5,9 +5,9 @@ from __future__ import annotations
 import bounds
 from bounds import papers
 from bounds.incompatible import incompatible
+from bounds.sentences.words import PLAIN
 from bounds.statement import Assumption, Over, Statement, names_in
 from bounds.symbols import COMMON, Role, Vocabulary
-from bounds.words import PLAIN
 from ratecheck.linting.finding import Finding, Found, Level
 
 CHECK, TOGETHER = "symbols", "assumptions"

@@ -188,6 +188,11 @@ class Problem(ProblemData):
         """The oracle "gradient", or "prox" with parameter lambda_, as the kernels take it, or one to be called."""
 
     @property
+    def oracle_arrays(self) -> tuple[Array, ...] | None:
+        """All arrays on which the oracle depends, so that a kernel made of them may be kept; None where unknown."""
+        return None
+
+    @property
     def shares(self) -> Array:
         """The clients' weights p_i (n,) in the objective: 1/n each unless a problem has others."""
         return np.full(self.n, 1 / self.n)
@@ -359,7 +364,7 @@ class Problem(ProblemData):
 
         Raises `InputError` where the problem does not stay of its kind.
         """
-        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or functions with kinks")
+        raise InputError(f"a {self.kind} problem is not continued: needed are quadratics, or piecewise quadratics")
 
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""

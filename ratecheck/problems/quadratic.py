@@ -175,6 +175,11 @@ class Quadratic(SingleLevel):
         names = [*notation.names(blocks[0], self.d_u), *notation.names(blocks[1], self.d_v)]
         return names, [quadratic(H, g, names, notation) for H, g in zip(self.H, self.g, strict=True)]
 
+    @property
+    def oracle_arrays(self) -> tuple[Array, ...] | None:
+        """H and g; None in a subclass, which may depend on more."""
+        return (self.H, self.g) if type(self) is Quadratic else None
+
     def operator(self) -> tuple[Array, Array]:
         """H (n, d, d) and g (n, d): the gradient of f_i is H_i w - g_i."""
         return self.H, self.g

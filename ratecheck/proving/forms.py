@@ -137,7 +137,7 @@ class VectorFamily:
 
     @property
     def constant(self) -> bool:
-        """Whether it is 0."""
+        """True of the vector 0."""
         return not (self.mean or self.own or self.sampled or self.joined or (self.other and not self.other.constant))
 
     @property

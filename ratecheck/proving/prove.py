@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from bounds import words
+from bounds.sentences import words
 from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS

@@ -11,11 +11,12 @@ import bounds
 from bounds.statement import Assumption, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import of_operators, takes_partial_gradients
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import MinMax, Problem
-from ratecheck.problems.build import build, features, own_clients, parameters
+from ratecheck.problems import Problem
+from ratecheck.problems.build import KINDS, build, features, own_clients, parameters
 from ratecheck.settings.applicability import method_parameters, steps_of_method
 from ratecheck.settings.feasible_defaults import inside
 
@@ -71,13 +72,14 @@ def kind_of(statement: Statement) -> str:
     """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
     names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
     method = METHODS.get(next((name for name in names if name is not None), ""))
-    kind = "quadratic" if method is None else method.algorithm.default_problem
-    if kind == "quadratic" and Assumption.BOUNDED_GRADIENTS in statement.assumptions:
+    usual = Algorithm.default_problem
+    kind = usual if method is None else method.algorithm.default_problem
+    if kind == usual and Assumption.BOUNDED_GRADIENTS in statement.assumptions:
         # Gradients of quadratics grow without limit.
         return "logistic"
     # What follows operators follows gradients as well, and what does not say so is no statement about operators.
-    functions = kind == MinMax.kind and not (of_operators(statement) or takes_partial_gradients(statement))
-    return "quadratic" if functions else kind
+    operators = kind in KINDS and not KINDS[kind].potential
+    return usual if operators and not (of_operators(statement) or takes_partial_gradients(statement)) else kind
 
 
 def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:

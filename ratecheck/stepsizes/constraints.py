@@ -218,7 +218,7 @@ class Inequality:
     def _cut_alone(
         self, name: str, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
     ) -> Interval:
-        """The other side is the end of ``name`` itself."""
+        """``current`` cut at the side of the condition that bounds ``name`` by itself."""
         end = self._side(self.large if self.bounded_above else self.small, values)
         if self.bounded_above:
             return current.cut(0.0, end, because, strict=strict) if end > 0.0 else emptied(current, because)

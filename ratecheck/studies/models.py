@@ -17,7 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup, is_random
 from ratecheck.errors import InputError
-from ratecheck.kernels.proximal import logistic_prox
+from ratecheck.kernels.local.proximal import logistic_prox
 from ratecheck.problems import Problem
 from ratecheck.studies.study import MEASURES
 

@@ -77,7 +77,7 @@ def _with_constants(verdict: Verdict, held: Mapping[str, Constant], measures: Ma
     supposes = verdict.supposes
     if verdict.outcome is Outcome.VIOLATED and any(measure.partial for measure in along.values()):
         listed = " and ".join(f"{s}={held[s].value:.4g}" for s, measure in along.items() if measure.partial)
-        supposes = (*supposes, f"{listed} is asked for at the server's models of this run only")
+        supposes = (*supposes, f"{listed} is needed at the server's models of this run only")
     if verdict.outcome is Outcome.VIOLATED and verdict.replicates:
         # What replicates show is not all that a run may draw.
         others = [s for s, measure in along.items() if not measure.partial]

@@ -36,7 +36,7 @@ from ratecheck.verification.engine_runs import Reporting, by_symbol, measured, s
 from ratecheck.verification.entries import entries
 from ratecheck.verification.monte_carlo import Replicates, judge
 from ratecheck.verification.vacuity import vacuity
-from ratecheck.verification.verdict import Verdict, at_least
+from ratecheck.verification.verdict import NO_ENGINE, Verdict, at_least
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Judged:
 def no_verdict(setting: Setting, trace: Participation, reporting: Reporting, reasons: tuple[str, ...]) -> Verdict:
     """NOT_APPLICABLE for these reasons, with the numbers that were given."""
     return Verdict(
-        setting.statement, Outcome.NOT_APPLICABLE, reporting.name, "none", setting.values_on(trace), reasons=reasons,
+        setting.statement, Outcome.NOT_APPLICABLE, reporting.name, NO_ENGINE, setting.values_on(trace), reasons=reasons,
         ranges=setting.ranges,
     )  # fmt: skip
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ratecheck.problems.constants import Constant
     from ratecheck.verification.negative_bounds import NegativeBound
 
+# The engine of a verdict for which nothing was run.
+NO_ENGINE = "none"
+
 
 def lost(value: float, error: float) -> bool:
     """Whether a number is nothing but rounding."""
@@ -121,6 +124,11 @@ class Verdict:
     def __repr__(self) -> str:
         slack = "" if self.slack is None else f", slack {self.slack:.4g}"
         return f"<Verdict {self.statement.key}: {self.outcome.value}{slack}>"
+
+    @property
+    def unrun(self) -> bool:
+        """True where no engine has run."""
+        return self.engine == NO_ENGINE
 
     @property
     def slack(self) -> float | None:

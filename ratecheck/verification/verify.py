@@ -33,7 +33,7 @@ from ratecheck.verification.entries import Observe
 from ratecheck.verification.interval_recheck import rechecked
 from ratecheck.verification.judgement import Request, compare, no_verdict, points
 from ratecheck.verification.negative_bounds import impossible
-from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verdict import NO_ENGINE, Verdict
 
 # Clients whose numbers of local steps a verdict lists.
 _LISTED = 20
@@ -68,10 +68,10 @@ def verify(
     given, unequal = steps_of_all(statement, given, problem.n)
     if unequal:
         values, _ = statement.complete(given)
-        return Verdict(statement, Outcome.NOT_APPLICABLE, label, "none", values, reasons=(unequal,))
+        return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=(unequal,))
     if reasons := foreign(statement):
         values, _ = statement.complete(given)
-        return Verdict(statement, Outcome.NOT_APPLICABLE, label, "none", values, reasons=reasons)
+        return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=reasons)
     starts = {variable: floats(variable, value) for variable, value in (start or {}).items()}
     setup.starting_point(problem, {"x0": None, "y0": None, "v0": None, **starts})
     # What leaves the range of floats is judged by its values; NumPy's warnings would add nothing.

@@ -231,7 +231,7 @@ def _about_the_same(one: Condition, two: Condition) -> bool:
 
 
 def _parts(old: Statement, new: Statement, points: SamplePoints) -> tuple[PartChange, ...]:
-    """The other changes."""
+    """Changes of algorithm, step rules, settings, step products, assumptions, sources and symbols."""
     found: list[PartChange] = []
     if old.algorithm != new.algorithm:
         found.append(PartChange(part="algorithm", old=old.method or "none", new=new.method or "none"))

@@ -7,7 +7,7 @@ import twins_flame
 from scipy.optimize import minimize
 
 import ratecheck as rc
-from ratecheck.kernels.proximal import logistic_prox
+from ratecheck.kernels.local.proximal import logistic_prox
 from ratecheck.participation import Trace
 from ratecheck.problems import Logistic, Moreau, Quadratic
 

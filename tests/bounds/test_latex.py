@@ -2,8 +2,8 @@
 
 import pytest
 
-from bounds import latex
 from bounds.errors import InputError
+from bounds.sentences import latex
 
 
 @pytest.mark.parametrize(

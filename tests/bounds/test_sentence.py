@@ -5,9 +5,9 @@ import re
 import pytest
 
 import ratecheck as rc
-from bounds import words
 from bounds.errors import InputError
-from bounds.sentence import claimed
+from bounds.sentences import words
+from bounds.sentences.sentence import claimed
 from bounds.statement import Assumption, Over
 from bounds.theorem import symbol, theorem
 from ratecheck.algorithms import METHODS

@@ -171,7 +171,7 @@ def test_scaffold_takes_gradients_of_all_clients_first():
     [
         ("pfl/lemma-3.5", PFL, 0.1, "does not depend on the number of rounds"),
         ("simfbo/stepsizes", {}, 0.1, "bounds no quantity of a run"),
-        ("pfl/corollary-3.8", {**PFL, "T": 10}, 0.1, "T=10: the number of rounds is what is asked for"),
+        ("pfl/corollary-3.8", {**PFL, "T": 10}, 0.1, "T=10: the number of rounds is the unknown"),
         ("pfl/corollary-3.8", PFL, 0.0, 'eps=0 breaks "0 < eps < inf"'),
         ("pfl/corollary-3.8", {k: v for k, v in PFL.items() if k != "b"}, 0.1, "needs a value for b"),
     ],

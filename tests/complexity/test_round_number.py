@@ -82,7 +82,7 @@ def test_a_step_size_of_t_rounds():
 @pytest.mark.parametrize(
     ("key", "given", "message"),
     [
-        ("classics/gradient-descent-values", {**SIZES, "t": 3.0}, "t=3: the number of rounds is what is asked for"),
+        ("classics/gradient-descent-values", {**SIZES, "t": 3.0}, "t=3: the number of rounds is the unknown"),
         (
             "classics/gradient-descent-potential-values",
             SIZES,

@@ -78,7 +78,7 @@ def test_bad_input_is_one_line(tmp_path):
     drawn = Instance(FOUND.statement, Quadratic(np.ones((2, 1, 1)), np.ones((2, 1)), 1), Uniform(2, 1), {"T": 5.0})
     with pytest.raises(InputError, match="clients that are drawn is not continued"):
         card(TIGHT["gap"], found=[drawn])
-    with pytest.raises(InputError, match="needed are quadratics, or functions with kinks"):
+    with pytest.raises(InputError, match="needed are quadratics, or piecewise quadratics"):
         card(TIGHT["gap"], found=[Instance(FOUND.statement, rc.problems.Logistic.synthetic(), None, {})])
     with pytest.raises(InputError, match="known only up to a constant: no instance"):
         rc.rates("baselines/fedavg-yu", instances=[FOUND])

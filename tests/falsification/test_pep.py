@@ -772,7 +772,7 @@ def test_a_minimum_is_asked_for_of_convex_functions_only():
     """As the search does; what such a statement says of other functions is not asked, and the answer says so."""
     found = enclosed(own("nearer", "0", SMOOTH), T=1)
     assert found.case.narrowed
-    assert any("asked of convex functions" in note for note in found.notes)
+    assert any("computed over convex functions" in note for note in found.notes)
     assert not found.violated
     assert not enclosed(own("nearer", "0", CONVEX), T=1).case.narrowed
     with pytest.raises(InputError, match="title says that it is about quadratics"):

@@ -260,7 +260,7 @@ def test_without_smoothness_functions_are_convex_and_the_answer_says_so():
     """Nothing else bounds their curvature."""
     found = enclosed(point("grad_F2", "2*lambda_*F_0/T", "mean_of_rounds", CONVEX[1:]), T=2, lambda_=0.5, F_0=1.0)
     assert found.case.narrowed == "it assumes no smoothness"
-    assert any("asked of convex functions, since it assumes no smoothness" in note for note in found.notes)
+    assert any("computed over convex functions, since it assumes no smoothness" in note for note in found.notes)
 
 
 def test_what_proximal_steps_say_nothing_of_is_refused():

@@ -244,7 +244,7 @@ def test_a_violation_with_unequal_curvatures_is_a_counterexample_where_the_run_i
     noisy = verify(wrong["textbook/local-sgd-drift"], apart(), {**run, "sigma_u": 1e-6}, EXACT)
     assert noisy.outcome is Outcome.VIOLATED
     assert noisy.constants["b"].certificate is Certificate.TRAJECTORY
-    assert outcome_text(noisy).endswith("is asked for at the server's models of this run only")
+    assert outcome_text(noisy).endswith("is needed at the server's models of this run only")
     # A true statement is not accused on either.
     for key in ("textbook/local-gd-apart", "textbook/local-sgd"):
         true = next(pair.true for pair in PAIRS if pair.true.key == key)

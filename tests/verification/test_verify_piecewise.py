@@ -83,7 +83,7 @@ def test_what_is_not_known_is_said():
         right="gamma_u**2*K**3*B", settings={"m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook", key="own/work",
     )  # fmt: skip
     found = verify(drift, slowest(1), {"T": 3, "K": 2, "gamma_u": 0.5})
-    assert found.reasons == ("E is not measured on functions with kinks: take a quadratic problem",)
+    assert found.reasons == ("E is not measured on piecewise quadratics: take a quadratic problem",)
     huber = Piecewise([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.5]])
     noisy = theorem(
         title="Noisy", algorithm="fedavg", assumptions=[*CONVEX, "noise"], left="gap", over="every_round",

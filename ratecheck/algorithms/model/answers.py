@@ -21,12 +21,12 @@ class Kind(Enum):
 
     @property
     def is_gradient(self) -> bool:
-        """Whether it is a vector, which is affine in x where f_i is quadratic."""
+        """A vector, affine in x where f_i is quadratic; the other kinds are numbers."""
         return self in (Kind.GRADIENT, Kind.FULL_GRADIENT)
 
     @property
     def sampled(self) -> bool:
-        """Whether it depends on the sample."""
+        """An answer on the sample of a local step, and not on all data."""
         return self in (Kind.GRADIENT, Kind.VALUE)
 
     @property

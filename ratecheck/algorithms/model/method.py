@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bounds.words import spoken
+from bounds.sentences.words import spoken
 from ratecheck.algorithms.model import asking
 from ratecheck.algorithms.model.algorithm import Algorithm, U, V, check_answers
 from ratecheck.aliases import Array

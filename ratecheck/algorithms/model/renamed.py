@@ -6,7 +6,7 @@ import copy
 from dataclasses import replace
 from typing import Any
 
-from bounds import words
+from bounds.sentences import words
 from ratecheck.algorithms.model.algorithm import Algorithm, Parameters
 from ratecheck.algorithms.model.method import Method
 from ratecheck.algorithms.model.wrapping import Wrapping

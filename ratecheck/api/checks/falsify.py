@@ -40,6 +40,7 @@ from ratecheck.settings.applicability import check_expectations
 from ratecheck.verification.instance import Instance
 from ratecheck.views.checks.counterexample import WrittenCounterexample
 from ratecheck.views.checks.falsify import (
+    again,
     counterexample,
     falsified_fields,
     falsified_table,
@@ -155,6 +156,16 @@ class WorstCaseResult(Result):
     def undecided(self) -> bool:
         """Whether the two values leave open of a statement which side is larger."""
         return any(case.undecided for case in self.cases)
+
+    def pepit(self) -> str:
+        """The text of a program for PEPit that asks for the worst left side anew; `InputError` for several statements.
+
+        It prints the largest left side that PEPit finds, and the right side.
+        """
+        if len(self.cases) != 1:
+            raise InputError(f"a PEPit program is about one statement, not about {len(self.cases)}")
+        (found,) = self.cases
+        return found.script(again(found))
 
     def __str__(self) -> str:
         return "\n\n".join(map(worst_case_text, self.cases))

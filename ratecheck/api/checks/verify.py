@@ -23,7 +23,7 @@ from ratecheck.verification import instance as instances
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.shifted_index import with_shift
-from ratecheck.verification.verdict import Comparison, Verdict
+from ratecheck.verification.verdict import NO_ENGINE, Comparison, Verdict
 from ratecheck.verification.verify import verify as verdict_on
 from ratecheck.views.checks.verdict import outcome_text, proof_text, verdict_fields, verdict_table, verdict_text
 from ratecheck.views.numbers import number
@@ -189,7 +189,7 @@ def verify(
             if len(chosen) == 1:
                 raise
             name = "-" if problem is None else problem if isinstance(problem, str) else type(problem).__name__
-            verdicts.append(Verdict(statement, Outcome.NOT_APPLICABLE, name, "none", {}, reasons=(str(error),)))
+            verdicts.append(Verdict(statement, Outcome.NOT_APPLICABLE, name, NO_ENGINE, {}, reasons=(str(error),)))
         if each is not None:
             each(VerifyResult(tuple(verdicts[-1:])))
     remarks = unused(chosen[0], unused_by_run(chosen[0], given)) if len(chosen) == 1 else ()

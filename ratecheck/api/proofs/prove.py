@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds import words
+from bounds.sentences import words
 from bounds.statement import Statement
 from ratecheck.api.given import Parameter, Parameters, StatementLike, one
 from ratecheck.api.given import parameters as numbers
@@ -72,7 +72,7 @@ class ProveResult(DrawnResult):
 
     @property
     def proved(self) -> bool:
-        """Whether the right side is proved, or 1 + 1e-9 of it where no proof has room, and nothing refutes it."""
+        """True where the right side is proved, or 1 + 1e-9 of it where proofs have no slack, and nothing refutes it."""
         return self.verdict.startswith("PROVED")
 
     @property

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import bounds
-from bounds import hooks, latex
+from bounds import hooks
+from bounds.sentences import latex
 from bounds.theorem import theorem
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError, did_you_mean

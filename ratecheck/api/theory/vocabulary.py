@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bounds import words
+from bounds.sentences import words
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.api.result import Result

@@ -179,7 +179,7 @@ def find(state: Any, depth: int = _DEPTH) -> dict[str, Any] | None:
 
 
 def _void(signs: Any, name: str, poly: Any, strict: bool) -> dict[str, Any] | None:
-    """That a hypothesis cannot hold, where its terms show it."""
+    """A proof that a hypothesis cannot hold, where the signs of its terms show it; else None."""
     against = {m: -c for m, c in poly.items()}
     if poly and recheck.sign(against, signs) > (not strict):
         terms = [{"factor": [each]} for each in _data(against)]

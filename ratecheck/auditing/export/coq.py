@@ -174,7 +174,7 @@ class _Lemma(CoqTerms):
                 yield wholes[x], f"whole {name}"
 
     def _defined(self) -> Iterator[tuple[str, str]]:
-        """That every quotient and root has a value, where this is not seen."""
+        """Claims that every divisor is not 0 and every root has a value, where signs do not show it."""
         seen = set()
         for node in self.nodes:
             under = _under_root(node)
@@ -316,7 +316,7 @@ class _Lemma(CoqTerms):
         return "seen"
 
     def _nonzero(self, node: Any, done: set[Any]) -> Iterator[str]:
-        """That what the checker divides by is not 0, and positive where it cannot be negative."""
+        """Claims that the checker's divisors are not 0, and positive where they cannot be negative."""
         for divisor in _divided(node):
             poly, below = self.claim.quotient(divisor)
             for q in self._factors(divisor):
@@ -593,13 +593,13 @@ class _Value:
         return f"({' * '.join(['1', *_times(self.above, -low), *_times(self.below, high)])})"
 
     def positive(self, poly: Any, x: str) -> str:
-        """That the factor is positive: ``below`` is, and ``above`` where it counts, for x is then."""
+        """Proof that the factor is positive: ``below`` is, and ``above`` where it counts, for x is then."""
         if _powers(poly, x)[0] == 0:
             return "seen"
         return f"assert (Y : 0 < {self.above}) by (rewrite <- {self.known}; seen); seen"
 
     def put(self, poly: Any, x: str, scope: _ProofScope) -> str:
-        """That the new polynomial is the old one times the factor: with any N and D first, then with what they are."""
+        """Proof that the new polynomial is the old one times the factor: for any N and D, then for their values."""
         low, high = _powers(poly, x)
         terms = []
         for monomial, c in poly.items():

@@ -63,7 +63,7 @@ class _Comparing:
         self._compared, self._errors, self._false = 0, list[str](), ""
 
     def raised(self, error: BaseException) -> None:
-        """The other code failed on an instance."""
+        """Note an instance on which the changed code failed."""
         self._errors.append(f"{type(error).__name__}: {' '.join(str(error).split())}"[:100])
 
     @property

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from bounds.statement import Statement
+from ratecheck import files
 from ratecheck.api.checks.falsify import FalsifyResult, check_out, falsify
 from ratecheck.api.given import select
 from ratecheck.commands import instances
@@ -43,10 +46,22 @@ from ratecheck.views.numbers import number
     is_flag=True,
     help="The worst run over all smooth functions at the given NAME=VALUE, instead of a search.",
 )
+@click.option(
+    "--script",
+    type=click.Path(path_type=Path),
+    metavar="FILE.py",
+    help="With --pep: write the PEPit program of the same question.",
+)
 @click.option("--no-shrink", is_flag=True, help="Leave a counterexample as it was found.")
 @json_option
 def command(
-    words: tuple[str, ...], path: Path | None, pep: bool, no_shrink: bool, as_json: bool, **options: Any
+    words: tuple[str, ...],
+    path: Path | None,
+    pep: bool,
+    script: Path | None,
+    no_shrink: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
@@ -63,17 +78,21 @@ def command(
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
     an exactly checked instance and the value of a semidefinite program, round by round where the claim is about every
     round. Noise (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
+    --script writes the same question as a program for PEPit, which runs as it stands where PEPit is installed.
     """
     keys, assignments = divide_words(words)
     statements, options["parameters"] = select(keys), parse_values(assignments)
     several = len(statements) > 1
     check_out(path, statements)
+    _check_script(script, statements, pep=pep)
     if pep:
         cases = falsify(*statements, seed=options["seed"], pep=True, parameters=options["parameters"])
         if not cases.cases:
             print_remarks(cases)
             return OPEN
         print_result(cases, as_json=as_json)
+        if script is not None:
+            files.save(script, cases.pepit())
         return FINDING if cases.violated else OPEN if cases.undecided else DONE
     own = instances.own(keys)
 
@@ -101,3 +120,14 @@ def command(
     if found.stop is not None:
         raise found.stop
     return max(codes)
+
+
+def _check_script(path: Path | None, statements: Sequence[Statement], *, pep: bool) -> None:
+    """Raise `InputError` unless the PEPit program of one worst case can be written there."""
+    if path is None:
+        return
+    if not pep:
+        raise InputError(f"--script {path} is the program of a worst case: give --pep as well")
+    if len(statements) > 1:
+        raise InputError(f"--script {path} is for one statement, not for {len(statements)}")
+    files.check_target(path)

@@ -144,7 +144,7 @@ class Calls:
         return self._in_round(t, p)
 
     def _in_round(self, t: int, p: dict[str, float]) -> dict[str, float]:
-        """These parameters, with the coefficients of the round where they vary."""
+        """Parameters of round t: ``p``, with the coefficients of the round where they vary."""
         algorithm = self._setup.algorithm
         if algorithm.varying:
             p.update(algorithm.coefficients(t, self._setup.T, p))

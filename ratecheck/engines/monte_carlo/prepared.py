@@ -1,8 +1,8 @@
 """Kernels of runs that were set up before: on a problem that was seen, only what differs is made again.
 
-What is kept belongs to a quadratic problem and goes with it. It depends on the method, its parameters, the start, the
-noise and what is recorded, and not on rounds, replicates, seeds or who takes part. Methods of a user's own are read
-again for every run: nobody knows what else their functions look at.
+What is kept belongs to a problem whose oracle is fixed by arrays, and goes with it. It depends on the method, its
+parameters, the start, the noise and what is recorded, and not on rounds, replicates, seeds or who takes part. Methods
+of a user's own are read again for every run: nobody knows what else their functions look at.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import numpy as np
 from ratecheck.algorithms.model.asking import is_own
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.problems import Problem
+
+Arrays = tuple[Array, ...]
 
 # Kernels kept per problem: bounds the memory of a sweep over step sizes.
 _KEPT = 4
@@ -37,13 +39,13 @@ K = TypeVar("K", bound=Kernel)
 class _OfProblem:
     """The kernels of one problem, by what else they depend on, and its numbers when they were made."""
 
-    def __init__(self, problem: Quadratic) -> None:
-        self.numbers = problem.H.copy(), problem.g.copy()
+    def __init__(self, arrays: Arrays) -> None:
+        self.numbers = [each.copy() for each in arrays]
         self.kernels: OrderedDict[tuple[object, ...], Kernel] = OrderedDict()
 
-    def current(self, problem: Quadratic) -> bool:
-        """Whether nobody has written into the problem's arrays since."""
-        return all(np.array_equal(*pair) for pair in zip(self.numbers, (problem.H, problem.g), strict=True))
+    def current(self, arrays: Arrays) -> bool:
+        """True where nobody has written into the problem's arrays since."""
+        return all(np.array_equal(*pair) for pair in zip(self.numbers, arrays, strict=True))
 
 
 _lock = threading.Lock()
@@ -53,19 +55,20 @@ _known: WeakKeyDictionary[Problem, _OfProblem] = WeakKeyDictionary()
 def prepared(kind: Callable[[Setup], K], setup: Setup, *others: object) -> K:
     """``kind(setup)``, or a copy of it where it was made before; ``others`` is what else it depends on."""
     problem, algorithm = setup.problem, setup.algorithm
-    if type(problem) is not Quadratic or is_own(type(getattr(algorithm, "inner", algorithm))):
+    arrays = problem.oracle_arrays
+    if arrays is None or is_own(type(getattr(algorithm, "inner", algorithm))):
         return kind(setup)
     key = kind, setup.method.name, algorithm, setup.trace.selected, *others, *_numbers(setup)
     with _lock:
         of_problem = _known.get(problem)
         found: Any = None
-        if of_problem is not None and of_problem.current(problem):
+        if of_problem is not None and of_problem.current(arrays):
             found = of_problem.kernels.get(key)
             if found is not None:
                 of_problem.kernels.move_to_end(key)
                 return found.serving(setup)
         else:
-            of_problem = _known[problem] = _OfProblem(problem)
+            of_problem = _known[problem] = _OfProblem(arrays)
     made = kind(setup)
     with _lock:
         of_problem.kernels[key] = made.serving(None)

@@ -14,8 +14,8 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.constants import GAUSSIAN
-from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.exchange import Compression, Mixing
+from ratecheck.kernels.local.diagonal import Diagonal
 from ratecheck.kernels.oracle import AFFINE, Oracle
 
 Integers = NDArray[np.int64]

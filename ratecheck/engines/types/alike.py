@@ -15,7 +15,7 @@ that it stands for, keeps its digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -153,12 +153,14 @@ class SlopedMoments(Moments):
                 rows[np.arange(first, last), self.server + i * self.client + at] = 1.0
         return rows
 
+    @cached_property
+    def _slopes(self) -> Mapping[str, str]:
+        return Sloped(self.original.algorithm).slopes
+
     def _slope(self, block: int) -> NDArray[np.intp] | None:
         """Positions of the slope of a block in a client's state, its last variable there."""
         layout = self.rounds_of.client
-        algorithm = self.setup.algorithm
-        assert isinstance(algorithm, Sloped)
-        if algorithm.blocks[block] not in algorithm.slopes:
+        if self.setup.algorithm.blocks[block] not in self._slopes:
             return None
         return layout.variable(block, layout.counts.by_block[block] - 1)
 

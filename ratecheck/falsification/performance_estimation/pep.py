@@ -48,7 +48,7 @@ import importlib.util
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -262,7 +262,9 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
         # The first value is 0, since constants added to the f_i change nothing. It is f(u^0), or no more.
         lowest = Lowest(unknowns.number(scaled.gap or 1.0))
     conditions = unknowns.program.conditions
-    conditions += _conditions(scaled, run, functions, lowest)
+    conditions += limited(scaled, run, lowest)
+    conditions += above_infimum(scaled, run, functions[0].answers, lowest)
+    conditions += bounded(scaled, functions)
     for function in functions:
         conditions += [unknown.square - 1.0 for unknown in function.noises]
     for function in functions:
@@ -270,28 +272,14 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
     return Formulation(unknowns, run, functions, lowest, tuple(calls), tuple(drawn))
 
 
-def _conditions(
-    scaled: DeterministicCase, run: Run, functions: tuple[FunctionAnswers, ...], lowest: Lowest
-) -> Iterator[GramNumber]:
-    """What is assumed beside smoothness and curvature: numbers that are at most 0."""
+def limited(scaled: DeterministicCase, run: Run, lowest: Lowest) -> Iterator[GramNumber]:
+    """What is assumed of the start and of how the clients differ: numbers that are at most 0."""
     if lowest.point is not None and scaled.radius2 is not None:
         yield lowest.point.square - scaled.radius2
     if scaled.heterogeneity:
         yield lowest.heterogeneity(inner) - scaled.heterogeneity
     if scaled.gap is not None:
         yield scaled.combined(run[0][0].values) - lowest.value - scaled.gap
-    if scaled.operator or scaled.composite:
-        answers = []
-    elif scaled.n == 1:
-        answers = [(slope.square, height) for _, slope, height in functions[0].answers]
-    else:
-        # Where each client is at a point of its own, nothing is known of the mean but at the start.
-        every = [(t, at) for t, outcomes in enumerate(run) for at in outcomes]
-        shared = [at for t, at in every if at.values and (t == 0 or at.point is not None)]
-        answers = [(at.square(inner), mean(at.values)) for at in shared]
-    for square, height in answers:
-        yield square / (2 * scaled.smoothness) - (height - lowest.value)
-    yield from _bounded(scaled, functions)
     if "B_0" in scaled.values:
         yield run[0][0].squares(inner) - scaled.values["B_0"]
     if scaled.dissimilar:
@@ -299,7 +287,22 @@ def _conditions(
             yield at.dissimilarity(inner) - scaled.values["b"] ** 2
 
 
-def _bounded(scaled: DeterministicCase, functions: tuple[FunctionAnswers, ...]) -> Iterator[GramNumber]:
+def above_infimum(scaled: DeterministicCase, run: Run, first: Sequence[Answer], lowest: Lowest) -> Iterator[GramNumber]:
+    """The inequality ||grad f||^2/(2L) - (f - inf f) <= 0 wherever f is known; ``first`` are f_0's answers."""
+    if scaled.operator or scaled.composite:
+        return
+    if scaled.n == 1:
+        answers = [(slope.square, height) for _, slope, height in first]
+    else:
+        # Where each client is at a point of its own, nothing is known of the mean but at the start.
+        every = [(t, at) for t, outcomes in enumerate(run) for at in outcomes]
+        shared = [at for t, at in every if at.values and (t == 0 or at.point is not None)]
+        answers = [(at.square(inner), mean(at.values)) for at in shared]
+    for square, height in answers:
+        yield square / (2 * scaled.smoothness) - (height - lowest.value)
+
+
+def bounded(scaled: DeterministicCase, functions: Sequence[Answered]) -> Iterator[GramNumber]:
     """||g|| <= M for every answer, where subgradients are bounded."""
     if math.isfinite(scaled.steepest):
         for function in functions:
@@ -360,6 +363,12 @@ def _largest_start(scaled: DeterministicCase) -> float:
 Answer = tuple[GramVector, GramVector, GramNumber]
 
 
+class Answered(Protocol):
+    """What has given answers."""
+
+    answers: list[Answer]
+
+
 class FunctionAnswers:
     """What an L-smooth function of curvature at least mu answers, in unknowns and conditions of order 1 everywhere.
 
@@ -388,7 +397,7 @@ class FunctionAnswers:
     def answer(self, x: GramVector, gradient: GramVector | None = None) -> Answer:
         """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
         nearest = self._nearest(x)
-        if nearest is not None and _same(x, nearest[0]):
+        if nearest is not None and same_point(x, nearest[0]):
             return nearest
         if nearest is None:
             return self._added(x, self.unknowns.vector(self.sizes.start) if gradient is None else gradient)
@@ -414,7 +423,7 @@ class FunctionAnswers:
     def prox(self, x: GramVector, weight: float) -> Answer:
         """The triple at the minimiser of f + weight/2 ||. - x||^2, a new one where none is known."""
         for known, answer in self.proximal:
-            if _same(x, known):
+            if same_point(x, known):
                 return answer
         nearest = self._nearest(x)
         if nearest is None:
@@ -483,7 +492,7 @@ def _distance(x: GramVector, y: GramVector) -> float:
     return (x - y).length
 
 
-def _same(x: GramVector, y: GramVector) -> bool:
+def same_point(x: GramVector, y: GramVector) -> bool:
     """Whether two points differ by the rounding of coefficients only."""
     return _distance(x, y) <= _ROUNDING * max(x.length, y.length)
 

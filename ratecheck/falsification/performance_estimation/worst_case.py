@@ -18,6 +18,7 @@ from ratecheck.falsification.performance_estimation.interpolation import (
     worst_instance,
 )
 from ratecheck.falsification.performance_estimation.pep import PepBound, UndecidedCaseError, solved
+from ratecheck.falsification.performance_estimation.script import pepit_script
 from ratecheck.falsification.realised import NoInstanceError, realised
 
 # Step sizes at their caps are so up to the rounding of floats.
@@ -137,6 +138,10 @@ class WorstCase:
         """Whether the right side lies between the two values, and below the upper one by more than the solver errs."""
         return not self.violated and not all(each.holds or each.close for each in self.enclosures)
 
+    def script(self, command: str) -> str:
+        """A program for PEPit that asks for the same left side, the worst; ``command`` repeats the question here."""
+        return pepit_script(self.case, self.worst.comparison, command)
+
     @property
     def outcome(self) -> str:
         """What the two values say at these numbers, in words."""
@@ -189,13 +194,13 @@ class WorstCase:
 def _restrictions(case: DeterministicCase) -> Iterator[str]:
     """The functions, starts and clients to which the program is restricted, where the statement does not say so."""
     if case.narrowed:
-        yield f"asked of convex functions, since {case.narrowed}; convexity is not among its assumptions"
+        yield f"computed over convex functions, since {case.narrowed}; convexity is not among its assumptions"
     if case.composite:
-        yield "asked of a smooth function, of which gradients are taken, plus a convex one, of which proximal steps are"
+        yield "computed over a smooth function, with gradients, plus a convex one, with proximal steps"
     if case.operator:
-        yield "asked of operators, which need not be gradients"
+        yield "computed over operators, which need not be gradients"
     if case.each_strongly_convex:
-        yield "asked of clients that are each strongly convex; what is assumed is that their mean is"
+        yield "computed over clients that are each strongly convex; what is assumed is that their mean is"
     if math.isinf(case.smoothness) and not case.operator:
         bounded = ", and have bounded subgradients" if math.isfinite(case.steepest) else ""
         yield f"functions need not be smooth{bounded}: smoothness is not among its assumptions"
@@ -204,8 +209,8 @@ def _restrictions(case: DeterministicCase) -> Iterator[str]:
         yield f"in expectation over {ways} choices of the clients of the first round"
     if case.noise:
         yield (
-            "asked of stochastic gradients with two equally likely values, at every point the gradient plus and minus "
-            "one vector, drawn independently; the upper value says nothing of other noise"
+            "computed over stochastic gradients with two equally likely values, at every point the gradient plus and "
+            "minus one vector, drawn independently; the upper value says nothing of other noise"
         )
     if case.normalised:
         alike = "other starts may be worse" if case.noise else "both sides grow alike with it"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import degrees
+from ratecheck.falsification.modelled import degrees
 from ratecheck.falsification.performance_estimation.worst_case import WorstCase, worst_case
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.settings.applicability import counts

@@ -80,7 +80,7 @@ class _Loss:
         return float(self.weights @ self.model.loss.values(z, y)), np.asarray(self.B.T @ slopes).ravel()
 
     def curved(self, x: Array, t: Array) -> Array:
-        """Its Hessian at x times t."""
+        """The Hessian of the loss at x (d,) times t (d,)."""
         z, along = self.B @ x.reshape(-1, self.outputs), self.B @ t.reshape(-1, self.outputs)
         return np.asarray(
             self.B.T @ (self.weights[:, None] * self.model.loss.curved(z, self.model.targets, along))

@@ -21,8 +21,6 @@ class Loss(ABC):
     code: ClassVar[int]
     # The largest eigenvalue of the Hessian in z.
     curvature: ClassVar[float]
-    # Whether targets are classes rather than numbers.
-    classifies: ClassVar[bool] = True
 
     @abstractmethod
     def values(self, z: Array, y: Array) -> Array:
@@ -30,11 +28,11 @@ class Loss(ABC):
 
     @abstractmethod
     def slopes(self, z: Array, y: Array) -> Array:
-        """Its gradients in z, (rows, outputs)."""
+        """Gradients of the loss in z, (rows, outputs)."""
 
     @abstractmethod
     def curved(self, z: Array, y: Array, t: Array) -> Array:
-        """Its Hessians in z, times t (rows, outputs)."""
+        """Hessians of the loss in z times t, (rows, outputs)."""
 
     @abstractmethod
     def dual(self, s: Array, y: Array) -> Array:
@@ -81,7 +79,7 @@ class LogisticLoss(Loss):
 class SquaredLoss(Loss):
     """(z - y)^2/2."""
 
-    name, code, curvature, classifies = "squares", SQUARED_LOSS, 1.0, False
+    name, code, curvature = "squares", SQUARED_LOSS, 1.0
 
     def values(self, z: Array, y: Array) -> Array:
         """See `Loss.values`."""
@@ -100,7 +98,7 @@ class SquaredLoss(Loss):
         return np.asarray(-0.5 * np.square(s[:, 0]) - s[:, 0] * y)
 
     def slope_range(self, y: Array, outputs: int) -> None:
-        """They are unbounded."""
+        """None: slopes of squares are unbounded."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class HuberLoss(Loss):
     """(z - y)^2/2 up to a distance delta, and delta (|z - y| - delta/2) beyond."""
 
     delta: float
-    name, code, curvature, classifies = "huber", HUBER_LOSS, 1.0, False
+    name, code, curvature = "huber", HUBER_LOSS, 1.0
 
     def values(self, z: Array, y: Array) -> Array:
         """See `Loss.values`."""
@@ -134,7 +132,7 @@ class HuberLoss(Loss):
 
     @property
     def longest(self) -> float:
-        """It is delta."""
+        """The largest slope, delta."""
         return self.delta
 
 

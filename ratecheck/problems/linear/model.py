@@ -297,7 +297,7 @@ class LinearModel(SingleLevel):
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`; the proximal map is that of the dense problem."""
-        from ratecheck.kernels.linear import SparseRows
+        from ratecheck.kernels.local.linear import SparseRows
         from ratecheck.kernels.oracle import LINEAR, Oracle
 
         if name != "gradient":

@@ -338,14 +338,14 @@ class Piecewise(SingleLevel):
             return reason
         if random and {*names} & _GAPS:
             return (
-                "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
+                "the gap of piecewise quadratics is not measured in random runs: it would be a difference of two values"
             )
         return ""
 
     def undefined(self, names: Collection[str], known: Collection[str]) -> str:
         """Why one of these quantities is not ``known``, or has no value on these functions; empty where all have."""
         if unknown := sorted({*names} - {*known}):
-            return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
+            return f"{', '.join(unknown)} is not measured on piecewise quadratics: take a quadratic problem"
         if {*names} & _GAPS and self.lowest is None:
             return _NO_GAP
         return _NO_DISTANCE if {*names} & _DISTANCES and self.minimiser is None else ""

@@ -146,13 +146,19 @@ def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
     if worst is None:
         return [f"  convex  functions beyond quadratics were not evaluated: {functions.reason}"]
     if found.by_function:
-        again = " ".join(f"{name}={value:.17g}" for name, value in worst.case.values.items())
         return ["", "the worst convex function, by its values and gradients:", worst_case_text(worst),
-                f"  again   ratecheck falsify {bounds.own.address_of(found.statement)} --pep {again}"]  # fmt: skip
+                f"  again   {again(worst)}"]  # fmt: skip
     sizes = sorted({tuple((name, int(case.case.values[name])) for name in ("n", "K", "T")) for case in functions.cases})
     where = "; ".join(" ".join(f"{name}={value}" for name, value in size) for size in sizes)
     most = "" if functions.tightness is None else f", left / right at most {number(_most(functions))}"
     return [f"  convex  worst functions of small runs{most}, at {where}"]
+
+
+def again(found: WorstCase) -> str:
+    """The command that encloses a worst case anew."""
+    values = " ".join(f"{name}={value:.17g}" for name, value in found.case.values.items())
+    address = bounds.own.address_of(found.case.source or found.case.statement)
+    return f"ratecheck falsify {address} --pep {values}"
 
 
 def _most(functions: WorstFunctions) -> float:

@@ -188,7 +188,7 @@ def _settings(verdict: Verdict) -> str:
 
 
 def _assumed(verdict: Verdict) -> list[str]:
-    if verdict.engine == "none" and not verdict.constants:
+    if verdict.unrun and not verdict.constants:
         # Nothing was run, and nothing certified.
         return []
     lines = []

@@ -96,7 +96,7 @@ def engine(found: SweepSurvey) -> str:
     """The source of the left sides."""
     if found.verdict.engine == "exact":
         return "exact expectations"
-    if found.verdict.engine == "none":
+    if found.verdict.unrun:
         return "nothing was run"
     if found.verdict.replicates is None:
         return "one run, in which nothing is random"

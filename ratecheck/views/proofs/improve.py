@@ -46,7 +46,7 @@ def _bracket(bracket: Bracket | None) -> Iterator[str]:
 
 
 def improved_fields(sharpest: Sequence[SharpTerm], best: BestValue | None, bracket: Bracket | None) -> dict[str, Any]:
-    """The same as JSON data; nothing for what was not requested."""
+    """Sharper terms, best value and bracket as JSON data; nothing for what was not requested."""
     found: dict[str, Any] = {}
     if sharpest:
         found["sharpest"] = [

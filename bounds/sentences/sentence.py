@@ -1,7 +1,7 @@
 """A theorem in one sentence, in the plain vocabulary: ``mean grad2 <= 2*F_0/(gamma*T)``.
 
 `fields` reads the sentence, what is given and when it holds, into the fields of `bounds.theorem.theorem`: the rounds
-and both sides from the sentence, and from the method's usual name what that implies (`bounds.words.METHODS`).
+and both sides from the sentence, and from the method's usual name what that implies (`bounds.sentences.words.METHODS`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import sympy as sp
 
-from bounds import latex, words
 from bounds.assumption import Assumption
 from bounds.errors import InputError, did_you_mean
 from bounds.parsing import sides
+from bounds.sentences import latex, words
 from bounds.statement import names_in
 from bounds.symbols import ROUND, Role, Vocabulary
 

@@ -57,7 +57,7 @@ def formula(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    r"""A theorem, whose left side says which rounds are meant, in the words of `bounds.sentence`.
+    r"""A theorem, whose left side says which rounds are meant, in the words of `bounds.sentences.sentence`.
 
     >>> sentence(r"\frac1T\sum_{t=0}^{T-1} \mathbb{E}\|\nabla f(x_t)\|^2 \le \frac{2 F_0}{\gamma T}")
     'mean grad2 <= 2*F_0/(gamma*T)'
