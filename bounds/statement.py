@@ -186,8 +186,7 @@ def _formula(expr: sp.Expr) -> tuple[tuple[str, ...], formula.Function]:
 @functools.cache
 def compiled(expr: sp.Expr) -> Callable[..., Any]:
     """The expression as a NumPy function of its free symbols by keyword; scalars and arrays alike."""
-    function: Callable[..., Any] = sp.lambdify(sorted(expr.free_symbols, key=str), expr, modules="numpy")
-    return function
+    return formula.of_arrays(sorted(expr.free_symbols, key=str), expr)
 
 
 @dataclass(frozen=True, kw_only=True)

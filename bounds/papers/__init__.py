@@ -15,6 +15,7 @@ import functools
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from types import ModuleType
 
 from bounds.entry_points import entry_points
@@ -54,6 +55,11 @@ def module_of(paper: str, name: str) -> str:
 def has(paper: str, name: str) -> bool:
     """Whether a paper has a part; raises `InputError` for an unknown paper."""
     return importlib.util.find_spec(module_of(paper, name)) is not None
+
+
+def imported(paper: str) -> bool:
+    """Whether this process has imported the paper's package; raises `InputError` for an unknown paper."""
+    return module_of(paper, "").rstrip(".") in sys.modules
 
 
 def part(paper: str, name: str) -> ModuleType:

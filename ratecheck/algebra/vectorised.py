@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import sympy as sp
 
-from bounds.formula import Visitor
+from bounds.formula import Visitor, of_arrays
 from ratecheck.aliases import Array
 
 
@@ -18,7 +18,7 @@ def compiled(expr: sp.Expr, symbols: Sequence[sp.Symbol]) -> Callable[[Array], A
     try:
         function = eval(f"lambda x: {_Written(symbols).visit(expr)}", {"np": np})  # noqa: S307  # from `_Written`
     except NotImplementedError:
-        plain = sp.lambdify(list(symbols), expr, modules="numpy")
+        plain = of_arrays(list(symbols), expr)
         function = lambda x: plain(*x)  # noqa: E731
 
     def values(points: Array) -> Array:

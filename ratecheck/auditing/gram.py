@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import linprog
 
 from bounds.ledger.step import Gram, Scalar, scalar_of
 from bounds.ledger.vectors import product_symbol
@@ -406,6 +405,8 @@ def fit(
     The smallest, or with ``central`` those that leave the smallest eigenvalue as large as can be. By cutting planes:
     each eigenvector with a negative eigenvalue is a linear inequality about c.
     """
+    from scipy.optimize import linprog
+
     scale = [max(float(np.abs(goal).max()), 1e-12) for goal in goals]
     scaled = [(goal / size, [part / size for part in own]) for goal, own, size in zip(goals, parts, scale, strict=True)]
     cuts = [_cut(goal, own, direction) for goal, own in scaled for direction in np.eye(len(goal))]

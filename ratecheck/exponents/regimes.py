@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from bounds.formula import of_arrays
 from bounds.statement import Statement, names_in
 from bounds.symbols import Domain, Role
 from ratecheck.aliases import Array
@@ -143,7 +144,7 @@ class Bound:
             pairs = {"Max": lambda *a: reduce(np.maximum, a), "Min": lambda *a: reduce(np.minimum, a)}
             names = sorted(names_in(expr))
             symbols = [self.statement.vocabulary[name].symbol for name in names]
-            self._compiled[expr] = names, sp.lambdify(symbols, expr, modules=[pairs, "numpy"])
+            self._compiled[expr] = names, of_arrays(symbols, expr, pairs)
         names, function = self._compiled[expr]
         shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
         with np.errstate(all="ignore"):

@@ -34,7 +34,7 @@ _DRAWN, _FEWEST, _REACH = 80, 2, (4.0, 24.0)
 class _Bent(PiecewiseQuadratics):
     """Piecewise quadratic functions, concave between breakpoints and convex beyond, so that f has a minimum."""
 
-    def bent_both_ways(self, statement: Statement) -> bool:
+    def bent_both_ways(self, statement: Statement, *, not_convex: bool) -> bool:
         """Whatever the statement says."""
         return True
 

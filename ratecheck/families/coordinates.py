@@ -149,5 +149,6 @@ def inside(interval: Interval, x: float) -> float:
 
 def apart(slopes: Array, spread: float) -> Array:
     """Slopes of clients, (n, ...), each as many times as far from their mean as the coordinate ``spread`` says."""
-    mean = slopes.mean(axis=0)
+    # As `np.mean`, without what that does besides: instances are decoded by the thousand.
+    mean = np.add.reduce(slopes, axis=0) / len(slopes)
     return np.asarray(mean + factor(spread) * (slopes - mean))

@@ -9,8 +9,10 @@ as far as step sizes inside their intervals do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bounds.statement import Statement
 from ratecheck.aliases import Array
@@ -19,6 +21,7 @@ from ratecheck.families.choices import Choices
 from ratecheck.families.family import Coordinates
 from ratecheck.families.shape import InstanceShape
 from ratecheck.problems import Problem
+from ratecheck.settings.convexity import any_sign
 from ratecheck.verification.instance import Instance
 
 
@@ -53,9 +56,18 @@ class Cube(Choices):
         point = np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
         if self.family.centred:
             # What is 0 in the middle is so one time in four.
-            centred = np.array([name.startswith(self.family.centred) for name in self.coordinates])
-            point = np.where(centred & (rng.random(self.size) < 1 / 4), 0.5, point)
+            point = np.where(self._centred & (rng.random(self.size) < 1 / 4), 0.5, point)
         return point
+
+    @cached_property
+    def _centred(self) -> NDArray[np.bool_]:
+        """Which coordinates are often in their middle."""
+        return np.array([name.startswith(self.family.centred) for name in self.coordinates])
+
+    @cached_property
+    def any_sign(self) -> bool:
+        """Whether functions need not be convex; see `ratecheck.settings.convexity.any_sign`."""
+        return any_sign(self.statement)
 
     def hard(self) -> Iterator[Array]:
         """Points that the family knows to be hard."""

@@ -61,13 +61,16 @@ class PiecewiseQuadratics(Family):
         covered = covered and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
         return [InstanceShape(self, n, d_u, 0, n)] if covered else []
 
-    def bent_both_ways(self, statement: Statement) -> bool:
-        """Whether functions may be concave between their breakpoints."""
+    def bent_both_ways(self, statement: Statement, *, not_convex: bool) -> bool:
+        """Whether functions may be concave between their breakpoints; f need not be where it is ``not_convex``."""
         dominated = Assumption.POLYAK_LOJASIEWICZ in statement.assumptions
-        return any_sign(statement) or (dominated and not assumes_convexity(statement))
+        return not_convex or (dominated and not assumes_convexity(statement))
+
+    def _bent(self, cube: Cube) -> bool:
+        return self.bent_both_ways(cube.statement, not_convex=cube.any_sign)
 
     def text(self, statement: Statement) -> str:
-        convex = "" if self.bent_both_ways(statement) else "convex "
+        convex = "" if self.bent_both_ways(statement, not_convex=any_sign(statement)) else "convex "
         return f"{convex}functions with {self.kinks} kinks, without noise"
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
@@ -94,12 +97,12 @@ class PiecewiseQuadratics(Family):
 
     def _pieces(self, cube: Cube, at: Coordinates) -> tuple[Array, Array, Array]:
         """Breakpoints (n, d, J), curvatures (n, d, J + 1) and slopes (n, d)."""
-        shape, assumed, J = cube.shape, {*cube.statement.assumptions}, self.kinks
+        shape, assumed, J = cube.shape, cube.statement.assumptions, self.kinks
         n, d = shape.groups or shape.n, shape.d_u
         kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
-        alike_far_away, any_sign_inside = bounds_dissimilarity(cube.statement), self.bent_both_ways(cube.statement)
+        alike_far_away, any_sign_inside = bounds_dissimilarity(cube.statement), self._bent(cube)
         for i, c in itertools.product(range(n), range(d)):
-            kinks[i, c] = np.sort([coordinates.kink(at[f"kink {i} {c} {j}"]) for j in range(J)])
+            kinks[i, c] = sorted(coordinates.kink(at[f"kink {i} {c} {j}"]) for j in range(J))
             for j in range(J + 1):
                 own = 0 if alike_far_away and j in (0, J) else i
                 bent = coordinates.any_curvature if any_sign_inside and 0 < j < J else coordinates.curvature
@@ -118,11 +121,11 @@ class PiecewiseQuadratics(Family):
             for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
                 yield self.one_client(cube, rounds, (end, end + 2), (0.0, 1.0, 0.0))
             yield self.one_client(cube, 0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
-            if self.bent_both_ways(cube.statement) and self.kinks == 2:
+            if self._bent(cube) and self.kinks == 2:
                 yield from (self._on_a_hill(cube, rounds, wide=wide) for rounds in (2, 3) for wide in (False, True))
             return
         yield from (self._clients_apart(cube, rounds, steps) for rounds, steps in ((1.0, 1.0), (0.8, 0.4)))
-        dissimilar = bounds_dissimilarity(cube.statement) and self.bent_both_ways(cube.statement)
+        dissimilar = bounds_dissimilarity(cube.statement) and self._bent(cube)
         if dissimilar and (cube.shape.n, cube.shape.d_u, self.kinks) == (2, 1, 2):
             yield from (self._beside_a_hill(cube, steps) for steps in (1.0, 0.4))
 
@@ -143,7 +146,7 @@ class PiecewiseQuadratics(Family):
         place = math.log(rounds + 0.5) / math.log(cube.reach[1] + 1)
         own = self.one_client(cube, place, (1.0, 1.0), (1.0, 0.0, 1.0))
         try:
-            values = cube.decode(own).verdict(_FLOATS).values
+            values = cube.decode(own).values(_FLOATS)
         except InputError:
             return own
         run, gamma = cube.statement.vocabulary.run, values.get("gamma_u", 1.0)
@@ -181,7 +184,7 @@ class PiecewiseQuadratics(Family):
 
         first = at(_APART, 1.0, 0.0)
         try:
-            values = cube.decode(first).verdict().values
+            values = cube.decode(first).values()
         except InputError:
             return first
         K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))

@@ -89,7 +89,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
             return cube.at(own | dict.fromkeys((f"noise {symbol}" for symbol in cube.noises), noise))
 
         try:
-            values = cube.decode(at(1.0)).verdict(_FLOATS).values
+            values = cube.decode(at(1.0)).values(_FLOATS)
         except InputError:
             return at(1.0)
         K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))

@@ -60,9 +60,8 @@ class Sizes:
             "local_steps": whole(at["local_steps"], most_steps),
             "rounds": max(whole(at["rounds"], most_rounds), float(self.fewest_rounds)),
         }
-        given: dict[str, Any] = {roles[role]: value for role, value in values.items() if role in roles}
-        given |= steps_of_method(statement)
-        given = {k: v for k, v in given.items() if k not in statement.settings}
+        given: dict[str, Any] = {name: values[role] for role, name in self._open_sizes}
+        given |= self._steps_of_method
         if self._steps_of_each:
             # Clients that take one step have a share of the cube.
             places = (
@@ -70,18 +69,36 @@ class Sizes:
             )
             steps = [given.pop(roles["local_steps"]), *(whole(place, most_steps) for place in places)]
             given[self._steps_of_each] = [steps[group] for group in self.shape.group_of]
-        for symbol, fact in statement.vocabulary.facts.items():
-            if fact in NOISE and symbol not in statement.settings:
-                given[symbol] = or_zero(at[f"noise {symbol}"]) if symbol in self.noises else 0.0
-        given = {name: value for name, value in given.items() if name not in self._own_noise}
+        for symbol in self._open_noises:
+            given[symbol] = or_zero(at[f"noise {symbol}"]) if symbol in self.noises else 0.0
         for name in self._parameters:
             x = at[f"parameter {name}"]
             shares = method_of(statement).algorithm.compressed and name == "q"  # type: ignore[union-attr]  # has parameters
             given[name] = probability(x) if shares else 1.0 if x > EDGE else 4 * factor(x / EDGE)
         # A round of each client, say: the run is that many times longer.
         given |= {name: whole(at[f"count {name}"], most_rounds // self.shape.n) for name in self._counts}
+        if not self.fixed:
+            return given
         own = {roles.get("clients"), *self._own_noise}
         return given | {name: value for name, value in self.fixed.items() if name not in own}
+
+    @cached_property
+    def _open_sizes(self) -> tuple[tuple[str, str], ...]:
+        """The sizes of a run that the statement does not fix: roles and names."""
+        roles, fixed = self.statement.vocabulary.run, self.statement.settings
+        known = [(role, roles[role]) for role in ("participants", "local_steps", "rounds") if role in roles]
+        return tuple((role, name) for role, name in known if name not in fixed)
+
+    @cached_property
+    def _steps_of_method(self) -> dict[str, float]:
+        """What the method fixes of these."""
+        return {k: v for k, v in steps_of_method(self.statement).items() if k not in self.statement.settings}
+
+    @cached_property
+    def _open_noises(self) -> tuple[str, ...]:
+        """Symbols of noise that neither the statement nor the problem fixes."""
+        facts, settings = self.statement.vocabulary.facts.items(), self.statement.settings
+        return tuple(s for s, fact in facts if fact in NOISE and s not in {*settings, *self._own_noise})
 
     @cached_property
     def reach(self) -> tuple[float, float]:

@@ -9,6 +9,7 @@ that every run compiles.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import platform
@@ -51,7 +52,12 @@ def cache_folder() -> Path | None:
 
 def version() -> str:
     """A hash of all kernel sources, with which of them are used and the versions of what compiles them."""
-    chosen = "llvm" if by_hand() else "plain"
+    return _hashed("llvm" if by_hand() else "plain")
+
+
+@functools.cache
+def _hashed(chosen: str) -> str:
+    """The hash of the sources as this process found them: what it compiles was read then."""
     compilers = f"{numba.__version__} {llvmlite.__version__} {platform.python_version()} {platform.machine()}"
     digest = hashlib.sha256(f"{chosen} {compilers}".encode())
     for source in sorted(_FOLDER.rglob("*.py")):

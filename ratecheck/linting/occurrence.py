@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bounds
+from bounds import papers
 from bounds.incompatible import incompatible
 from bounds.sentences.words import PLAIN
 from bounds.statement import Assumption, Over, Statement, names_in
@@ -34,7 +35,9 @@ def used(statement: Statement) -> frozenset[str]:
 
 def own(vocabulary: Vocabulary) -> list[str]:
     """The symbols that are not those of the vocabulary that it builds on."""
-    bases = [COMMON, PLAIN, *map(bounds.vocabulary, (*bounds.PAPERS, *bounds.BESIDE))]
+    # A vocabulary that builds on a paper's has that paper's own symbols, and has imported them.
+    read = filter(papers.imported, (*bounds.PAPERS, *bounds.BESIDE))
+    bases = [COMMON, PLAIN, *map(bounds.vocabulary, read)]
     mine = {one.name: one for one in vocabulary}
     # An alias may have taken a symbol's place: K_bar, K_min and K_max that of K.
     replaced = {name for name in vocabulary.aliases if name not in mine}

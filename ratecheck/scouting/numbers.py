@@ -7,15 +7,16 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
 from bounds.numbers import ROUNDING
-from bounds.statement import Condition, Statement, compiled, names_in
+from bounds.statement import Condition, Statement, StepRule, compiled, names_in
 from ratecheck.aliases import Array
 from ratecheck.families.coordinates import EDGE, LARGE, WIDE
 from ratecheck.stepsizes.interval import INSIDE
@@ -38,47 +39,91 @@ def evaluated(expr: sp.Expr, values: Mapping[str, Array]) -> Array:
     return np.asarray(found, dtype=float)
 
 
+@dataclass(frozen=True)
+class _Step:
+    """A number that follows from those ``needed``."""
+
+    name: str
+    needed: frozenset[str]
+    of: Callable[[Mapping[str, Array]], Array]
+
+
+class _Sequence:
+    """What follows from numbers of these names, one ``step`` after the other."""
+
+    def __init__(self, statement: Statement, names: Collection[str]) -> None:
+        self._statement, self._known = statement, {*names}
+        self.steps: list[_Step] = []
+
+    def _add(self, name: str, needed: Collection[str], of: Callable[[Mapping[str, Array]], Array]) -> None:
+        self._known.add(name)
+        self.steps.append(_Step(name, frozenset(needed), of))
+
+    def constant(self, name: str, number: float | None) -> None:
+        """A number that is always the same."""
+        if number is not None and name not in self._known:
+            self._add(name, (), lambda _: np.asarray(number, dtype=float))
+
+    def formula(self, name: str, expr: sp.Expr | None) -> None:
+        """A formula, where its symbols are known."""
+        if expr is not None and name not in self._known and names_in(expr) <= self._known:
+            self._add(name, names_in(expr), partial(evaluated, expr))
+
+    def fill(self) -> None:
+        """Products of step sizes, and symbols that equal a formula."""
+        statement, known = self._statement, self._known
+        for product in statement.step_products:
+            whole, local, outer = product.product.name, product.local.name, product.outer.name
+            if {local, outer} <= known:
+                if whole not in known:
+                    self._add(whole, (local, outer), partial(_product, local, outer))
+            elif {whole, outer} <= known:
+                self._add(local, (whole, outer), partial(_quotient, whole, outer))
+            elif {whole, local} <= known:
+                self._add(outer, (whole, local), partial(_quotient, whole, local))
+        for name in statement.parameters:
+            if name in statement.vocabulary.equal:
+                self.formula(name, statement.formula(name))
+
+
+def _steps(statement: Statement, names: Collection[str], rules: Sequence[StepRule] | None = None) -> list[_Step]:
+    """What the statement itself fixes and what follows, one after the other, where numbers of these names are known."""
+    found = _Sequence(statement, names)
+    for name in statement.parameters:
+        found.constant(name, None if name in statement.settings else statement.vocabulary[name].default)
+    for name, expr in statement.settings.items():
+        found.formula(name, expr)
+    found.fill()
+    for kind in ((False, False), (True, False), (False, True)):
+        for rule in statement.step_rules if rules is None else rules:
+            if (rule.at_least, rule.free) == kind:
+                found.formula(rule.symbol.name, rule.value)
+        found.fill()
+    return found.steps
+
+
+def _product(one: str, other: str, values: Mapping[str, Array]) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(values[one] * values[other])
+
+
+def _quotient(whole: str, part: str, values: Mapping[str, Array]) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(values[whole] / values[part])
+
+
 def completed(statement: Statement, values: Values) -> Values:
     """The values plus what the statement itself fixes; what contradicts it is left as it is."""
     found = dict(values)
-    for name in statement.parameters:
-        default = statement.vocabulary[name].default
-        if default is not None and name not in statement.settings and name not in found:
-            found[name] = np.asarray(default, dtype=float)
-    for name, expr in statement.settings.items():
-        if name not in found and names_in(expr) <= found.keys():
-            found[name] = evaluated(expr, found)
-    _fill(statement, found)
-    for kind in ((False, False), (True, False), (False, True)):
-        for rule in statement.step_rules:
-            name = rule.symbol.name
-            if (rule.at_least, rule.free) == kind and name not in found and names_in(rule.value) <= found.keys():
-                found[name] = evaluated(rule.value, found)
-        _fill(statement, found)
+    for step in _steps(statement, values.keys()):
+        found[step.name] = step.of(found)
     return found
-
-
-def _fill(statement: Statement, found: Values) -> None:
-    """Products of step sizes, and symbols that equal a formula."""
-    for product in statement.step_products:
-        whole, local, outer = product.product.name, product.local.name, product.outer.name
-        with np.errstate(all="ignore"):
-            if {local, outer} <= found.keys():
-                found.setdefault(whole, found[local] * found[outer])
-            elif {whole, outer} <= found.keys():
-                found[local] = found[whole] / found[outer]
-            elif {whole, local} <= found.keys():
-                found[outer] = found[whole] / found[local]
-    for name in statement.parameters:
-        expr = statement.formula(name) if name in statement.vocabulary.equal else None
-        if expr is not None and name not in found and names_in(expr) <= found.keys():
-            found[name] = evaluated(expr, found)
 
 
 def follows(statement: Statement, name: str, values: Values) -> bool:
     """Whether a step size is decided by these: by products, formulas, and rules that leave no choice."""
     rules = tuple(rule for rule in statement.step_rules if not (rule.at_least or rule.free))
-    return name in completed(replace(statement, step_rules=rules), values)
+    return name in values or any(step.name == name for step in _steps(statement, values.keys(), rules))
 
 
 def with_derived(statement: Statement, values: Values) -> Values:
@@ -93,14 +138,21 @@ def with_derived(statement: Statement, values: Values) -> Values:
 def holding(condition: Condition, values: Mapping[str, Array], rounding: float = ROUNDING) -> NDArray[np.bool_]:
     """Where a condition holds, up to a share of ``rounding`` of its sides."""
     left, right = evaluated(condition.left, values), evaluated(condition.right, values)
+    slack: Array | float = 0.0
     with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(left), np.abs(right))
-        slack = np.where(np.isfinite(size), rounding * size, 0.0)
-        found = {
-            "<=": left <= right + slack, ">=": left >= right - slack, "<": left < right - slack,
-            ">": left > right + slack, "==": (left == right) | (np.abs(left - right) <= slack),
-        }[condition.operator]  # fmt: skip
-    return np.asarray(found)
+        if rounding:
+            size = np.maximum(np.abs(left), np.abs(right))
+            slack = np.where(np.isfinite(size), rounding * size, 0.0)
+        return np.asarray(_HOLDING[condition.operator](left, right, slack))
+
+
+_HOLDING: dict[str, Callable[[Array, Array, Array | float], NDArray[np.bool_]]] = {
+    "<=": lambda left, right, slack: left <= right + slack,
+    ">=": lambda left, right, slack: left >= right - slack,
+    "<": lambda left, right, slack: left < right - slack,
+    ">": lambda left, right, slack: left > right + slack,
+    "==": lambda left, right, slack: (left == right) | (np.abs(left - right) <= slack),
+}
 
 
 def admitted(statement: Statement, values: Mapping[str, Array], size: int) -> NDArray[np.bool_]:
@@ -120,7 +172,6 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
     trial = _Trial(statement, name, values, later)
     grid = np.broadcast_to(_GRID, (len(at), len(_GRID)))
     # Where others have to be found for every value, there are fewer, and the ends are known roughly.
-    trial(grid[:, :1])
     grid, passes, shares = (grid[:, _ROUGHLY], 1, _SHARES[::8]) if trial.joint else (grid, _PASSES, _SHARES)
     count, inside, rows = grid.shape[1], trial(grid), np.arange(len(at))
     bounded = inside.any(axis=1)
@@ -138,34 +189,56 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
     return np.where(bounded, _inside(found[0], found[1], at), np.nan)
 
 
-@dataclass
 class _Trial:
     """Whether values (N, any number) of a step size are admissible with what they decide.
 
     ``joint`` says whether others, chosen later, have to be found for that.
     """
 
-    statement: Statement
-    name: str
-    values: Values
-    later: Sequence[str]
-    joint: bool = False
+    def __init__(self, statement: Statement, name: str, values: Values, later: Sequence[str]) -> None:
+        self._name, hypotheses = name, statement.hypotheses
+        # What does not depend on the step size is evaluated once.
+        self._fixed = {key: value for key, value in _wide(values).items() if key != name}
+        self._steps, moving = list[_Step](), {name}
+        for step in _steps(statement, {*values, name}):
+            if step.needed & moving:
+                moving.add(step.name)
+                self._steps.append(step)
+            else:
+                self._fixed[step.name] = step.of(self._fixed)
+        names = self._fixed.keys() | moving
+        self._conditions, fixed = list[Condition](), list[Condition]()
+        for condition in hypotheses:
+            if condition.symbols <= names:
+                (self._conditions if condition.symbols & moving else fixed).append(condition)
+        self._before = [holding(condition, self._fixed, 0.0) for condition in fixed]
+        # With a value of one that is chosen later: what follows, and the conditions that can be looked at.
+        self._later = list[tuple[str, list[_Step], list[Condition]]]()
+        for other in later:
+            if other not in names:
+                steps = _steps(statement, {*names, other})
+                more = {*names, other, *(step.name for step in steps)}
+                own = [c for c in hypotheses if c.symbols <= more and not c.symbols <= names]
+                if own:
+                    self._later.append((other, steps, own))
+        self.joint = bool(self._later)
 
     def __call__(self, x: Array) -> NDArray[np.bool_]:
-        found = completed(self.statement, {**_wide(self.values), self.name: x})
+        found = {**self._fixed, self._name: x}
+        for step in self._steps:
+            found[step.name] = step.of(found)
         mask = np.ones(x.shape, dtype=bool)
-        for condition in self.statement.hypotheses:
-            if condition.symbols <= found.keys():
-                mask &= np.broadcast_to(holding(condition, found, 0.0), x.shape)
-        for other in self.later:
-            if other not in found:
-                more = completed(self.statement, {**_wide(found), other: _LATER})
-                known = (c for c in self.statement.hypotheses if c.symbols <= more.keys())
-                own = [holding(c, more) for c in known if not c.symbols <= found.keys()]
-                if own:
-                    self.joint = True
-                    whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*own)), (*x.shape, len(_LATER)))
-                    mask &= whole.any(axis=-1)
+        for known in self._before:
+            mask &= known
+        for condition in self._conditions:
+            mask &= holding(condition, found, 0.0)
+        for other, steps, conditions in self._later:
+            more = {**_wide(found), other: _LATER}
+            for step in steps:
+                more[step.name] = step.of(more)
+            own = [holding(condition, more) for condition in conditions]
+            whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*own)), (*x.shape, len(_LATER)))
+            mask &= whole.any(axis=-1)
         return mask
 
 
@@ -176,10 +249,8 @@ def _wide(values: Values) -> Values:
 
 def _longest(inside: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First and last place of the longest run of True in every row."""
-    length = np.zeros(inside.shape, dtype=np.int64)
-    length[:, 0] = inside[:, 0]
-    for k in range(1, inside.shape[1]):
-        length[:, k] = np.where(inside[:, k], length[:, k - 1] + 1, 0)
+    places = np.arange(inside.shape[1])
+    length = places - np.maximum.accumulate(np.where(inside, -1, places), axis=1)
     last = length.argmax(axis=1)
     return last - np.maximum(length.max(axis=1), 1) + 1, last
 

@@ -5,6 +5,7 @@ The state is z = (server, client 1, ..., client n, 1). See `ratecheck.kernels.sc
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -592,6 +593,7 @@ def known(followed: Callable[..., Array], *arrays: Array) -> Array:
         return np.where((np.abs(once - again) <= _KNOWN * np.abs(once)) | (once == 0), once, np.nan)
 
 
+@functools.cache
 def _signs(shape: tuple[int, ...]) -> Array:
     """1 or -1 in every entry, the same in every run."""
     return np.random.default_rng(0).choice([-1.0, 1.0], size=shape)

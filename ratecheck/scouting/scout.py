@@ -129,7 +129,7 @@ class Scout:
 
         NaN where the statement says nothing, or where it is not known. Raises `Unscouted`.
         """
-        decoded = [self._decoded(point, fewest) for point in points]
+        decoded = [self._decoded(point, fewest) for point in np.clip(points, 0.0, 1.0).tolist()]
         alive = [k for k, each in enumerate(decoded) if each is not None]
         slack, start = np.full(len(points), np.nan), np.zeros(len(points), dtype=bool)
         shares = np.zeros((len(points), len(self.statement.claims[0].terms)))
@@ -143,10 +143,10 @@ class Scout:
                 instances[k] = instance
         return Sighting(slack, start, shares, instances)
 
-    def _decoded(self, point: Array, fewest: int) -> _Decoded | None:
+    def _decoded(self, point: Sequence[float], fewest: int) -> _Decoded | None:
         """What of an instance does not depend on constants; None where there is none."""
         cube = self.cube
-        at = dict(zip(cube.coordinates, np.clip(point, 0.0, 1.0).tolist(), strict=True))
+        at = dict(zip(cube.coordinates, point, strict=True))
         try:
             problem, given = cube.problem(at), cube.settings(at)
             run = self.statement.vocabulary.run

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import bounds
+from bounds.errors import BeyondFloatsError, NoValueError
 from bounds.statement import Statement
 from ratecheck import files
 from ratecheck.aliases import Progress
@@ -26,6 +27,7 @@ from ratecheck.participation import build as pattern_forms
 from ratecheck.problems import Problem
 from ratecheck.problems import build as problem_forms
 from ratecheck.settings.applicability import foreign
+from ratecheck.settings.on_trace import on_trace, step_values
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.verification.exact_values import Numbers
 from ratecheck.verification.proof import VerdictProof
@@ -63,6 +65,18 @@ class Instance:
             name=name,
             progress=progress,
         )
+
+    def values(self, options: Options = EXACT) -> dict[str, float]:
+        """The numbers of the run with the step sizes that are chosen, where these have values; no run is followed.
+
+        Raises `InputError` for unusable input.
+        """
+        setting = self._setting(options)
+        trace = setting.traces()[0]
+        try:
+            return step_values(on_trace(setting, trace)).values
+        except (BeyondFloatsError, NoValueError):
+            return setting.values_on(trace)
 
     def proof(self, options: Options = EXACT, *, exactly: bool = False, products: float = REQUESTED) -> VerdictProof:
         """The rigorous decision, ``exactly`` in rationals if these decide; raises `InputError` for unusable input.

@@ -14,8 +14,6 @@ from fractions import Fraction
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
 from sympy.polys.rings import PolyElement, ring
 
 from ratecheck.algebra.linear_algebra import solve
@@ -230,6 +228,9 @@ def _quotient(one: Monomial, other: Monomial, free: tuple[bool, ...]) -> Monomia
 
 
 def _solve(goal: PolyElement, columns: Sequence[_Column]) -> list[tuple[Fraction, _Column]] | None:
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix
+
     rows = {row: i for i, row in enumerate(sorted({m for _, _, terms in columns for m in terms} | set(goal.monoms())))}
     if not goal:
         return []

@@ -85,11 +85,20 @@ class MeanField:
 
     def gradient(self, x: Array) -> Array:
         """F' at points of any shape."""
-        low, high, origin, curvature = self._pieces
-        found = np.full(np.shape(x), float(self.problem.one.slopes[0, 0]))
-        for j, h in enumerate(curvature):
-            found += h * (np.minimum(np.maximum(x, low[j]), high[j]) - origin[j])
+        slope, pieces = self._steps
+        found = np.full(np.shape(x), slope)
+        for low, high, origin, curvature in pieces:
+            # Only the ends of the line have no limit, where nothing is cut off.
+            way = x if low == -math.inf else np.maximum(x, low)
+            way = way if high == math.inf else np.minimum(way, high)
+            found += curvature * (way - origin)
         return found
+
+    @cached_property
+    def _steps(self) -> tuple[float, list[tuple[float, float, float, float]]]:
+        """F'(0), and the ends, the place that is nearest to 0 and the curvature of every piece."""
+        pieces = zip(*(side.tolist() for side in self._pieces), strict=True)
+        return float(self.problem.one.slopes[0, 0]), [*pieces]
 
     def ends(self, x: Array) -> Array:
         """The ends of one client's local steps, (points, 2^K)."""
