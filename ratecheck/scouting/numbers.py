@@ -40,7 +40,7 @@ def evaluated(expr: sp.Expr, values: Mapping[str, Array]) -> Array:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _FilledStep:
     """A number that follows from those ``needed``."""
 
     name: str
@@ -53,11 +53,11 @@ class _Sequence:
 
     def __init__(self, statement: Statement, names: Collection[str]) -> None:
         self._statement, self._known = statement, {*names}
-        self.steps: list[_Step] = []
+        self.steps: list[_FilledStep] = []
 
     def _add(self, name: str, needed: Collection[str], of: Callable[[Mapping[str, Array]], Array]) -> None:
         self._known.add(name)
-        self.steps.append(_Step(name, frozenset(needed), of))
+        self.steps.append(_FilledStep(name, frozenset(needed), of))
 
     def constant(self, name: str, number: float | None) -> None:
         """A number that is always the same."""
@@ -86,7 +86,7 @@ class _Sequence:
                 self.formula(name, statement.formula(name))
 
 
-def _steps(statement: Statement, names: Collection[str], rules: Sequence[StepRule] | None = None) -> list[_Step]:
+def _steps(statement: Statement, names: Collection[str], rules: Sequence[StepRule] | None = None) -> list[_FilledStep]:
     """What the statement itself fixes and what follows, one after the other, where numbers of these names are known."""
     found = _Sequence(statement, names)
     for name in statement.parameters:
@@ -199,7 +199,7 @@ class _Trial:
         self._name, hypotheses = name, statement.hypotheses
         # What does not depend on the step size is evaluated once.
         self._fixed = {key: value for key, value in _wide(values).items() if key != name}
-        self._steps, moving = list[_Step](), {name}
+        self._steps, moving = list[_FilledStep](), {name}
         for step in _steps(statement, {*values, name}):
             if step.needed & moving:
                 moving.add(step.name)
@@ -213,7 +213,7 @@ class _Trial:
                 (self._conditions if condition.symbols & moving else fixed).append(condition)
         self._before = [holding(condition, self._fixed, 0.0) for condition in fixed]
         # With a value of one that is chosen later: what follows, and the conditions that can be looked at.
-        self._later = list[tuple[str, list[_Step], list[Condition]]]()
+        self._later = list[tuple[str, list[_FilledStep], list[Condition]]]()
         for other in later:
             if other not in names:
                 steps = _steps(statement, {*names, other})

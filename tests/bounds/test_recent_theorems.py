@@ -10,7 +10,7 @@ import pytest
 
 import ratecheck as rc
 from bounds.theorem import theorem
-from ratecheck.algorithms import Method
+from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.fedavg_p import FedAvgP
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recent.md").read_text(encoding="utf-8")
@@ -21,11 +21,13 @@ ALONE = "a lower bound on lower\\.py:hard alone"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the files of the page."""
-    found = tmp_path_factory.mktemp("theorems")
+    """A folder with the files of the page; their methods are forgotten at the end, since other tests count methods."""
+    found, known = tmp_path_factory.mktemp("theorems"), {*METHODS}
     for name, text in FILES.items():
         (found / name).write_text(f"{text}\n", encoding="utf-8")
-    return found
+    yield found
+    for name in {*METHODS} - known:
+        del METHODS[name]
 
 
 @pytest.fixture

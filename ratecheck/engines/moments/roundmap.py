@@ -522,7 +522,7 @@ class SampledRound(RoundMap):
         mine, (many, n, size, _) = own.ravel(), parts.shape
         matrices[:, :cut, :cut] += parts[:, :, :cut, :cut].sum(axis=1)
         matrices[:, mine, :cut] += parts[:, :, cut:, :cut].reshape(many, n * (size - cut), cut)
-        matrices[:, :cut, mine] += parts[:, :, :cut, cut:].transpose(0, 2, 1, 3).reshape(many, cut, -1)
+        matrices[:, :cut, mine] += parts[:, :, :cut, cut:].transpose(0, 2, 1, 3).reshape(many, cut, n * (size - cut))
         matrices[:, own[:, :, None], own[:, None, :]] += parts[:, :, cut:, cut:]
 
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
