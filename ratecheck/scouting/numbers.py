@@ -7,18 +7,17 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
 from bounds.numbers import ROUNDING
-from bounds.statement import Condition, Statement, StepRule, compiled, names_in
+from bounds.statement import Condition, Statement, compiled, names_in
 from ratecheck.aliases import Array
 from ratecheck.families.coordinates import EDGE, LARGE, WIDE
+from ratecheck.stepsizes.filling import Filled, filled
 from ratecheck.stepsizes.interval import INSIDE
 
 Values = dict[str, Array]
@@ -39,91 +38,18 @@ def evaluated(expr: sp.Expr, values: Mapping[str, Array]) -> Array:
     return np.asarray(found, dtype=float)
 
 
-@dataclass(frozen=True)
-class _FilledStep:
-    """A number that follows from those ``needed``."""
-
-    name: str
-    needed: frozenset[str]
-    of: Callable[[Mapping[str, Array]], Array]
-
-
-class _Sequence:
-    """What follows from numbers of these names, one ``step`` after the other."""
-
-    def __init__(self, statement: Statement, names: Collection[str]) -> None:
-        self._statement, self._known = statement, {*names}
-        self.steps: list[_FilledStep] = []
-
-    def _add(self, name: str, needed: Collection[str], of: Callable[[Mapping[str, Array]], Array]) -> None:
-        self._known.add(name)
-        self.steps.append(_FilledStep(name, frozenset(needed), of))
-
-    def constant(self, name: str, number: float | None) -> None:
-        """A number that is always the same."""
-        if number is not None and name not in self._known:
-            self._add(name, (), lambda _: np.asarray(number, dtype=float))
-
-    def formula(self, name: str, expr: sp.Expr | None) -> None:
-        """A formula, where its symbols are known."""
-        if expr is not None and name not in self._known and names_in(expr) <= self._known:
-            self._add(name, names_in(expr), partial(evaluated, expr))
-
-    def fill(self) -> None:
-        """Products of step sizes, and symbols that equal a formula."""
-        statement, known = self._statement, self._known
-        for product in statement.step_products:
-            whole, local, outer = product.product.name, product.local.name, product.outer.name
-            if {local, outer} <= known:
-                if whole not in known:
-                    self._add(whole, (local, outer), partial(_product, local, outer))
-            elif {whole, outer} <= known:
-                self._add(local, (whole, outer), partial(_quotient, whole, outer))
-            elif {whole, local} <= known:
-                self._add(outer, (whole, local), partial(_quotient, whole, local))
-        for name in statement.parameters:
-            if name in statement.vocabulary.equal:
-                self.formula(name, statement.formula(name))
-
-
-def _steps(statement: Statement, names: Collection[str], rules: Sequence[StepRule] | None = None) -> list[_FilledStep]:
-    """What the statement itself fixes and what follows, one after the other, where numbers of these names are known."""
-    found = _Sequence(statement, names)
-    for name in statement.parameters:
-        found.constant(name, None if name in statement.settings else statement.vocabulary[name].default)
-    for name, expr in statement.settings.items():
-        found.formula(name, expr)
-    found.fill()
-    for kind in ((False, False), (True, False), (False, True)):
-        for rule in statement.step_rules if rules is None else rules:
-            if (rule.at_least, rule.free) == kind:
-                found.formula(rule.symbol.name, rule.value)
-        found.fill()
-    return found.steps
-
-
-def _product(one: str, other: str, values: Mapping[str, Array]) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(values[one] * values[other])
-
-
-def _quotient(whole: str, part: str, values: Mapping[str, Array]) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(values[whole] / values[part])
-
-
 def completed(statement: Statement, values: Values) -> Values:
     """The values plus what the statement itself fixes; what contradicts it is left as it is."""
     found = dict(values)
-    for step in _steps(statement, values.keys()):
-        found[step.name] = step.of(found)
+    for name, expr in filled(statement, values.keys()):
+        found[name] = evaluated(expr, found)
     return found
 
 
 def follows(statement: Statement, name: str, values: Values) -> bool:
     """Whether a step size is decided by these: by products, formulas, and rules that leave no choice."""
     rules = tuple(rule for rule in statement.step_rules if not (rule.at_least or rule.free))
-    return name in values or any(step.name == name for step in _steps(statement, values.keys(), rules))
+    return name in values or any(each == name for each, _ in filled(statement, values.keys(), rules))
 
 
 def with_derived(statement: Statement, values: Values) -> Values:
@@ -199,13 +125,13 @@ class _Trial:
         self._name, hypotheses = name, statement.hypotheses
         # What does not depend on the step size is evaluated once.
         self._fixed = {key: value for key, value in _wide(values).items() if key != name}
-        self._steps, moving = list[_FilledStep](), {name}
-        for step in _steps(statement, {*values, name}):
-            if step.needed & moving:
-                moving.add(step.name)
-                self._steps.append(step)
+        self._steps, moving = list[Filled](), {name}
+        for each, expr in filled(statement, {*values, name}):
+            if names_in(expr) & moving:
+                moving.add(each)
+                self._steps.append((each, expr))
             else:
-                self._fixed[step.name] = step.of(self._fixed)
+                self._fixed[each] = evaluated(expr, self._fixed)
         names = self._fixed.keys() | moving
         self._conditions, fixed = list[Condition](), list[Condition]()
         for condition in hypotheses:
@@ -213,11 +139,11 @@ class _Trial:
                 (self._conditions if condition.symbols & moving else fixed).append(condition)
         self._before = [holding(condition, self._fixed, 0.0) for condition in fixed]
         # With a value of one that is chosen later: what follows, and the conditions that can be looked at.
-        self._later = list[tuple[str, list[_FilledStep], list[Condition]]]()
+        self._later = list[tuple[str, list[Filled], list[Condition]]]()
         for other in later:
             if other not in names:
-                steps = _steps(statement, {*names, other})
-                more = {*names, other, *(step.name for step in steps)}
+                steps = filled(statement, {*names, other})
+                more = {*names, other, *(each for each, _ in steps)}
                 own = [c for c in hypotheses if c.symbols <= more and not c.symbols <= names]
                 if own:
                     self._later.append((other, steps, own))
@@ -225,8 +151,8 @@ class _Trial:
 
     def __call__(self, x: Array) -> NDArray[np.bool_]:
         found = {**self._fixed, self._name: x}
-        for step in self._steps:
-            found[step.name] = step.of(found)
+        for name, expr in self._steps:
+            found[name] = evaluated(expr, found)
         mask = np.ones(x.shape, dtype=bool)
         for known in self._before:
             mask &= known
@@ -234,8 +160,8 @@ class _Trial:
             mask &= holding(condition, found, 0.0)
         for other, steps, conditions in self._later:
             more = {**_wide(found), other: _LATER}
-            for step in steps:
-                more[step.name] = step.of(more)
+            for name, expr in steps:
+                more[name] = evaluated(expr, more)
             own = [holding(condition, more) for condition in conditions]
             whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*own)), (*x.shape, len(_LATER)))
             mask &= whole.any(axis=-1)

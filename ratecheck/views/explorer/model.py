@@ -15,6 +15,7 @@ from sympy.printing.jscode import JavascriptCodePrinter
 from bounds.statement import Condition, Statement, names_in
 from bounds.symbols import Domain, Role
 from ratecheck.errors import InputError
+from ratecheck.stepsizes.filling import defaulted, filled
 
 # What a slider's ends are, relative to the number at which it starts.
 _BELOW, _ABOVE = 1e-3, 1e3
@@ -22,67 +23,16 @@ _BELOW, _ABOVE = 1e-3, 1e3
 _KINDS = {Domain.POSITIVE_INTEGER: "whole", Domain.POSITIVE: "positive", Domain.NONNEGATIVE: "nonnegative"}
 
 
-class _Filling:
-    """The numbers that follow from known ones, each by a formula of those before it."""
-
-    def __init__(self, statement: Statement, known: Collection[str]) -> None:
-        self.statement, self.known = statement, {*known}
-        self.steps: list[tuple[str, sp.Expr]] = []
-
-    def take(self, name: str, expr: sp.Expr) -> None:
-        """Let a number be that, where it is not known and can be computed."""
-        if name not in self.known and names_in(expr) <= self.known:
-            self.known.add(name)
-            self.steps.append((name, expr))
-
-    def follow(self) -> None:
-        """Step sizes by their products, and what equals a formula."""
-        for each in self.statement.step_products:
-            self.take(each.product.name, each.local * each.outer)
-            self.take(each.local.name, each.product / each.outer)
-            self.take(each.outer.name, each.product / each.local)
-        for name in self.statement.parameters:
-            if name in self.statement.vocabulary.equal:
-                self.take(name, self.statement.formula(name))
-
-    def rules(self, *, at_least: bool, free: bool) -> None:
-        """Step sizes that rules of that kind set."""
-        for rule in self.statement.step_rules:
-            if (rule.at_least, rule.free) == (at_least, free):
-                self.take(rule.symbol.name, rule.value)
-        self.follow()
-
-
-def derived(statement: Statement, chosen: Collection[str]) -> tuple[tuple[str, sp.Expr], ...]:
-    """What `Statement.complete` fills in where the chosen parameters are given, in its order."""
-    filling = _Filling(statement, chosen)
-    for name in _defaulted(statement):
-        filling.take(name, sp.Float(statement.vocabulary[name].default, 17))
-    for name, expr in statement.settings.items():
-        filling.take(name, sp.sympify(expr))
-    filling.follow()
-    filling.rules(at_least=False, free=False)
-    filling.rules(at_least=True, free=False)
-    filling.rules(at_least=False, free=True)
-    return tuple(filling.steps)
-
-
-def _defaulted(statement: Statement) -> list[str]:
-    """The parameters that have a default number."""
-    named = [name for name in statement.parameters if statement.vocabulary[name].default is not None]
-    return [name for name in named if name not in statement.settings]
-
-
 def chosen(statement: Statement) -> tuple[str, ...]:
     """The parameters that a user of the page chooses: those that nothing in the statement sets, step sizes last."""
-    found = _defaulted(statement)
+    found = defaulted(statement)
     ordered = sorted(statement.parameters, key=lambda name: statement.vocabulary[name].role is Role.STEP_SIZE)
     for name in ordered:
-        follows = {each for each, _ in derived(statement, found)}
+        follows = {each for each, _ in filled(statement, found)}
         if name not in found and name not in follows and name not in statement.settings:
             found.append(name)
     needed = {name for expr in _formulas(statement) for name in names_in(expr)}
-    for name, expr in reversed(derived(statement, found)):
+    for name, expr in reversed(filled(statement, found)):
         if name in needed:
             needed |= names_in(expr)
     return tuple(name for name in statement.parameters if name in found and name in needed)
@@ -136,7 +86,7 @@ def model(
         "parameters": [_parameter(statement, name, start.get(name)) for name in free],
         "steps": [
             {"name": name, "needs": sorted(names_in(expr)), "f": javascript(expr)}
-            for name, expr in derived(statement, free)
+            for name, expr in filled(statement, free)
         ],
         "claims": [
             {"name": claim.name, "terms": [{"label": k, "f": javascript(v)} for k, v in claim.terms.items()]}
