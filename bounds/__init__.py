@@ -92,6 +92,12 @@ def from_data(key: str, place: str) -> Statement:
             f"{place} names {key!r}: a data file names statements of the catalogue only, and a Python file runs only "
             f"where the command line names it, as in 'ratecheck verify {key} --instance {place}'"
         )
+    paper, slash, name = key.partition("/")
+    if slash and paper not in (*PAPERS, *BESIDE):
+        raise InputError(
+            f"{place} names {key!r}, a statement in a file of its own: name that too, as in "
+            f"'ratecheck verify {paper}.py:{name} --instance {place}'"
+        )
     return get(key)
 
 

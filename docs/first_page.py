@@ -89,8 +89,8 @@ def draw() -> None:
             if violated:
                 sides = [(each.stated, each.left, each.right) for each in violated]
                 at, left, right = (list(each) for each in zip(*sides, strict=True))
-                panel.vlines(at, right, left, colors="#b00020", linewidth=1.2)
-                panel.plot(at, right, "x", color="#b00020", markersize=8, markeredgewidth=2, label="violated")
+                panel.vlines(at, right, left, colors=style.WRONG, linewidth=1.2)
+                panel.plot(at, right, "x", color=style.WRONG, markersize=8, markeredgewidth=2, label="violated")
             else:
                 panel.set_yscale("log")
             verdict = f"VIOLATED at {len(violated)} of {len(found)}" if violated else f"HOLDS at {len(found)}"

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Domain, Role
@@ -56,12 +58,13 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One setting to be verified: the parameter's ``value``, all other given values, problem and participation."""
+    """One setting to be verified: the parameter's ``value``, all other given values, problem, participation, start."""
 
     value: float
-    given: Mapping[str, float]
+    given: Mapping[str, Any]
     problem: Problem
     participation: Participation | None
+    start: Mapping[str, ArrayLike] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

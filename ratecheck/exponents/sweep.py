@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import bounds
 from bounds.statement import Assumption, Over, Statement, names_in
@@ -26,6 +26,7 @@ from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.local_exponent import local_exponent
 from ratecheck.exponents.parameters import SweepPlan, SweepPoint
 from ratecheck.outcome import Outcome
+from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options
@@ -67,7 +68,7 @@ class Rounds:
     ``metric`` is the left side's quantity in round T-1, ``mean`` its average over rounds 0 ... T-1, each with the half
     width of its band (zero where the engine is exact). ``bound`` is the right side at T, of this run where
     ``own_steps`` is false, of the run with the step sizes prescribed for T where it is true; NaN where a condition of
-    the statement fails at T or that is no positive number. ``trivial`` is what smoothness alone gives.
+    the statement fails at T or that is no number. ``trivial`` is what smoothness alone gives.
     """
 
     T: NDArray[np.int64]
@@ -161,6 +162,8 @@ def survey(
     *,
     vary: Sequence[str] | None = None,
     curves: bool = True,
+    participation: Participation | None = None,
+    start: Mapping[str, ArrayLike] | None = None,
     name: str = "",
     progress: Progress | None = None,
 ) -> SweepSurvey:
@@ -168,21 +171,24 @@ def survey(
 
     ``given`` and ``options`` are those of `verify`; ``vary`` are names as `varied.parameter` takes them, by default
     those of local steps, participants and step size. Step sizes that the statement prescribes follow every change; a
-    free step size keeps its value, and so does every one in ``given``. Without ``curves`` over rounds the exact engine
-    can take shortcuts for many rounds. Raises `InputError` for a statement without a value, for one that is not about
+    free step size keeps its value, and so does every one in ``given``. ``participation`` and ``start`` are those at the
+    setting itself, as `verify` takes them. Without ``curves`` over rounds the exact engine can take shortcuts for many
+    rounds. Raises `InputError` for a statement without a value, for one that is not about
     a mean over rounds where something is to be varied, for a setting that is not admissible or diverges, for a name
     that is no parameter, and where the single parameter requested cannot be varied.
     """
-    if vary is not None or not curves:
+    if vary or not curves:
         check_measurable(statement)
     check_valued(statement)
     if not _measurable(statement):
-        return _by_entries(_Runner(statement, options, name, progress, total=1), problem, given)
+        point = SweepPoint(math.nan, given, problem, participation, start or {})
+        return _by_entries(_Runner(statement, options, name, progress, total=1), point)
     chosen = (
         varied.parameters(statement, DRAWN) if vary is None else [varied.parameter(statement, word) for word in vary]
     )
     runner = _Runner(statement, options, name, progress, total=1 + _EXPECTED * len(chosen))
-    centre = SweepPoint(math.nan, given, problem, varied.participation(statement, problem, given))
+    attended = participation or varied.participation(statement, problem, given)
+    centre = SweepPoint(math.nan, given, problem, attended, start or {})
     verdict, seen = runner.run(centre, curves=curves)
     _check_measured(verdict)
     # The points of a figure need no verdict beyond rounding, nor from which T on a bound says something.
@@ -236,10 +242,10 @@ def usable(verdict: Verdict, value: float) -> str | None:
     return _unfit(_Measured(value, verdict, None))
 
 
-def _by_entries(runner: _Runner, problem: Problem, given: Mapping[str, float]) -> SweepSurvey:
+def _by_entries(runner: _Runner, point: SweepPoint) -> SweepSurvey:
     """Every claim of a statement that is not about a mean over rounds, entry by entry."""
     statement = runner.statement
-    verdict, seen = runner.run(SweepPoint(math.nan, given, problem, None), curves=True, every=True)
+    verdict, seen = runner.run(point, curves=True, every=True)
     _check_measured(verdict)
     if not seen:
         raise InputError(f"nothing to draw for {statement.key}: its sides are numbers that no run shows")
@@ -319,7 +325,7 @@ class _Runner:
         seen: list[Seen] = []
         verdict = verify(
             self.statement, point.problem, point.given, self.options,
-            participation=point.participation, name=self.name, progress=self._report,
+            participation=point.participation, start=point.start, name=self.name, progress=self._report,
             observe=seen.append if curves else None,
         )  # fmt: skip
         self.done += 1
@@ -465,7 +471,7 @@ def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mappin
     return Rounds(
         T=grid, metric=_drawable(metric, rounding[:, grid - 1]), metric_error=_band(metric),
         mean=_drawable(mean, means_rounding), mean_error=_band(mean),
-        bound=_drawable(np.array([[e.value if e.applicable else math.nan for e in evaluations]]), np.zeros(len(grid))),
+        bound=np.array([e.value if e.applicable and math.isfinite(e.value) else math.nan for e in evaluations]),
         own_steps=own_steps, trivial=evaluations[-1].trivial,
     )  # fmt: skip
 

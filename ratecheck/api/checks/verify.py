@@ -216,6 +216,16 @@ def _verdict(
         return with_shift(judged(statement, report), judged)
 
 
+def saved_instance(saved: str | Path | Instance, statement: Statement | None) -> tuple[Instance, str]:
+    """An instance or the one in a file, of another statement if wished, and what it is called in a verdict.
+
+    Raises `InputError` for a file that is missing, damaged or no instance.
+    """
+    if isinstance(saved, Instance):
+        return saved if statement is None else replace(saved, statement=statement), "the instance"
+    return instances.load(place_of("instance", saved), statement), str(saved)
+
+
 def _again(
     saved: str | Path | Instance, statements: tuple[StatementLike, ...], given: Parameters, options: Options
 ) -> VerifyResult:
@@ -224,10 +234,7 @@ def _again(
         wrong = next(iter(given), None) or statements[0]
         raise InputError(f"{wrong!r} and --instance: the file says which problem and numbers")
     statement = select(statements)[0] if statements else None
-    if isinstance(saved, Instance):
-        found, name = (saved if statement is None else replace(saved, statement=statement)), "the instance"
-    else:
-        found, name = instances.load(place_of("instance", saved), statement), str(saved)
+    found, name = saved_instance(saved, statement)
     with progress(f"verifying {found.statement.key}") as report:
         verdict = found.verdict(options, name=name, progress=report)
         verdict = with_shift(verdict, lambda each: replace(found, statement=each).verdict(options))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bounds.ledger.refuted import refuted_fields
 from bounds.statement import Statement
 from ratecheck.api.checks.rates import RatesResult, made_card
+from ratecheck.api.checks.verify import saved_instance
 from ratecheck.api.given import Parameter, Parameters, StatementLike, names, one, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import DrawnResult, Result, target
@@ -21,6 +22,7 @@ from ratecheck.settings.setting import Options
 from ratecheck.stepsizes.admissible import StepSizes, step_sizes
 from ratecheck.stepsizes.nearest import Nearest, nearest
 from ratecheck.stepsizes.region import Region, choose_axes, free_constants, region
+from ratecheck.verification.instance import Instance
 from ratecheck.views.checks.verdict import outcome_text
 from ratecheck.views.drawing.plots import survey_fields, survey_figure, survey_text
 from ratecheck.views.drawing.regions import marks, region_figure
@@ -90,10 +92,11 @@ class RegionResult(DrawnResult):
 
 @overload
 def plot(
-    statement: StatementLike,
+    statement: StatementLike | None = None,
     /,
     *,
     problem: ProblemLike | None = None,
+    instance: str | Path | Instance | None = None,
     out: str | Path | None = None,
     engine: str = "auto",
     seed: int = 0,
@@ -116,10 +119,11 @@ def plot(
     over: str | Sequence[str] | None = None,
 ) -> RatesResult: ...
 def plot(
-    statement: StatementLike,
+    statement: StatementLike | None = None,
     /,
     *,
     problem: ProblemLike | None = None,
+    instance: str | Path | Instance | None = None,
     out: str | Path | None = None,
     engine: str = "auto",
     seed: int = 0,
@@ -139,6 +143,9 @@ def plot(
     PDF) that it goes to, if one is wanted. Raises `InputError` for an order, which has no value, and for input that
     cannot be used.
 
+    With ``instance``, one that `falsify` found or its file, it is the run of that instance: the file has the statement,
+    unless another is named, and every number, and nothing is varied.
+
     With ``rates`` it is the rate card that is drawn (`ratecheck.rates`): per term and parameter the bound, the worst
     case found, and a typical instance, at settings that are chosen for each; ``over`` names what varies, by default
     local steps, participants, rounds and delay. Nothing else has a meaning then but ``seed`` and ``out``.
@@ -147,10 +154,17 @@ def plot(
     >>> len(rc.plot("pfl/theorem-3.7", T=50, vary="K").figure.axes)
     2
     """
-    found = one(statement)
     file = target(out)
+    if instance is not None:
+        others = {"problem": problem, "rates": rates or None, "vary": None if vary == "all" else vary}
+        if said := [name for name, value in {**others, **(parameters or {}), **named}.items() if value is not None]:
+            raise InputError(f"{said[0]} and instance: the instance says which problem and numbers, nothing is varied")
+        return _run_of(instance, statement, Options(engine=engine, seed=seed, threads=threads)).save(file)
+    if statement is None:
+        raise InputError("needed is a statement, or an instance")
+    found = one(statement)
     if rates:
-        others: dict[str, Any] = {
+        others = {
             "problem": problem,
             "replicates": replicates,
             "threads": threads,
@@ -166,15 +180,27 @@ def plot(
     check_valued(found)
     given = numbers(parameters, named, found.vocabulary)
     found = found.at(given)
-    instance, values, name = prepare(found, problem, given)
-    if fewer := rounds_of(found, instance, given):
-        instance, values, name = prepare(found, problem, {**fewer, **given})
+    posed, values, name = prepare(found, problem, given)
+    if fewer := rounds_of(found, posed, given):
+        posed, values, name = prepare(found, problem, {**fewer, **given})
     runs = replicates or affordable(found)
     options = Options(engine=engine, seed=seed, replicates=runs, threads=threads, traces=drawn(found))
     chosen = None if vary == "all" else names(vary)
     with progress(f"measuring {found.key}") as report:
-        measured = survey(found, instance, values, options, vary=chosen, name=name, progress=report)
+        measured = survey(found, posed, values, options, vary=chosen, name=name, progress=report)
     return PlotResult(measured, remarks=warning(found)).save(file)
+
+
+def _run_of(saved: str | Path | Instance, statement: StatementLike | None, options: Options) -> PlotResult:
+    """Both sides of an instance over its rounds, with the verdict that `verify` gives on it."""
+    found, name = saved_instance(saved, None if statement is None else one(statement))
+    run = {"participation": found.participation, "start": found.start}
+    with progress(f"measuring {found.statement.key}") as report:
+        measured = survey(
+            found.statement, found.problem, found.given, options, vary=(), name=name, progress=report, **run
+        )
+    verdict = found.proof(options).decides(measured.verdict)
+    return PlotResult(replace(measured, verdict=verdict), remarks=warning(found.statement))
 
 
 def _rates(statement: Statement, over: str | Sequence[str] | None, seed: int) -> RatesResult:

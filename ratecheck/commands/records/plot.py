@@ -13,9 +13,11 @@ from ratecheck.api.given import one
 from ratecheck.api.records.plot import plot, plot_region
 from ratecheck.api.result import DrawnResult, target
 from ratecheck.commands.arguments import (
+    divide_words,
     engine_option,
     json_option,
     key_argument,
+    keys_argument,
     parse_values,
     print_and_save,
     print_remarks,
@@ -26,6 +28,7 @@ from ratecheck.commands.arguments import (
     values_argument,
 )
 from ratecheck.commands.exit_codes import DONE, of_card
+from ratecheck.errors import InputError
 from ratecheck.exponents.sweep import COSTLY, DEFAULTS
 
 
@@ -53,9 +56,13 @@ def command() -> None:
 
 
 @command.command(name=_SIDES)
-@key_argument
-@values_argument
+@keys_argument
 @problem_option
+@click.option(
+    "--instance",
+    type=click.Path(path_type=Path),
+    help="Draw the run of the instance in this file, which 'ratecheck falsify' wrote; no KEY is needed then.",
+)
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY.png here."
 )
@@ -78,7 +85,7 @@ def command() -> None:
 @click.option("--rates", is_flag=True, help="The rate card: bound, worst case found and a typical instance per term.")
 @click.option("--over", metavar="NAMES", help="With --rates, what varies, such as K,T.")
 @json_option
-def sides(key: str, assignments: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
+def sides(words: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
     """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
     Fitted and predicted exponents stand in the legends. The setting is given as for 'verify', with 100 rounds by
@@ -90,8 +97,12 @@ def sides(key: str, assignments: tuple[str, ...], out: Path | None, as_json: boo
     The step sizes that it admits are drawn by 'plot region KEY', its rate card (see 'rates') by --rates; exit code 1
     where that has a cell that is EXCEEDED, else 3 where one is OPEN.
     """
-    file = target(out or Path(f"{_plain(key)}{'-rates' if options['rates'] else ''}.png"))
-    found: DrawnResult = plot(key, parameters=parse_values(assignments), **options)
+    keys, assignments = divide_words(words) if words or options["instance"] is None else ((), ())
+    if len(keys) > 1:
+        raise InputError(f"{len(keys)} statements: one is drawn at a time")
+    plain = options["instance"].with_suffix("").name if options["instance"] else _plain(keys[0])
+    file = target(out or Path(f"{plain}{'-rates' if options['rates'] else ''}.png"))
+    found: DrawnResult = plot(*keys, parameters=parse_values(assignments), **options)
     print_and_save(replace(found, file=file), as_json=as_json)
     return of_card(found.card) if isinstance(found, RatesResult) else DONE
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.ledger.refuted import refuted
-from bounds.statement import Assumption, Statement
+from bounds.statement import Assumption, Relation, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
+from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.verification.entries import PAIR, RUN, Course
 from ratecheck.views.checks.verdict import outcome_text
@@ -40,6 +41,8 @@ _OUTLYING = 20
 _TITLE, _LEGEND = 11.0, 8.5
 # Rounding of a logarithm, and an axis on which numbers of three digits look alike, in decades.
 _MORE, _NARROW, _APART = 1 + 1e-9, 0.3, 1.2
+# Sides that agree to so much are not told apart by eye, nor here.
+_HAIR = 1e-9
 # Labels without mathematics stay one text in an SVG file, so that they can be searched and read aloud.
 _LAST = "T\N{MINUS SIGN}1"
 
@@ -59,7 +62,8 @@ def draw(found: SweepSurvey) -> Figure:
     lefts = {name: mathematics(metric.latex, str(metric.expr)) for name, metric in claims.items()}
     left = next(iter(lefts.values()))
     if found.rounds is not None:
-        _draw_rounds(axes["T"], found.rounds, left, widest * (2 if panels % 2 and panels > 1 else 1))
+        width = widest * (2 if panels % 2 and panels > 1 else 1)
+        _draw_rounds(axes["T"], found.rounds, left, width, violated=_violated(found))
     for k, sweep in enumerate(found.sweeps):
         _draw_sweep(axes[str(k)], found, sweep, left, widest)
     for k, course in enumerate(found.courses):
@@ -196,7 +200,7 @@ def _looks() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     return next(looks), next(looks), next(looks)
 
 
-def _draw_rounds(axes: Axes, rounds: Rounds, left: str, widest: float) -> None:
+def _draw_rounds(axes: Axes, rounds: Rounds, left: str, widest: float, *, violated: bool) -> None:
     mean, bound, metric = _looks()
     every = max(1, len(rounds.T) // 10)
     label = "bound for a run of T rounds, with the same step sizes"
@@ -207,13 +211,26 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str, widest: float) -> None:
         )
     curves = ((rounds.bound, 0), (rounds.mean, 0), (rounds.metric, every // 2))
     labels = (label, f"measured, mean over rounds 0 ... {_LAST}", f"measured, round {_LAST} alone")
-    seen = window(*(values for values, _ in curves))
+    # A bound that is no positive number has no place on a logarithmic axis; what has none beside it is 0 there.
+    signed = bool(np.any(rounds.bound <= 0))
+    seen = None if signed else window(*(values for values, _ in curves))
     for (values, offset), text, look in zip(curves, labels, (bound, mean, metric), strict=True):
         missing = int(np.sum(~np.isfinite(values)))
         of_bound = values is rounds.bound
         lacks = "a condition fails, or no number" if of_bound else "no positive number beyond rounding"
-        note = f"\n(none at {missing} of {len(values)} points: {lacks})" if missing else ""
-        axes.loglog(rounds.T, values, label=text + note, markevery=(offset, every), **look)
+        said = f"0 to within rounding at {missing}" if signed and not of_bound else f"none at {missing}"
+        note = f"\n({said} of {len(values)} points{'' if signed else f': {lacks}'})" if missing else ""
+        shown = values if of_bound or not signed else np.nan_to_num(values)
+        axes.plot(rounds.T, shown, label=text + note, markevery=(offset, every), **look)
+    axes.set_xscale("log")
+    axes.set_yscale("linear" if signed else "log")
+    if len(rounds.T) == 1:
+        axes.set_xlim(rounds.T[0] / 2, 2 * rounds.T[0])
+    # With step sizes of its own for every T the bound is about this run at the last alone.
+    about = slice(-1, None) if rounds.own_steps else slice(None)
+    if violated:
+        mean_left = np.nan_to_num(rounds.mean) if signed else rounds.mean
+        _mark(axes, rounds.T[about], mean_left[about], rounds.bound[about], rounds.mean_error[about])
     _band(axes, rounds.T, rounds.mean, rounds.mean_error, mean["color"])
     _band(axes, rounds.T, rounds.metric, rounds.metric_error, metric["color"])
     if rounds.trivial is not None and 0 < rounds.trivial < math.inf:
@@ -221,7 +238,7 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str, widest: float) -> None:
         axes.axhline(rounds.trivial, color="0.35", linewidth=1.2, linestyle=(0, (1, 2)), label=text)
     axes.set(xlabel="rounds $T$", ylabel=left)
     _limit(axes, seen, {"bound": (rounds.T, rounds.bound, bound), "round alone": (rounds.T, rounds.metric, metric)})
-    _ticks(axes)
+    _ticks(axes, along_y=not signed)
     _legend(axes, "over rounds", widest)
 
 
@@ -241,6 +258,9 @@ def _draw_sweep(axes: Axes, found: SweepSurvey, sweep: Sweep, left: str, widest:
     seen = window(sweep.bound, sweep.measured)
     axes.loglog(sweep.values, sweep.bound, label="bound", **bound)
     axes.loglog(sweep.values, sweep.measured, label=_typeset(label), **mean)
+    # A band of Monte Carlo runs is left by one of many points now and then: only a verdict says more.
+    if found.verdict.replicates is None:
+        _mark(axes, sweep.values, sweep.measured, sweep.bound, sweep.error)
     # Of exact numbers the error is their rounding, and no band.
     if found.verdict.replicates is not None:
         _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
@@ -308,6 +328,10 @@ def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, wide
             # Of what is computed exactly it is the rounding.
             band = f"{1 - LEVEL:.0%} band of the {label}" if found.verdict.replicates else None
             axes.fill_between(course.x, low, side + error, color=look["color"], alpha=0.25, linewidth=0, label=band)
+    if _violated(found):
+        relation = next(claim.relation for claim in found.verdict.statement.claims if claim.name == course.claim)
+        error = course.left_error + course.right_error
+        _mark(axes, course.x, course.left, course.right, error, both=relation is Relation.EQUAL)
     axes.set(xlabel=_ALONG.get(course.along, "rounds $t$"), ylabel=left)
     if logarithmic:
         axes.set_yscale("log")
@@ -361,6 +385,19 @@ def _limit(axes: Axes, seen: Window | None, curves: dict[str, tuple[Any, Array, 
                 axes.plot(np.asarray(x)[outside], edges, label=f"{name} beyond the axis: {listed}", **mark)
 
 
+def _violated(found: SweepSurvey) -> bool:
+    return found.verdict.outcome is Outcome.VIOLATED
+
+
+def _mark(axes: Axes, x: Array, left: Array, right: Array, error: Array, *, both: bool = False) -> None:
+    """Crosses where the left side exceeds the right side, or with ``both`` differs from it, by more than the error."""
+    gap = np.abs(left - right) if both else left - right
+    violated = gap > error + _HAIR * np.abs(right)
+    if np.any(violated):
+        look = {"linestyle": "none", "marker": "x", "color": style.WRONG, "markersize": 8, "markeredgewidth": 2}
+        axes.plot(x[violated], left[violated], label=f"violated at {np.sum(violated)} of {len(x)}", zorder=4, **look)
+
+
 def _band(axes: Axes, x: Any, y: Any, error: Any, colour: str) -> None:
     """A confidence band; its lower end is kept positive for the logarithm."""
     if _has_band(error):
@@ -371,12 +408,12 @@ def _band(axes: Axes, x: Any, y: Any, error: Any, colour: str) -> None:
         )
 
 
-def _ticks(axes: Axes, values: Array | None = None, *, along_x: bool = True) -> None:
-    """Plain numbers along both axes; ``values`` are marked one by one, as far as there is room."""
+def _ticks(axes: Axes, values: Array | None = None, *, along_x: bool = True, along_y: bool = True) -> None:
+    """Plain numbers along logarithmic axes; ``values`` are marked one by one, as far as there is room."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    both = ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim()))
-    for axis, limits in both if along_x else both[1:]:
+    both = ((axes.xaxis, axes.get_xlim(), along_x), (axes.yaxis, axes.get_ylim(), along_y))
+    for axis, limits in [each[:2] for each in both if each[2]]:
         decades = math.log10(limits[1] / limits[0])
         digits = 3
         if decades < _NARROW:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, dark tones first; line styles and markers tell the curves apart without any colour.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# What a bound does not allow.
+WRONG = "#B00020"
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 

@@ -53,7 +53,7 @@ def sweep_figure(title: str, rows: Sequence[Row], varied: Sequence[str], shown: 
             ordered = sorted(curve, key=lambda row: row[varied[0]])
             axes.plot([row[varied[0]] for row in ordered], [row[shown] for row in ordered], label=label, **line)
         marked = {
-            "violated": ("#b00020", [row for row in drawn if row.get("verdict") == Outcome.VIOLATED.value]),
+            "violated": (style.WRONG, [row for row in drawn if row.get("verdict") == Outcome.VIOLATED.value]),
             "a condition is broken": ("#666666", [row for row in drawn if row.get("applicable") is False]),
         }
         for label, (colour, points) in marked.items():
