@@ -28,9 +28,11 @@ from .api.proofs.prove import ProveResult as ProveResult
 from .api.proofs.prove import prove as prove
 from .api.proofs.sharpen import SharpenResult as SharpenResult
 from .api.proofs.sharpen import sharpen as sharpen
+from .api.records.plot import ParticipationResult as ParticipationResult
 from .api.records.plot import PlotResult as PlotResult
 from .api.records.plot import RegionResult as RegionResult
 from .api.records.plot import plot as plot
+from .api.records.plot import plot_participation as plot_participation
 from .api.records.plot import plot_region as plot_region
 from .api.records.report import ReportResult as ReportResult
 from .api.records.report import report as report

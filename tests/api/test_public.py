@@ -19,6 +19,7 @@ from ratecheck.api.result import SCHEMA
 from ratecheck.cli import COMMANDS
 
 KEY = "pfl/theorem-3.7"
+ATTENDED = ("plot", "participation", "markov:0.5,0.2")
 SETTING = {"n": 10, "m": 9, "K": 25, "T": 400}
 CONSTANTS = {"L": 1, "F_0": 1, "b": 0.4, "sigma_u": 0.3, "sigma_v": 0.3}
 SMALL = {"n": 4, "m": 3, "K": 3, "T": 20, "d": 4}
@@ -104,6 +105,7 @@ def test_pictures(cli, tmp_path, monkeypatch):
         (lambda: rc.plot(KEY, **setting, vary="K", out="a.png"), ["plot", KEY, setting, "--vary", "K"]),
         (lambda: rc.plot(KEY, rates=True, over="T", out="a.png"), ["plot", KEY, "--rates", "--over", "T"]),
         (lambda: rc.plot_region(KEY, **constants, out="a.png"), ["plot", "region", KEY, constants]),
+        (lambda: rc.plot_participation("markov:0.5,0.2", n=5, T=20, out="a.png"), [*ATTENDED, {"n": 5, "T": 20}]),
     ):
         result = draw()
         assert result.figure.axes

@@ -1,4 +1,4 @@
-"""``rc.plot`` and ``rc.plot_region``, the commands ``plot``, ``plot --rates`` and ``plot region``."""
+"""``rc.plot``, ``rc.plot_region`` and ``rc.plot_participation``, the commands ``plot``, ``plot --rates`` and others."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from ratecheck.api.result import DrawnResult, Result, target
 from ratecheck.errors import InputError
 from ratecheck.exponents.curves import against, curves
 from ratecheck.exponents.sweep import SweepSurvey, affordable, check_valued, drawn, rounds_of, survey
+from ratecheck.inputs import whole
+from ratecheck.participation import Participation, delays
+from ratecheck.participation.build import build
 from ratecheck.settings.prepare import ProblemLike, prepare
 from ratecheck.settings.setting import Options
 from ratecheck.stepsizes.admissible import StepSizes, step_sizes
@@ -24,6 +27,7 @@ from ratecheck.stepsizes.nearest import Nearest, nearest
 from ratecheck.stepsizes.region import Region, choose_axes, free_constants, region
 from ratecheck.verification.instance import Instance
 from ratecheck.views.checks.verdict import outcome_text
+from ratecheck.views.drawing.participation import Attendance, attendance_figure, attendance_text
 from ratecheck.views.drawing.plots import survey_fields, survey_figure, survey_text
 from ratecheck.views.drawing.regions import marks, region_figure
 from ratecheck.views.progress import progress
@@ -88,6 +92,33 @@ class RegionResult(DrawnResult):
 
     def _repr_html_(self) -> str:
         return Result._repr_html_(self) if self.region is None else super()._repr_html_()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParticipationResult(DrawnResult):
+    """Who takes part in a run of a pattern: ``attendance.matrix`` (T, n), and the delays that follow from it."""
+
+    attendance: Attendance
+
+    def __str__(self) -> str:
+        return attendance_text(self.attendance)
+
+    def _headline(self) -> str:
+        return str(self).partition("\n")[0]
+
+    def _fields(self) -> dict[str, Any]:
+        matrix, expected = self.attendance.matrix, self.attendance.expected
+        return {
+            "participation": self.attendance.pattern.kind,
+            "matrix": matrix.astype(int).tolist(),
+            "tau_max": delays.maximum(matrix),
+            "tau_avg": delays.average(matrix),
+            "expected": None if expected is None else expected._asdict(),
+            "file": self.file,
+        }
+
+    def _draw(self) -> Figure:
+        return attendance_figure(self.attendance)
 
 
 @overload
@@ -255,3 +286,32 @@ def plot_region(
     with progress("region"):
         area = region(answer.problem, answer.admissible, chosen, *points.values())
     return RegionResult(answer, area, points, closest, remarks=remarks).save(file)
+
+
+def plot_participation(
+    pattern: str | Participation,
+    /,
+    *,
+    n: int = 10,
+    m: int | None = None,
+    T: int = 60,
+    seed: int = 0,
+    replicate: int = 0,
+    out: str | Path | None = None,
+) -> ParticipationResult:
+    """Who takes part in which of T rounds, how long every client has been away, and tau_t.
+
+    ``pattern`` is a name such as "uniform" or "bernoulli:0.3", a file (see `verify`), or a pattern; n clients, ``m`` of
+    which take part in a round where the pattern leaves that open, by default a third of them. A random pattern is drawn
+    as replicate ``replicate`` of a simulation with that seed has it. ``out`` is the file of the picture, if one is
+    wanted. Raises `InputError` for input that cannot be used, and where who takes part depends on the run.
+
+    >>> import ratecheck as rc
+    >>> rc.plot_participation("cyclic", n=6, m=2, T=9).attendance.away.max()
+    np.int64(3)
+    """
+    file = target(out)
+    n, T = whole("n", n, 1), whole("T", T, 1)
+    size = max(1, n // 3) if m is None else whole("m", m, 1, n, "there are that many clients")
+    found = build(pattern, n, size) if isinstance(pattern, str) else pattern
+    return ParticipationResult(Attendance(found, found.draw(T, seed, replicate))).save(file)

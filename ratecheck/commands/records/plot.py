@@ -10,7 +10,7 @@ import click
 
 from ratecheck.api.checks.rates import RatesResult
 from ratecheck.api.given import one
-from ratecheck.api.records.plot import plot, plot_region
+from ratecheck.api.records.plot import plot, plot_participation, plot_region
 from ratecheck.api.result import DrawnResult, target
 from ratecheck.commands.arguments import (
     divide_words,
@@ -37,7 +37,7 @@ class _PlotGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Words that do not begin with the name of a command are about both sides of a statement."""
-        return super().parse_args(ctx, args if args[:1] == [_REGION] else [_SIDES, *args])
+        return super().parse_args(ctx, args if args[:1] and args[0] in (_REGION, _PARTICIPATION) else [_SIDES, *args])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -47,7 +47,7 @@ class _PlotGroup(click.Group):
         return "" if name == _SIDES else name, found, rest
 
 
-_SIDES, _REGION = "sides", "region"
+_SIDES, _REGION, _PARTICIPATION = "sides", "region", "participation"
 
 
 @click.group(name="plot", cls=_PlotGroup)
@@ -134,6 +134,28 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
         return 3
     print_and_save(replace(found, file=file), as_json=as_json)
     return 0
+
+
+@command.command(name=_PARTICIPATION)
+@click.argument("pattern", metavar="PATTERN")
+@values_argument
+@seed_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default participation.png here."
+)
+@json_option
+def draw_participation(pattern: str, assignments: tuple[str, ...], seed: int, out: Path | None, as_json: bool) -> int:
+    """Draw who takes part in which round, and how long clients stay away.
+
+    PATTERN as for 'verify --participation'; n=10 clients, T=60 rounds, and m of the clients in a round where the
+    pattern leaves that open.
+    """
+    file = target(out or Path("participation.png"))
+    values = parse_values(assignments)
+    if wrong := [name for name in values if name not in ("n", "m", "T")]:
+        raise InputError(f"{wrong[0]}: a participation has n, m and T")
+    print_and_save(replace(plot_participation(pattern, seed=seed, **values), file=file), as_json=as_json)
+    return DONE
 
 
 def _plain(key: str) -> str:
