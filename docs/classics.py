@@ -48,11 +48,15 @@ def comparable(row: Mapping[str, Any]) -> bool:
     return row["standing"] in (Standing.TIGHT.value, Standing.NUMERICAL.value) and "refused" not in row["worst"]
 
 
-def agrees(row: Mapping[str, Any]) -> bool:
-    """Whether both ends of the worst case are the known value, up to `AGREEMENT` of it, of the sides where it is 0."""
+def distance(row: Mapping[str, Any]) -> float:
+    """The larger distance of both ends of the worst case from the known value, relative to it or to the sides."""
     worst = row["worst"]
-    slack = AGREEMENT * (abs(worst["known"]) or worst["scale"])
-    return all(abs(worst[end] - worst["known"]) <= slack for end in ("lower", "upper"))
+    return max(abs(worst[end] - worst["known"]) for end in ("lower", "upper")) / (abs(worst["known"]) or worst["scale"])
+
+
+def agrees(row: Mapping[str, Any]) -> bool:
+    """Whether the worst case is the known value, up to `AGREEMENT`."""
+    return distance(row) <= AGREEMENT
 
 
 def scaled(statement: Statement, factor: sp.Rational) -> Statement:

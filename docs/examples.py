@@ -4,6 +4,13 @@ An example is a fenced block of ``bash`` or ``python`` in a page. It ends with s
 ``# exit code N``. The examples of a page run in order in one folder, and ``{output}`` shows what the block above it
 printed. A block that contains ``pip install`` is not run. What they print is kept in ``docs/_generated`` under a hash
 of the sources of ``bounds`` and ``ratecheck``, so that a second build is quick.
+
+A reader of the repository sees an output in the page, where
+
+    python docs/examples.py [PAGE ...]
+
+writes it. A build fails where the page says something else than the example prints, but for the last digits of numbers
+and for seconds.
 """
 
 from __future__ import annotations
@@ -138,9 +145,49 @@ def notebook(page: Path) -> str:
     return str(nbformat.writes(made)) + "\n"
 
 
-class Output(SphinxDirective):
-    """What the example above printed, or the figure that it drew (``:figure: FILE``)."""
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\d)")
+_SECONDS = re.compile(r"\d[\d.]*( s\b| seconds\b| ms\b)")
+# Numbers of four digits that two machines round differently, and numbers that are rounding themselves.
+_CLOSE, _ROUNDING = 2e-3, 1e-9
 
+
+def alike(kept: str, printed: str) -> bool:
+    """Whether two texts differ by spaces, the last digits of numbers and seconds at most."""
+    texts = [" ".join(_SECONDS.sub(r"-\1", text).split()) for text in (kept, printed)]
+    if _NUMBER.sub("#", texts[0]) != _NUMBER.sub("#", texts[1]):
+        return False
+    pairs = zip(*([float(number) for number in _NUMBER.findall(text)] for text in texts), strict=True)
+    return all(abs(a - b) <= max(_CLOSE * max(abs(a), abs(b)), _ROUNDING) for a, b in pairs)
+
+
+def printed(page: Path, line: int) -> str | None:
+    """What the example above a line of a page printed, in lines of a page's width; None where there is no example."""
+    above = sum(example.end < line for example in examples(page)) - 1
+    if above < 0:
+        return None
+    return "\n".join(map(wrap, (run_folder(page) / f"{above}.txt").read_text().rstrip().splitlines()))
+
+
+# An output that a page keeps.
+OUTPUT = re.compile(r"^```\{output\}\n(?!:)(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def write(page: Path) -> None:
+    """Put into a page what its examples print; what is alike stays as it is."""
+    run_page(page)
+    text = page.read_text()
+
+    def filled(block: re.Match[str]) -> str:
+        new = printed(page, text.count("\n", 0, block.start()) + 1)
+        return block[0] if new is None or alike(block[1], new) else f"```{{output}}\n{new}\n```"
+
+    page.write_text(OUTPUT.sub(filled, text))
+
+
+class Output(SphinxDirective):
+    """What the example above printed, as the page keeps it, or the figure that it drew (``:figure: FILE``)."""
+
+    has_content = True
     option_spec: ClassVar = {
         "figure": directives.unchanged_required,
         "alt": directives.unchanged_required,
@@ -149,14 +196,14 @@ class Output(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A literal block, or an image."""
         page = Path(self.env.doc2path(self.env.docname))
-        above = sum(example.end < self.lineno for example in examples(page)) - 1
-        if above < 0:
+        text = printed(page, self.lineno)
+        if text is None:
             raise self.error("there is no example above this output")
-        folder = run_folder(page)
         if "figure" in self.options:
-            uri = "/" + (folder / self.options["figure"]).relative_to(HERE).as_posix()
+            uri = "/" + (run_folder(page) / self.options["figure"]).relative_to(HERE).as_posix()
             return [nodes.image(uri=uri, alt=self.options.get("alt", ""), width="100%")]
-        text = "\n".join(map(wrap, (folder / f"{above}.txt").read_text().rstrip().splitlines()))
+        if not alike("\n".join(self.content), text):
+            raise self.error(f"the page keeps another output; python docs/examples.py {page.name} writes\n{text}")
         return [nodes.literal_block(text, text, language="text", classes=["output"])]
 
 
@@ -172,3 +219,8 @@ def wrap(line: str) -> str:
 
 
 _COLUMNS = 98
+
+
+if __name__ == "__main__":
+    for each in [HERE / name for name in sys.argv[1:]] or sorted(HERE.glob("*.md")):
+        write(each)

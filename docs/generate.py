@@ -32,7 +32,6 @@ MOVED = {
     "classics": "catalogue.html#classics",
     "commands": "reference.html#commands",
     "comparing": "stepsizes.html#how-many-rounds-and-which-bound-is-smaller",
-    "gallery": "reference.html#figures",
     "house": "design.html#where-is-what",
     "implications": "audit.html#implications",
     "left-out": "catalogue.html#left-out",

@@ -126,9 +126,9 @@ def test_wrong_exit_code_fails_the_build(tmp_path, monkeypatch):
 
 
 def test_no_transcript_is_pasted():
-    """Outputs are generated: no page shows a verdict of its own making."""
+    """Outputs stand where the build compares them: no page shows a verdict elsewhere."""
     for page in DOCS.glob("*.md"):
-        assert not re.search(r"slack \d", page.read_text()), page.name
+        assert not re.search(r"slack \d", examples.OUTPUT.sub("", page.read_text())), page.name
 
 
 def test_every_page_is_in_the_map(pages):

@@ -1,0 +1,65 @@
+"""What the pages keep of their examples' outputs: written by a command, compared when the pages are built."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx", reason="needs the extra docs")
+
+import examples  # it needs the extra
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize(
+    ("kept", "printed"),
+    [
+        ("slack 1.234", "slack 1.2345"),
+        ("left   0.5\nin 3 s", "left 0.5 in 12.5 s"),
+        ("rounding 3e-16", "rounding 5e-17"),
+        ("theorem-3.7 K=25", "theorem-3.7  K=25"),
+    ],
+)
+def test_last_digits_spaces_and_seconds_are_no_difference(kept, printed):
+    """Two machines round differently, and one is slower."""
+    assert examples.alike(kept, printed)
+
+
+@pytest.mark.parametrize(
+    ("kept", "printed"),
+    [
+        ("HOLDS", "VIOLATED"),
+        ("slack 1.234", "slack 1.244"),
+        ("K=25", "K=26"),
+        ("left 1 2", "left 1"),
+        ("left -1", "left 1"),
+        ("left 1e-3", "left 1e-4"),
+        ("", "HOLDS"),
+    ],
+)
+def test_another_verdict_or_number_is_one(kept, printed):
+    """Three digits, every word and every sign count."""
+    assert not examples.alike(kept, printed)
+
+
+def test_a_page_is_filled_and_filled_again_only_where_it_differs(tmp_path, monkeypatch):
+    """Below its example; figures and what is alike stay as they are."""
+    monkeypatch.setattr(examples, "GENERATED", tmp_path / "made")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```bash\necho 1.0001; touch a.png\n```\n\n```{output}\nold\n```\n\n```{output}\n:figure: a.png\n```\n"
+    )
+    examples.write(page)
+    filled = page.read_text()
+    assert "```{output}\n1.0001\n```" in filled
+    assert "```{output}\n:figure: a.png\n```" in filled
+    page.write_text(filled.replace("1.0001", "1.0002", 2).replace("echo 1.0002", "echo 1.0001"))
+    examples.write(page)
+    assert "```{output}\n1.0002\n```" in page.read_text()
+
+
+def test_no_page_has_an_empty_output():
+    """A reader of the repository sees what is printed."""
+    for page in DOCS.glob("*.md"):
+        assert not re.search(r"^```\{output\}\n```$", page.read_text(), re.MULTILINE), page.name
