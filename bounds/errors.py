@@ -56,10 +56,11 @@ def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> 
 
     The list is by the alphabet, or ``as_given`` where what is wanted most comes first.
     """
-    names = list(known) if as_given else sorted(known)
+    names = list(dict.fromkeys(known)) if as_given else sorted({*known})
     import difflib
 
-    close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    close = [name for name in names if name.lower() == word.lower()]
+    close = close or difflib.get_close_matches(word, names, n=2, cutoff=0.6)
     close = close or [name for name in names if _abbreviates(word, name)]
     if close:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"

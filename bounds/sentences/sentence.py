@@ -253,7 +253,10 @@ def _given(text: str) -> tuple[Assumption, ...]:
     if name in Assumption.__members__:
         return (Assumption[name],)
     known = [*_GIVEN, *(each.lower().replace("_", " ") for each in Assumption.__members__)]
-    raise SentenceError("given", f"no assumption {text!r}; {did_you_mean(plain, known, as_given=True)}")
+    words = plain.split()
+    several = len(words) > 1 and all(word in known for word in words)
+    hint = f"commas separate several: {', '.join(words)}" if several else did_you_mean(plain, known, as_given=True)
+    raise SentenceError("given", f"no assumption {text!r}; {hint}")
 
 
 def _parts(given: str | Iterable[str], field: str) -> list[str]:

@@ -192,6 +192,11 @@ def test_a_proof_knows_the_noise():
             GD | {"given": "smoth"},
             "given: no assumption 'smoth'; did you mean 'smooth'",
         ),
+        (
+            "mean grad2 <= 2*F_0/(gamma*T)",
+            GD | {"given": "smooth noise"},
+            "given: no assumption 'smooth noise'; commas separate several: smooth, noise",
+        ),
         ("mean grad2 <= 2*F_0/(gamma*T)", GD | {"when": "gamma <= 1/l"}, "when[0]: no symbol 'l'"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "nesterov"}, "nesterov has the momentum beta"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": 3}, "'ratecheck list methods'"),
