@@ -4,7 +4,8 @@
 
 draws them anew, all or those of these names. Every picture stands below the commands that draw it, which run in an
 empty folder. ``errata`` and ``known`` are drawn here: what is known of the statements of four papers, and worst cases
-that were computed beside known ones.
+that were computed beside known ones; ``explore`` is a recording of a page with sliders, for which RATECHECK_CHROMIUM
+names a browser.
 
     python docs/gallery.py errata
     python docs/gallery.py known
@@ -27,6 +28,7 @@ import reviews
 from PIL import Image
 
 import bounds
+import ratecheck as rc
 from bounds.ledger.refuted import of_paper
 from ratecheck.views.drawing import style
 
@@ -47,8 +49,8 @@ class Entry:
 
     @property
     def kept_elsewhere(self) -> bool:
-        """Whether another command of the documentation keeps it, such as that of the first page."""
-        return "python docs/" in self.script and "gallery.py" not in self.script
+        """Whether it takes a browser, or another command of the documentation, such as that of the first page."""
+        return self.file.endswith(".webp") or ("python docs/" in self.script and "gallery.py" not in self.script)
 
 
 def entries(page: Path = HERE / "gallery.md") -> list[Entry]:
@@ -81,6 +83,31 @@ def _keep(drawn: Path) -> None:
     if picture.width > _WIDTH:
         picture = picture.resize((_WIDTH, round(picture.height * _WIDTH / picture.width)), Image.Resampling.LANCZOS)
     picture.quantize(_COLOURS).save(PICTURES / drawn.name, optimize=True)
+
+
+# What is done on the page with sliders: other numbers, a step size that is not admitted, the largest, other axes.
+_SHOWN = ("", "K=5", "K=100", "gamma=0.01", "gamma=0.0012", "gamma=0.0012&axis=K", "gamma=0.0012&axis=m")
+
+
+def record() -> None:
+    """One picture after the other of the page with sliders, whose address has the numbers."""
+    browser = os.environ.get("RATECHECK_CHROMIUM")
+    if browser is None:
+        raise SystemExit("RATECHECK_CHROMIUM names no browser")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        rc.explore("pfl/theorem-3.7", out=page)
+        frames = []
+        for k, numbers in enumerate(_SHOWN):
+            place = Path(folder) / f"{k}.png"
+            subprocess.run(  # noqa: S603  # the user's browser
+                [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,1500",
+                 f"--screenshot={place}", f"{page.as_uri()}#{numbers}"],
+                check=True, capture_output=True,
+            )  # fmt: skip
+            frames.append(Image.open(place).convert("RGB").resize((800, 1200), Image.Resampling.LANCZOS))
+        PICTURES.mkdir(exist_ok=True)
+        frames[0].save(PICTURES / "explore.webp", save_all=True, append_images=frames[1:], duration=1800, loop=0)
 
 
 def known() -> dict[str, Counter[str]]:
@@ -151,7 +178,9 @@ def main(names: list[str]) -> None:
         name = Path(entry.file).stem
         if (names and name not in names) or (entry.kept_elsewhere and name not in names):
             continue
-        if name in _DRAWN_HERE:
+        if name == "explore":
+            record()
+        elif name in _DRAWN_HERE:
             with tempfile.TemporaryDirectory() as folder:
                 _DRAWN_HERE[name](Path(folder) / f"{name}.png")
                 _keep(Path(folder) / f"{name}.png")
