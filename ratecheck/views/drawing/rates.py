@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Inches: the width of a page, the height of a row of panels, and of what stands above them.
 _WIDTH, _HEIGHT, _ABOVE = 7.0, 1.75, 0.9
+# One column is as wide as a telephone, where it is read.
+_COLUMN, _ABOVE_COLUMN = 3.6, 1.6
 _SMALL, _TITLE = 7.0, 9.0
 # The height of a figure of one row, and over how many points at either end an exponent is taken.
 _LONE, _ENDS = 2.9, 5
@@ -46,7 +48,9 @@ def rates_figure(card: Card, curves: Sequence[Curves]) -> Figure:
     """Rows are terms, columns parameters; what varies and everything else is that of each cell's regime."""
     with style.styled():
         rows, columns = card.rows, card.parameters
-        figure = style.new_figure(_WIDTH, _HEIGHT * len(rows) + _ABOVE)
+        lone = len(columns) == 1
+        width, above = (_COLUMN, _ABOVE_COLUMN) if lone else (_WIDTH, _ABOVE)
+        figure = style.new_figure(width, _HEIGHT * len(rows) + above)
         axes = figure.subplots(len(rows), len(columns), squeeze=False)
         by_place = {(each.cell.row, each.cell.parameter): each for each in curves}
         latex = card.statement.vocabulary
@@ -58,10 +62,14 @@ def rates_figure(card: Card, curves: Sequence[Curves]) -> Figure:
                     _draw(panel, found, f"${letter(latex[name])}$")
                 else:
                     _empty(panel, "" if cell is None else f"{cell.finding.value}: {cell.reason}")
-                if cell is not None:
-                    panel.set_title(_verdict(cell, latex), fontsize=_SMALL, pad=3)
-            _label(figure, axes[i, 0], row, latex)
-        _legend(figure, card, curves)
+                heading = [] if cell is None else [_verdict(cell, latex)]
+                if lone:
+                    heading[:0] = [" ".join(_lines(row, latex))]
+                if heading:
+                    panel.set_title("\n".join(heading), fontsize=_SMALL, pad=3)
+            if not lone:
+                _label(figure, axes[i, 0], row, latex)
+        _legend(figure, card, curves, columns=1 if lone else 3)
         return figure
 
 
@@ -212,17 +220,21 @@ def _empty(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, wrapped, transform=axes.transAxes, ha="center", va="center", fontsize=size, color="0.35")
 
 
+def _lines(row: TermRow, vocabulary: Vocabulary) -> list[str]:
+    """The row's term, and the constant that makes it large."""
+    return [row.term] + ([] if row.scale is None else [f"by ${letter(vocabulary[row.scale])}$"])
+
+
 def _label(figure: Figure, axes: Axes, row: TermRow, vocabulary: Vocabulary) -> None:
-    """The row's term, and the constant that makes it large, to the left of its panels."""
-    lines = [row.term] + ([] if row.scale is None else [f"by ${letter(vocabulary[row.scale])}$"])
-    text, size = fitted(figure, lines, 0.85 * _HEIGHT * figure.dpi, _SMALL + 1)
+    """What a row is about, to the left of its panels."""
+    text, size = fitted(figure, _lines(row, vocabulary), 0.85 * _HEIGHT * figure.dpi, _SMALL + 1)
     axes.text(
         -0.42, 0.5, text, transform=axes.transAxes, rotation=90, ha="center", va="center", fontsize=size,
         fontweight="bold",
     )  # fmt: skip
 
 
-def _legend(figure: Figure, card: Card, curves: Sequence[Curves]) -> None:
+def _legend(figure: Figure, card: Card, curves: Sequence[Curves], *, columns: int) -> None:
     """One for all panels, above them, under the title."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -238,6 +250,6 @@ def _legend(figure: Figure, card: Card, curves: Sequence[Curves]) -> None:
     title = [f"{card.statement.key}: {card.statement.title}", overall(card)]
     text, size = fitted(figure, title, 0.92 * figure.bbox.width, _TITLE, bold=True)
     figure.legend(
-        handles=handles, loc="outside upper center", ncols=3, fontsize=_SMALL, handlelength=2.5, title=text,
+        handles=handles, loc="outside upper center", ncols=columns, fontsize=_SMALL, handlelength=2.5, title=text,
         title_fontproperties={"weight": "bold", "size": size},
     )  # fmt: skip
