@@ -195,7 +195,9 @@ def _panel(ax: Axes, place: Axes, panel: _Panel, findings: Findings, outcome: St
     ax.set_yscale("log")
     ax.locator_params(axis="x", nbins=5)
     name = figure.repeats or figure.name
-    ax.set(title=f"{name}: {figure.title}{apart}{quick}", xlabel=_XLABEL[figure.axis])
+    # A figure without a title of its own has that of what it varies.
+    shown = f"{findings.study.title}, by {name}" if figure.title == name else f"{name}: {figure.title}"
+    ax.set(title=f"{shown}{apart}{quick}", xlabel=_XLABEL[figure.axis])
     ax.title.set_fontsize("medium")
     _legend(place, ax)
 
