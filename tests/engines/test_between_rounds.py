@@ -100,6 +100,7 @@ PAIRS = {
 }  # fmt: skip
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", PAIRS)
 def test_statements_about_them_are_searched(name):
     """The wrong one is accused, the right one is not."""
