@@ -53,13 +53,18 @@ def forms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
 @functools.lru_cache(maxsize=4096)
 def _far(expr: sp.Expr, sign: int) -> tuple[sp.Expr, ...]:
     """The expression in X at sign/s, in forms that may have no singularity at s = 0."""
-    found = [each for form in forms(expr) for each in _forms(form.subs(X, sign / _S), _S)]
+    mirrored = expr.subs(X, -X)
+    if sign < 0 and mirrored in (expr, -expr):
+        return tuple(form if mirrored == expr else -form for form in _far(expr, 1))
+    # Simplified is one form alone: the others equal it, and simplifying takes longest.
+    given, *others = (form.subs(X, sign / _S) for form in forms(expr))
+    found = [*_forms(given, _S), *(each for form in others for each in _forms(form, _S, simplified=False))]
     falling = (decayed(each, {_S: [(0.0, _FINEST)]}) for each in found[:1])
     return tuple(dict.fromkeys([*found, *(each for each in falling if each is not None)]))
 
 
 @functools.lru_cache(maxsize=4096)
-def _forms(expr: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, ...]:
+def _forms(expr: sp.Expr, variable: sp.Symbol, *, simplified: bool = True) -> tuple[sp.Expr, ...]:
     """The expression itself, with its rational summands as one quotient or as partial fractions, and simplified.
 
     Powers of s are taken out of roots.
@@ -70,7 +75,7 @@ def _forms(expr: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, ...]:
     quotient = sp.cancel(sp.Add(*rational))
     # Partial fractions have each variable in few places.
     found = [expr, *(sp.Add(form, *others) for form in (sp.factor(quotient), _partial_fractions(quotient, variable)))]
-    if others and sp.count_ops(expr) <= _SIMPLIFIED:
+    if simplified and others and sp.count_ops(expr) <= _SIMPLIFIED:
         found += [sp.factor(sp.together(expr)), sp.simplify(expr)]
     return tuple(dict.fromkeys(found))
 

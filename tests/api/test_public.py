@@ -70,6 +70,7 @@ def words(said):
     ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_function_says_what_its_command_prints(name, cli):
     """The same data, with the version of the keys; text, one-line repr and HTML of every result."""

@@ -1210,6 +1210,7 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
             assert whole[kind][fate] == sum(KEPT[paper][kind][fate] for paper in papers)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "key", ["pfl/corollary-3.8-7", "pfl/lemma-a.2-3", "fedsum/theorem-d.1-8", "fedsum/lemma-b.2-4", "flame/theorem-1-6"]
 )

@@ -551,6 +551,7 @@ WORK["cases with many facts"] = certificate(
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", WORK)
 def test_work_is_bounded_before_it_is_done(name):
     """By the count of the checker itself, which is compared with the functions that are called."""

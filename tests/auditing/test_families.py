@@ -197,7 +197,7 @@ _LONG = ("simfbo/lemma-9-1 repaired",)
 FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM, *FLAME, *SIMFBO))}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=pytest.mark.long) if each in _LONG else each for each in FORMS]
 )
@@ -214,7 +214,7 @@ def _sharper(check: Enumerated) -> Iterator[Mapping[str, Fraction]]:
             yield {**check.constants, name: exact * share}
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", [name for name, (_, check) in FORMS.items() if check.constants])
 def test_no_form_proves_what_an_instance_refutes(name: str) -> None:
     """The two forms of one claim: constants that instances refute are not proved."""

@@ -199,6 +199,7 @@ def test_added_assumptions_are_listed(key, expected):
     assert [text for of, text in proofs.plan(key).added if of == where and what in text], proofs.plan(key).added
 
 
+@pytest.mark.long
 def test_the_printed_assumption_is_about_clients():
     """The statement says steps as well, and the paper does not: the proof of 3.7 is one of more than is printed."""
     printed = rc.proof("pfl/theorem-3.7", workers=1)
@@ -288,6 +289,7 @@ def test_a_proof_of_the_catalogue(cli, tmp_path):
     assert len(graph_figure(graph).axes[0].texts) >= 2 * len(graph.nodes)
 
 
+@pytest.mark.long
 def test_an_argument_that_breaks_is_no_proof(cli, tmp_path):
     """FLAME's Theorem 2 does not follow from its Lemma 1 as printed: exit code 1, and the link is named."""
     done = cli("audit", "flame/theorem-2-unbiased", "--graph", str(tmp_path / "proof.pdf"), "--workers", "1")

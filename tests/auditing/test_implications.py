@@ -40,6 +40,7 @@ def named(implication):
 SLOW = ("pfl/theorem-4.5", "pfl/theorem-3.11", "pfl/corollary-3.8")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "implication",
     [pytest.param(each, marks=pytest.mark.long) if each.conclusion in SLOW[:2] else each for each in PFL],
@@ -139,7 +140,7 @@ def plain_values(key, conclusion, known):
     return theorem.value, conclusion.evaluate(**values).value
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("place", "printed"), [("initial gap", 4), ("noise", 12), ("drift", 128), ("gamma", 32)])
 def test_sharpest_constants_of_theorem_3_7_against_random_search(place, printed):
     """The needed constant at random admissible points never exceeds the sharpest, and comes within 1%."""

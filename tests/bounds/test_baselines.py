@@ -74,6 +74,7 @@ def run(algorithm, engine, trace=None, problem=PROBLEM, **options):
     return rc.simulate(algorithm, problem, trace, engine=engine, **given).records
 
 
+@pytest.mark.every(2)
 @engines
 @methods
 def test_without_noise(algorithm, engine):
@@ -124,6 +125,7 @@ def test_sampling_without_noise(algorithm):
         np.testing.assert_allclose(found[name], np.mean([each[name] for each in runs], axis=0), rtol=1e-10)
 
 
+@pytest.mark.every(2)
 @sampled
 @pytest.mark.parametrize("trace", [Trace(MATRIX), Trace.uniform(N, 2)], ids=["given", "uniform"])
 @noisy

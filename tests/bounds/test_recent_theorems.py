@@ -45,10 +45,11 @@ def test_every_file_is_run():
     assert {*RUNS} == {*FILES} - {"common.py"}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("there")
 @pytest.mark.parametrize("file", RUNS)
 def test_the_right_form_holds_and_the_wrong_one_falls(file):
-    """Both verdicts on the problem of the page."""
+    """Both verdicts on the problem of the page, whose own run is examined when it is built."""
     outcomes = [rc.verify(f"{file}:{name}", **RUNS[file]).outcome.name for name in ("right", "wrong")]
     assert outcomes == ["HOLDS", "VIOLATED"]
 

@@ -67,6 +67,7 @@ THEOREMS = {
 SEARCHED = ("nonconvex", "last iterate", "sgd", "heavy ball")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_right_ones_hold_and_wrong_ones_fall(name):
     """On the default problem of few rounds, and in a short search."""

@@ -33,7 +33,7 @@ def test_there_are_enough_in_forms_enough():
     assert not any(key.startswith(bounds.TEXTBOOK) for key in bounds.keys())
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("key", KEYS)
 def test_a_true_statement_is_not_accused(key):
     """By `verify` on the default problem, at its own steps or at given ones, nor by a short search."""

@@ -46,12 +46,14 @@ def offered(cache, tmp_path):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_commands_keys_and_parameters(offered, shell):
     """Of the line ``ratecheck bound pfl/theorem-3.7 ...``, word by word."""
-    assert offered("bou", shell=shell)[0] == ["bound"]
-    found, _ = offered("bound", "pfl/theorem-3", shell=shell)
-    assert found == [key for key in bounds.keys() if key.startswith("pfl/theorem-3")]
     found, _ = offered("bound", "pfl/theorem-3.7", "ga", shell=shell)
     assert found == ["gamma=", "gamma_u=", "gamma_v="]
-    assert "--schema" in offered("lint", "--", shell=shell)[0]
+    # What is offered does not depend on the shell, only how it is printed.
+    if shell == "bash":
+        assert offered("bou", shell=shell)[0] == ["bound"]
+        found, _ = offered("bound", "pfl/theorem-3", shell=shell)
+        assert found == [key for key in bounds.keys() if key.startswith("pfl/theorem-3")]
+        assert "--schema" in offered("lint", "--", shell=shell)[0]
 
 
 def test_classics_are_offered(offered):

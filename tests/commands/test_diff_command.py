@@ -49,8 +49,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("here")
 def test_constants_conditions_steps_and_findings(cli):
     """A term with another constant, one that is the same, a tighter condition, a step that is mended."""
-    done = cli("diff", "old.py", "new.py")
-    assert done.returncode == 0, done.stderr
+    found = rc.diff("old.py", "new.py")
     for text in (
         "old/descent -> new/descent   matched by name",
         "gap: same",
@@ -62,9 +61,10 @@ def test_constants_conditions_steps_and_findings(cli):
         "gone: FALSE old/one",
         "1 statement matched: 0 same, 1 changed; 0 gone, 0 new",
     ):
-        assert text in done.stdout, done.stdout
-    data = json.loads(cli("diff", "old.py", "new.py", "--json").stdout)
-    assert data == rc.diff("old.py", "new.py").to_dict()
+        assert text in str(found), str(found)
+    done = cli("diff", "old.py", "new.py", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == found.to_dict()
 
 
 @pytest.mark.usefixtures("here")
@@ -78,9 +78,9 @@ def test_the_other_way_round_is_stronger():
 @pytest.mark.usefixtures("here")
 def test_without_audit_the_output_says_so(cli):
     """In text and data."""
-    done = cli("diff", "old.py", "new.py", "--no-audit")
+    done = cli("diff", "old.py", "other.py", "--no-audit")
     assert "steps of the proofs: not compared, as asked" in done.stdout
-    data = json.loads(cli("diff", "old.py", "new.py", "--no-audit", "--json").stdout)
+    data = rc.diff("old.py", "other.py", audit=False).to_dict()
     assert (data["steps"], data["ledgers"]) == (None, "as asked")
 
 

@@ -76,7 +76,7 @@ def command():
     return lambda *words: _run([*words])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("asks", ASKED)
 @pytest.mark.parametrize("name", RIGHT)
 def test_every_function_of_a_bound_is_answered_or_refused(name, asks, mine, command, capsys, monkeypatch):
@@ -226,7 +226,7 @@ def test_dissimilarity_where_f_has_no_stationary_point():
 # --- pages and figures ---
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "latex", [r"\boldsymbol{x}", r"\star", r"\tfrac12", r"\mine{x}", r"\vec x", r"f\circ g", "$x$", "x_{"]
 )
@@ -368,7 +368,7 @@ def test_a_signal_leaves_the_best_so_far(number, mine):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=mine,
     )  # fmt: skip
     try:
-        while process.poll() is None and _seconds(process.pid) < 6:
+        while process.poll() is None and _seconds(process.pid) < 4:
             time.sleep(0.2)
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
@@ -390,6 +390,7 @@ def _seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "right", ["2**(-T/2)*F_0*L", "T**(-gamma_u*L)*F_0*L", "F_0*L/exp(exp(exp(T)))", "F_0*L/(t + 1)"]
 )

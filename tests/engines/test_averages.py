@@ -38,6 +38,7 @@ def problem_of(name, n=2, d=2, seed=2):
     return Quadratic.synthetic(n, d, shared, coupling=0.4, curvature=1.0, seed=seed)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
@@ -102,7 +103,7 @@ def test_a_projection_is_not_averaged_over():
         rc.exact_average("simfbo", problem, Trace.full(2), r=0.5, **run)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("p", [[0.3, 0.3, 0.3], [0.2, 0.9, 0.5], [1.0, 0.4, 1.0]])
 @pytest.mark.parametrize("name", METHODS)
 def test_independent_participation_is_the_sum_over_all_traces(name, p):

@@ -323,6 +323,7 @@ def test_a_single_local_step_has_no_drift():
     assert found.records["S_3u"][2] > found.errors["S_3u"][2] > 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("unit", [1.0, 64.0])
 def test_sums_of_powers_that_are_only_rounding_have_no_bound(unit):
     """FLAME with a tiny penalty creeps: powers of its map reach 1e10, and half of the sum's diagonal is negative."""

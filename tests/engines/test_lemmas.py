@@ -115,6 +115,7 @@ def test_without_noise(algorithm):
         np.testing.assert_allclose(exact[name], values, rtol=1e-9, atol=1e-11, err_msg=name)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("algorithm", ["fedavg-p", "scaffold-p"])
 def test_with_noise_and_sampling(algorithm):
     """With noise and random clients, the mean over many plain runs agrees within its confidence band."""

@@ -43,7 +43,7 @@ def ready(name, pattern, problem=None, *, T, sigma=0.0, K=3, records=None, **ste
     return setup.prepare(name, problem, pattern, K=K, T=T, noise=noise, records=records, step_sizes=sizes)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("sigma", [0.0, 0.3])

@@ -77,7 +77,7 @@ def sizes_of(n):
     return [m for m in sorted({1, 2, n - 1, n}) if 1 <= m <= n]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("counts", COUNTS, ids=str)
 @pytest.mark.parametrize("name", METHODS)
 def test_sampling_agrees_with_the_engine_of_single_clients(name, counts):

@@ -265,7 +265,7 @@ def given_for(statement, rounds=12.0):
     return {"S": 2.0, "K": 3.0, "T": rounds, "sigma": 0.4, "eta_g": 0.9, "eta_l": 0.002}
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("trace", list(TRACES))
 @pytest.mark.parametrize("key", LEMMAS)
 def test_lemmas(key, trace):

@@ -66,7 +66,7 @@ def numbers(name, T, trace, seed=1):
     return run, lambda: rc.exact(name, problem, trace, K=K, T=T, **start, **noise, **SIZES[name])
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("name", "pattern"), list(itertools.product(SIZES, PATTERNS)))
 def test_encloses_the_float_engine(name, pattern):
     """Means by repeated squaring or by rounds, and every round, within the float engine's rounding."""

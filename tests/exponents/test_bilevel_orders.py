@@ -104,6 +104,7 @@ def test_noise_is_that_of_a_linear_recursion() -> None:
     assert found.left == pytest.approx(total / 3000, rel=1e-9)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("parameter", ["T", "P"])
 def test_noise_falls_with_the_root(parameter: str) -> None:
     """The textbook's rate of stochastic gradients, without a start that is off: T^(-1/2) and P^(-1/2)."""
@@ -134,6 +135,7 @@ def test_without_noise_the_order_hides_the_initial_gap() -> None:
     assert found.verdict is CellFinding.EXCEEDED
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("term", "parameter"), [("full synchronisation", "T"), ("partial participation", "tau_bar")])
 @pytest.mark.parametrize("power", [-0.25, 0.25])
 def test_a_planted_exponent(term: str, parameter: str, power: float) -> None:

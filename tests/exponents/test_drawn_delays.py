@@ -117,6 +117,7 @@ def test_blocks_in_turns_are_an_instance():
 # --- Cards ---
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("key", "row", "parameter", "exponent"),
     [
@@ -140,6 +141,7 @@ def test_logarithms_of_the_bound_are_loose():
     assert 0.03 < found.loose < 0.15
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("key", "term", "row", "parameter"),
     [

@@ -66,6 +66,7 @@ EXPONENTS = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("statement", "row", "parameter", "exponent"), EXPONENTS)
 def test_exponents(statement, row, parameter, exponent):
     """What the worst case found does, and what the textbook says."""

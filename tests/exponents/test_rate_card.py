@@ -56,6 +56,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("key", "row", "parameter", "exponent", "constant"), KNOWN)
 def test_exponents_and_constants(key, row, parameter, exponent, constant):
     """Where the term decides, it and the worst case have the same exponent."""
@@ -85,6 +86,7 @@ def test_worst_instances_hold(key, row, parameter):
     assert verdict.comparisons[0].left == pytest.approx(hardest.left, rel=1e-6, abs=0)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("key", "term", "row", "parameter"),
     [
@@ -182,6 +184,7 @@ def test_seeds_move_no_exponent_of_a_card(key):
             assert np.ptp(gains) <= 0.02, (same[0].row.name, same[0].parameter, gains)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("power", [-QUARTER, QUARTER])
 def test_a_planted_exponent_is_listed_as_caught(power):
     """As the benchmark of all of them asks; a cell that says ATTAINED of a wrong exponent is none."""

@@ -196,6 +196,7 @@ def test_noise_dominated_rate_is_the_root(alike):
         assert each.dominant == ("noise and dissimilarity",) * 2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["K", "m", "T"])
 def test_planted_exponents_are_caught(name):
     """A rate 1/x in place of 1/sqrt(x) is refuted, in m with clients enough; x^(-1/4) is true and not tight."""

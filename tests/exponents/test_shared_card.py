@@ -14,7 +14,7 @@ from ratecheck.views.checks.rates import rates_fields
 @pytest.mark.parametrize(
     ("key", "over"),
     [
-        ("pfl/theorem-3.11-tuned", ["n", "K", "T"]),
+        ("pfl/theorem-3.11-tuned", ["T"]),
         pytest.param("simfbo/theorem-1-order", ["T"], marks=pytest.mark.long),
     ],
 )

@@ -18,6 +18,7 @@ PARTIAL, FULL = "baselines/fedavg-karimireddy-partial", "baselines/fedavg-karimi
 NOISE = "noise and dissimilarity"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("key", "term", "regime", "parameter", "steps", "known"),
     [

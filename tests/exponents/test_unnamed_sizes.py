@@ -100,6 +100,7 @@ def test_rounds_that_no_formula_names_may_be_many():
     assert cell(statement, "noise: sigma_u", "T").finding is CellFinding.EXCEEDED
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("delay", ["", "*(1 + tau_max)"])
 def test_delays_that_no_formula_names_are_searched(delay):
     """Noise that is remembered for tau_max rounds adds up; runs have many periods of them."""

@@ -309,6 +309,7 @@ def steepest(problem, radius, seed=0):
     return best
 
 
+@pytest.mark.every(3)
 @problems
 @pytest.mark.parametrize("radius", [1e-6, 0.5, 3.0, 1e6])
 def test_gradients_on_the_ball_attain_the_bound_and_stay_below(problem, radius):

@@ -270,6 +270,7 @@ def one_by_one(alpha: float, seed: int) -> float:
     return float(np.mean(found))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("alpha", [1e-6, 0.01, 0.05, 0.1, 0.5, 2.0])
 def test_split_dirichlet_has_the_law_of_gamma_draws(alpha: float) -> None:
     """How unequal the clients are, on the mean of many seeds, beside the twin."""

@@ -191,7 +191,7 @@ def steepness(envelope, seed, size, step):
     return best
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @envelopes
 def test_smoothness_is_never_exceeded(envelope):
     """L_F under power iterations at random points and of all step sizes."""

@@ -205,6 +205,7 @@ BOUNDED |= {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("problem", [pytest.param(problem, id=name) for name, problem in BOUNDED.items()])
 @pytest.mark.parametrize("start", [0.0, 2.0])
 def test_the_initial_gap_is_what_a_minimiser_finds(problem, start):
@@ -386,6 +387,7 @@ def test_noise_constants_are_the_totals_that_were_asked_for():
     assert [silent[name].value for name in ("sigma_u", "sigma_v")] == [0.0, 0.0]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", ["pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/fedavg-full", "pfl/parallel-sgd"])
 @pytest.mark.parametrize("problem", [pytest.param(problem, id=name) for name, problem in BOUNDED.items()])
 def test_what_smoothness_gives_at_the_start_is_never_exceeded(key, problem):

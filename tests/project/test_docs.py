@@ -99,6 +99,17 @@ def test_what_was_corrected_is_refuted_as_claimed_and_not_as_corrected(copy):
     assert len(re.findall(r"^  corrected: INCONCLUSIVE, left / right up to", said, re.MULTILINE)) == entries
 
 
+def test_recent_theorems_hold_in_their_right_form_and_fall_in_the_wrong_one(copy):
+    """Every file of the page, as its own run says."""
+    folder = copy / "_generated" / "runs" / examples.run_folder(DOCS / "recent.md").name
+    said = "\n".join(path.read_text() for path in folder.glob("*.txt"))
+    files = {*re.findall(r"^cat > (\w+\.py)", (DOCS / "recent.md").read_text(), re.MULTILINE)} - {"common.py"}
+    found = re.findall(r"^(\w+\.py):(right|wrong) +(\w+)", said, re.MULTILINE)
+    wanted = {"right": "HOLDS", "wrong": "VIOLATED"}
+    assert sorted(found) == sorted((file, form, outcome) for file in files for form, outcome in wanted.items())
+    assert len(files) >= 20
+
+
 def test_installation_is_not_run():
     """The page shows how to install, and that block is not an example."""
     assert "pip install" in (DOCS / "start.md").read_text()

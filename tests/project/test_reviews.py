@@ -43,6 +43,7 @@ def test_every_step_and_erratum_is_there(paper):
         assert all(key in each["consequence"] for key in each["refutes"])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("paper", reviews.PAPERS)
 def test_some_verdicts_are_made_again(paper):
     """Of steps from all over the ledger, with their evidence; of an erratum, with what its card shows."""

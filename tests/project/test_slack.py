@@ -41,6 +41,7 @@ def test_it_says_something():
     assert sum(found["with slack"] + len(found["unused"]) for found in KEPT.values()) > 100
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_some_marks_are_made_again(paper):
     """One of a step that was examined whole; on a slower machine a clock may end its questions."""

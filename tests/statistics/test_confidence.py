@@ -55,14 +55,14 @@ RIGOROUS = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("name", "side"), RIGOROUS)
 def test_coverage(name, side):
     """Betting wherever an end of the range is known: at any stopping rule."""
     assert not errs(name, side, measured.SIDES[side])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("side", measured.SIDES)
 @pytest.mark.parametrize("name", [case.name for case in measured.CASES if case.supposed(Validity.KURTOSIS)])
 def test_coverage_by_kurtosis(name, side):
@@ -73,6 +73,7 @@ def test_coverage_by_kurtosis(name, side):
 MODERATE = [case.name for case in measured.CASES if case.supposed(Validity.SPREAD)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", MODERATE)
 def test_coverage_by_spread(name):
     """However skewed the values are, up to the second moment that is supposed: at any stopping rule."""

@@ -74,6 +74,7 @@ def extreme(statement, known, quantity, sign):
     return math.exp(sign * best)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", TIED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_intervals_are_projections(key, seed):

@@ -48,7 +48,9 @@ def check_step_sizes(statement, given):
     assert "nan" not in step_sizes_text(answer)
 
 
-@pytest.mark.parametrize("number", range(2 * len(KEYS)))
+@pytest.mark.parametrize(
+    "number", [*range(len(KEYS)), *(pytest.param(len(KEYS) + k, marks=pytest.mark.long) for k in range(len(KEYS)))]
+)
 def test_extreme_constants(number):
     """An answer without NaN or one line, and never a warning, in `stepsize`, `bound`, `rounds` and `compare`."""
     statement, constants = extreme(number)

@@ -217,7 +217,7 @@ def least_nearby(bound, known, answer):
     return float(here) * math.exp(-fall)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("number", range(len(KEYS)))
 def test_every_statement(number):
     """One setting of each statement."""

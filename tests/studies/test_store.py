@@ -261,7 +261,7 @@ def test_killed_while_a_cell_is_written(pair, tmp_path):
     assert contents(tmp_path / "killed") == expected
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_killed_at_any_moment(tmp_path, kills):
     """No finished cell is lost or written again, what remains is computed once, and the store is that of one run."""
     cells = len(study_of(tmp_path, SWEEP).curves)

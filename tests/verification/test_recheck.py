@@ -90,7 +90,7 @@ def test_more_digits_are_for_open_rounds(cost):
     assert followed == {384: 1000, 1024: 1000, ball.EXACT: 1}
 
 
-@pytest.mark.parametrize("rounds", [5000, pytest.param(20_000, marks=pytest.mark.long), 25_000])
+@pytest.mark.parametrize("rounds", [5000, *(pytest.param(each, marks=pytest.mark.long) for each in (20_000, 25_000))])
 def test_what_takes_too_long_is_said_to(rounds, cost):
     """The cost is counted and has a limit: beyond it the answer is that nothing is known, and why."""
     verdict = asked("(1 - mu_PL/L)**t*F_0", TWO, rounds)

@@ -230,6 +230,7 @@ def test_rational_runs_are_exact():
 MEAN = statement(G, {"gap": 2 * F_0 / (gamma * T)}, over=Over.MEAN_OF_ROUNDS, conditions=())
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rounds", [40.0, 800.0, 5000.0, 1e6])
 def test_a_run_that_blows_up_refutes(rounds):
     """Without its cap on the step size the descent theorem is false, also where the run leaves the range of floats."""

@@ -64,7 +64,7 @@ SETTINGS = {
 PRINTED_FALSE = {"flame/lemma-1"}
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("key", [s.key for paper in SETTINGS for s in bounds.statements(paper)])
 def test_statements_of_other_papers(key):
     """What is about runs holds on a quadratic without personal variables; the rest says what nobody measures."""
@@ -126,7 +126,7 @@ def test_noise_that_is_sampled_is_no_exact_number():
     assert (exact.outcome, exact.engine) == (Outcome.HOLDS, "exact")
     ratio = exact.worst.left / exact.worst.right
     for factor, outcome in ((0.999, Outcome.INCONCLUSIVE), (1.001, Outcome.INCONCLUSIVE), (0.5, Outcome.VIOLATED)):
-        for seed in range(4):
+        for seed in range(2):
             options = Options(engine="step", replicates=256, seed=seed)
             verdict = verify(altered(statement.key, factor * ratio), problem, given, options, participation=trace)
             assert (verdict.outcome, verdict.engine) == (outcome, "step")

@@ -49,6 +49,7 @@ def weaker(key, factor):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("given", [QUIET, NOISY], ids=["quiet", "noisy"])
 @pytest.mark.parametrize("name", list(INSTANCES))
 @statements
@@ -246,6 +247,7 @@ def test_other_participation():
     assert "cyclic" in verdict.reasons[0]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", [s.key for s in bounds.statements("simfbo") if not s.order_only])
 def test_every_statement_has_a_verdict(key):
     """What nobody measures is named; everything else holds or has a condition that is broken."""

@@ -45,6 +45,8 @@ QUICK = {
 }
 # One sweep of SimFBO's is enough here: each takes seconds.
 VARIED = {"simfbo/theorem-1": ("gamma",)}
+# These take as long as all others; Lemma 4 of SimFBO and Theorem 2 of FLAME, biased, are drawn in their place.
+SLOW = ("simfbo/theorem-1", "flame/theorem-2-unbiased-repaired")
 SMALL = {"T": 12.0, "K": 2.0, "tau_bar": 2.0}
 _DEFAULT_SECONDS = 30.0
 
@@ -86,7 +88,9 @@ def check_figure(figure):
 # --- The quick set ---
 
 
-@pytest.fixture(scope="module", params=QUICK)
+@pytest.fixture(
+    scope="module", params=[pytest.param(key, marks=pytest.mark.long) if key in SLOW else key for key in QUICK]
+)
 def small(request):
     """A statement of each kind at small settings: key, survey and figure; a warning is an error."""
     with warnings.catch_warnings():

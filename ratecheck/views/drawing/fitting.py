@@ -79,17 +79,21 @@ def width_of(figure: Figure, size: float, *, bold: bool = False) -> Callable[[st
 
 def wrapped(line: str, widest: float, measure: Callable[[str], float]) -> list[str]:
     """The line in pieces of at most that width, broken at spaces outside mathematics, else inside a long word."""
+    words = _words(line)
+    # Mathematics is set anew for every measure, and most lines fit.
+    if measure(whole := " ".join(words)) <= widest:
+        return [whole]
     pieces: list[str] = []
     current = ""
-    for word in _words(line):
+    for word in words:
         longer = f"{current} {word}" if current else word
         if measure(longer) <= widest:
             current = longer
             continue
         if current:
             pieces.append(current)
-        *whole, current = _cut(word, widest, measure)
-        pieces += whole
+        *cut, current = _cut(word, widest, measure)
+        pieces += cut
     return [*pieces, current]
 
 

@@ -163,7 +163,7 @@ def _without(key, term):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("key", "term"),
     [

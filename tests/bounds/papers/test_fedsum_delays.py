@@ -205,6 +205,7 @@ def _true(condition: Condition | Scalar, values: Values) -> bool:
     return bool({"<=": gap >= 0, ">=": gap <= 0, "==": gap == 0, ">": gap < 0}[condition.operator])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", LINES)
 def test_what_is_known_of_rounds_holds_on_every_matrix(name: str) -> None:
     """Every hypothesis, and the claim itself, with the numbers of the matrix put in."""

@@ -34,7 +34,7 @@ def with_noise(conclusion, factor):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} <- {' '.join(one.premises)}")
 def test_verdicts(one):
     """Each follows but for the known ones, and nothing is left open."""
@@ -51,7 +51,7 @@ def test_every_edge_is_decided_or_explained():
     assert not known & explained
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("conclusion", "sharpest"),
     [

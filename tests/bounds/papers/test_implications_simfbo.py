@@ -25,6 +25,7 @@ def of(conclusion):
     return found
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} {one.claim} <- {one.premises[:1]}")
 def test_verdicts(one):
     """Each follows."""

@@ -72,6 +72,7 @@ WRONG: dict[str, Algebraic] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("step", ADDED.values(), ids=ADDED)
 def test_what_is_added_has_a_certificate_that_the_other_program_accepts(step: Step) -> None:
     """Unless the ledger has it on instances only."""
@@ -83,7 +84,7 @@ def test_what_is_added_has_a_certificate_that_the_other_program_accepts(step: St
 def test_a_sharper_constant_is_not_proved(claim: Algebraic) -> None:
     """Most are refuted; of the others nothing is found."""
     try:
-        with limit(5):
+        with limit(2):
             assert not decide(claim, QUICK).true
     except OutOfTime:
         pass
