@@ -1,9 +1,10 @@
 """Processor seconds that `verify` takes for every statement of the catalogue, in several checkouts.
 
-``python benchmarks/statements.py [--limit 60] [--clients 50] [--only WORD] [--out FILE.json] ROOT [ROOT ...]`` verifies
+``python benchmarks/statements.py [--limit 60] [--clients 50] [--only WORD] [--keep FOLDER] ROOT [ROOT ...]`` verifies
 every statement that can be verified, at its default numbers and with that many clients, all of them in one warm process
 per checkout, and prints the seconds of those that take more than ``--above`` in any, and the sums. ``--profile`` prints
 where the first checkout spends them. A verdict that takes more than ``--limit`` is given up, and counts as the limit.
+``--keep`` names a folder for what was measured, where a run that was ended goes on.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import cProfile
 import json
 import os
 import pstats
+import random
 import resource
 import subprocess
 import sys
@@ -26,7 +28,7 @@ from typing import Any
 
 LIMIT, CLIENTS, ABOVE = 60.0, 50, 5.0
 # A verdict faster than that may be mostly what only the first one of its kind costs: the second counts.
-AGAIN = 1.0
+AGAIN = 2.0
 # One thread, so that processor seconds are those of the work.
 ALONE = {f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
 
@@ -82,9 +84,14 @@ def work(out: Path, only: str, clients: int, limit: float, above: float, *, prof
     # What every statement needs is imported and compiled.
     for key in ("classics/sampled-values", "pfl/theorem-3.7", "fedsum/theorem-4.1", "flame/theorem-2-unbiased"):
         rc.verify(key, parameters={"T": 2})
-    found: dict[str, Any] = {}
-    for key, symbol in statements(only):
+    found: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
+    # In a drawn order: what a run that was ended has is a sample.
+    listed = statements(only)
+    random.Random(0).shuffle(listed)  # noqa: S311  # nothing secret
+    for key, symbol in listed:
         for name, numbers in (("defaults", {}), (f"{symbol}={clients}", {symbol: clients})):
+            if f"{key} {name}" in found:
+                continue
             taken, outcome = bounded(key, numbers, limit, lambda: None)
             found[f"{key} {name}"] = {"seconds": taken, "outcome": outcome}
             out.write_text(json.dumps(found))
@@ -107,7 +114,8 @@ def profile(key: str, numbers: dict[str, Any]) -> None:
 
 def measured(root: Path, python: str, arguments: list[str], folder: Path) -> dict[str, Any]:
     """What a checkout takes, in a process of its own."""
-    out, cache = folder / "seconds.json", folder / root.as_posix().replace("/", "-")
+    name = root.as_posix().strip("/").replace("/", "-")
+    out, cache = folder / f"{name}.json", folder / name
     names = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     names |= {"PYTHONPATH": str(root), "RATECHECK_CACHE": str(cache), **ALONE}
     command = [python, str(Path(__file__).resolve()), "--work", str(out), *arguments]
@@ -125,7 +133,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=LIMIT)
     parser.add_argument("--above", type=float, default=ABOVE)
     parser.add_argument("--profile", action="store_true")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--keep", type=Path)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -135,13 +143,12 @@ def main() -> None:
     arguments.append(f"--above={given.above}")
     roots = [root.resolve() for root in given.roots] or [Path(__file__).resolve().parents[1]]
     with tempfile.TemporaryDirectory() as name:
+        folder = (given.keep or Path(name)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
         found = [
-            measured(root, given.python, arguments + ["--profile"] * (given.profile and k == 0), Path(name))
+            measured(root, given.python, arguments + ["--profile"] * (given.profile and k == 0), folder)
             for k, root in enumerate(roots)
         ]
-    if given.out:
-        rows = dict(zip(map(str, given.roots), found, strict=False))
-        given.out.write_text(json.dumps(rows, indent=1) + "\n")
     for each in sorted(found[0], key=lambda each: -max(part[each]["seconds"] for part in found if each in part)):
         cells = [f"{part[each]['seconds']:8.2f} s {part[each]['outcome'][:14]:14}" for part in found if each in part]
         if any(part[each]["seconds"] > given.above for part in found if each in part):

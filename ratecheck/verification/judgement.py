@@ -19,6 +19,7 @@ from ratecheck.engines.moments import lemmas
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.traced_rounds import way
 from ratecheck.engines.records import recorded
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import BeyondFloatsError, InputError, NoValueError
@@ -196,7 +197,7 @@ def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     engine, unrecorded = choose(ready, want, option)
     base = replace(base, engine=engine.option)
     if not ready.algorithm.linear:
-        note = f"{ready.method.spoken} is not linear: its run is followed step by step"
+        note = f"{ready.method.spoken} is not linear: its run is followed step by step, {way(ready)}"
         base = replace(base, notes=(*base.notes, note))
     if unrecorded:
         return Judged(_not_applicable(base, unrecorded))

@@ -52,19 +52,39 @@ class Calls:
         arguments: tuple[Arrays, ...],
         clients: Integers,
         values: Mapping[str, Any] | None = None,
+        *,
+        made_up: bool = False,
     ) -> tuple[Arrays, ...]:
         """The value of a client's function for rows of ``clients`` (rows,) in round t.
 
-        ``values`` are parameters beside those of the clients, numbers or arrays (rows,).
+        ``values`` are parameters beside those of the clients, numbers or arrays (rows,). For ``made_up`` see
+        `Functions`.
         """
         groups = self._groups[clients] if self._columns else None
-        return self._call(name, t, arguments, groups, values or {}, server=False)
+        return self._call(name, t, arguments, groups, values or {}, server=False, made_up=made_up)
 
     def by_server(
-        self, name: str, t: int, arguments: tuple[Arrays, ...], values: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        t: int,
+        arguments: tuple[Arrays, ...],
+        values: Mapping[str, Any] | None = None,
+        *,
+        made_up: bool = False,
     ) -> tuple[Arrays, ...]:
         """The value of a server's function in round t, for rows that are replicates."""
-        return self._call(name, t, arguments, None, values or {}, server=True)
+        return self._call(name, t, arguments, None, values or {}, server=True, made_up=made_up)
+
+    @property
+    def columns(self) -> Mapping[str, Array]:
+        """Parameters that differ between clients, (n,) each."""
+        return {name: column[self._groups] for name, column in self._columns.items()}
+
+    def parameters(self, values: Mapping[str, Any], *, server: bool) -> dict[str, Any]:
+        """Those of the first client, or of the server, with ``values`` in their place."""
+        p: dict[str, Any] = copy(self._of_server if server else self._known[0])
+        p.update(values)
+        return p
 
     def _call(
         self,
@@ -75,6 +95,7 @@ class Calls:
         values: Mapping[str, Any],
         *,
         server: bool,
+        made_up: bool,
     ) -> tuple[Arrays, ...]:
         # A step size of that name is what a function gets.
         values = {each: _number(value) for each, value in values.items() if each not in self._setup.step_sizes}
@@ -84,10 +105,11 @@ class Calls:
         several = groups is not None and len(groups) > 1
         if not (several or by_row):
             group = None if groups is None else int(groups[0])
-            return self._functions(name, arguments, self._numbers(t, group, values, server=server))
+            return self._functions(name, arguments, self._numbers(t, group, values, server=server), made_up=made_up)
         if self._together(name, by_row, several=several, server=server):
-            return self._functions(name, arguments, self._arrays(t, groups, values, server=server))
-        return self._apart(name, t, arguments, groups, values, server=server)
+            p = self._arrays(t, groups, values, server=server)
+            return self._functions(name, arguments, p, made_up=made_up)
+        return self._apart(name, t, arguments, groups, values, server=server, made_up=made_up)
 
     def _apart(
         self,
@@ -98,6 +120,7 @@ class Calls:
         values: Mapping[str, Any],
         *,
         server: bool,
+        made_up: bool,
     ) -> tuple[Arrays, ...]:
         """A call for each of the different parameters."""
         by_row = {each: value for each, value in values.items() if isinstance(value, np.ndarray)}
@@ -117,7 +140,8 @@ class Calls:
             group = None if groups is None else int(groups[one if several else 0])
             own = {**values, **{key: value[one].item() for key, value in by_row.items()}}
             here = tuple({key: array[rows] for key, array in part.items()} for part in arguments)
-            answer = self._functions(name, here, self._numbers(t, group, own, server=server))
+            p = self._numbers(t, group, own, server=server)
+            answer = self._functions(name, here, p, made_up=made_up)
             if found is None:
                 found = tuple(
                     {key: np.empty((len(code), array.shape[1])) for key, array in part.items()} for part in answer

@@ -82,6 +82,11 @@ class OwnRounds:
                 report(t + 1)
         return record
 
+    def start(self, keys: Keys) -> tuple[Arrays, Arrays]:
+        """The variables of the server, rows being replicates, and of the clients before round 0."""
+        block = _Block(self, keys, lambda _: None)
+        return block.server, block.clients
+
     def by_block(self, array: Array) -> Arrays:
         """An array (rows, d) as one (rows, coordinates) per block."""
         found = {}

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import weighted
 from ratecheck.engines.monte_carlo.asked import compiled, record_arrays
-from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.monte_carlo.tables import (
     RoundTables,
@@ -26,6 +25,7 @@ from ratecheck.engines.monte_carlo.tables import (
     mixing,
     places,
 )
+from ratecheck.engines.monte_carlo.traced_rounds import rounds
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
@@ -74,7 +74,7 @@ class _StoppedError(Exception):
 
 
 class BlockKernel(Protocol):
-    """A kernel that runs a block of replicates: `StepKernel` here, `OwnRounds`, or the leap engine's."""
+    """A kernel that runs a block of replicates: `StepKernel` here, those of `rounds`, or the leap engine's."""
 
     plan: RecordPlan
 
@@ -116,7 +116,7 @@ def simulate(
 
     tabled = setup.algorithm.linear and not setup.algorithm.asks_more
     in_kernel = tabled and setup.problem.compiled and setup.law.compiled and fits(setup)
-    runner = kernel or (prepared(StepKernel, setup, setup.method.full, setup.mixes) if in_kernel else OwnRounds(setup))
+    runner = kernel or (prepared(StepKernel, setup, setup.method.full, setup.mixes) if in_kernel else rounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])

@@ -91,7 +91,9 @@ def places(counts: Counts, starts: Integers) -> Integers:
 def compression(setup: Setup, sent: Array) -> Compression:
     """The part of messages that is sent; ``sent`` are the coefficients of `Algorithm.sent`."""
     algorithm = setup.algorithm
-    rows = [np.arange(first, first + size) for first, size in _rows(setup, algorithm.message, algorithm.compressed)]
+    rows = [
+        np.arange(first, first + size) for first, size in variable_rows(setup, algorithm.message, algorithm.compressed)
+    ]
     q = float(setup.step_sizes["q"]) if rows else 1.0
     return Compression(
         used=bool(rows),
@@ -107,7 +109,7 @@ def mixing(setup: Setup) -> Mixing:
     links = setup.neighbours
     none = np.zeros(0, dtype=np.int64)
     first, neighbour, weight = (none, none, np.zeros(0)) if links is None else links
-    where = np.array(_rows(setup, setup.algorithm.client, setup.algorithm.mixed), dtype=np.int64).reshape(-1, 2)
+    where = np.array(variable_rows(setup, setup.algorithm.client, setup.algorithm.mixed), dtype=np.int64).reshape(-1, 2)
     return Mixing(
         used=bool(len(where)),
         first=first,
@@ -124,7 +126,7 @@ def _threshold(probability: float) -> Any:
     return np.uint64(np.ceil(probability * 2.0**32))
 
 
-def _rows(setup: Setup, group: Any, names: tuple[str, ...]) -> list[tuple[int, int]]:
+def variable_rows(setup: Setup, group: Any, names: tuple[str, ...]) -> list[tuple[int, int]]:
     """The first row of variables of a group in an array (slots*d, B), and how many they have."""
     starts, blocks = setup.starts, setup.algorithm.blocks
     where = places(Counts.of(group, blocks), starts)

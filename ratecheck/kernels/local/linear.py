@@ -104,6 +104,20 @@ def put_outputs(rows, row, x, z, lanes):
         sparse_product(rows.entries, rows.columns, first, last, rows.outputs, output, x, z, lanes)
 
 
+@kernel
+def drawn_row(rows, i, word, x, lane, z, place):
+    """The row of client i that a random word draws, as `batch_gradient` does; z[:, place] has its a'x in the lane."""
+    count = np.uint64(rows.clients[i + 1] - rows.clients[i])
+    drawn = ((np.uint64(word) & np.uint64(0xFFFFFFFF)) * count) >> np.uint64(32)
+    row = rows.clients[i] + np.int64(drawn)
+    for output in range(rows.outputs):
+        total = 0.0
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            total += rows.entries[0, entry] * x[rows.outputs * np.int64(rows.columns[0, entry]) + output, lane]
+        z[output, place] = total
+    return row
+
+
 @kernel_apart
 def linear_gradient(rows, i, x, out, lanes):
     """Fill out (d, B) with the gradient of client i over all of its rows, with that of the l2 term."""
@@ -126,25 +140,18 @@ def linear_batch(rows, i, batch, k, t, keys, words, x, out, lanes):
 
     The draws are those of `batch_gradient`: a table that is stored densely has the same samples.
     """
-    many, first_row = rows.outputs, rows.clients[i]
-    count = rows.clients[i + 1] - first_row
+    many = rows.outputs
     z, targets, factors = np.empty((many, x.shape[1])), np.empty(x.shape[1]), np.empty(x.shape[1])
     drawn = np.empty(x.shape[1], np.int64)
-    scale = float(count) / batch
+    scale = float(rows.clients[i + 1] - rows.clients[i]) / batch
     put_l2(rows, x, out, lanes)
     for draw in range(batch):
         if draw % 4 == 0:
             philox(np.int64(draw // 4), k, t, counter_tag(BATCH, i), keys, words, lanes)
         for lane in range(lanes):
-            word = np.uint64(words[draw % 4, lane]) & np.uint64(0xFFFFFFFF)
-            row = first_row + np.int64((word * np.uint64(count)) >> np.uint64(32))
+            row = drawn_row(rows, i, words[draw % 4, lane], x, lane, z, lane)
             drawn[lane] = row
             targets[lane], factors[lane] = rows.targets[row], scale * rows.factors[row]
-            for output in range(many):
-                total = 0.0
-                for place in range(rows.starts[row], rows.starts[row + 1]):
-                    total += rows.entries[0, place] * x[many * np.int64(rows.columns[0, place]) + output, lane]
-                z[output, lane] = total
         put_slopes(rows, targets, factors, z, lanes)
         for lane in range(lanes):
             row = drawn[lane]
@@ -187,20 +194,13 @@ def add_l2(rows, x, out, lanes):
 @kernel
 def add_batch_losses(rows, i, batch, k, t, keys, words, x, out, lanes):
     """Add the mean loss of client i over the rows that `linear_batch` draws, and its l2 term, at x to out (B,)."""
-    first_row = rows.clients[i]
-    count = rows.clients[i + 1] - first_row
-    z, loss, scale = np.empty((rows.outputs, 1)), np.empty(1), float(count) / batch
+    z, loss = np.empty((rows.outputs, 1)), np.empty(1)
+    scale = float(rows.clients[i + 1] - rows.clients[i]) / batch
     for draw in range(batch):
         if draw % 4 == 0:
             philox(np.int64(draw // 4), k, t, counter_tag(BATCH, i), keys, words, lanes)
         for lane in range(lanes):
-            word = np.uint64(words[draw % 4, lane]) & np.uint64(0xFFFFFFFF)
-            row = first_row + np.int64((word * np.uint64(count)) >> np.uint64(32))
-            for output in range(rows.outputs):
-                z[output, 0] = 0.0
-                for place in range(rows.starts[row], rows.starts[row + 1]):
-                    column = rows.outputs * np.int64(rows.columns[0, place]) + output
-                    z[output, 0] += rows.entries[0, place] * x[column, lane]
+            row = drawn_row(rows, i, words[draw % 4, lane], x, lane, z, 0)
             loss[0] = 0.0
             add_losses(rows, row, z, loss, 1)
             out[lane] += scale * loss[0]
