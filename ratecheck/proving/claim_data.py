@@ -64,12 +64,16 @@ def _scale(poly: Any, compared: Mapping[str, Any], named: recheck.ClaimNames) ->
 
 @dataclass(frozen=True)
 class LinearClaim:
-    """A claim about real numbers: left <= right, by a sum of multiples of hypotheses (left, right, multiple)."""
+    """A claim about real numbers: left <= right, by a sum of multiples of hypotheses (left, right, multiple).
+
+    ``rest`` is by how much right exceeds left beyond that sum.
+    """
 
     numbers: Sequence[str]
     left: Tree
     right: Tree
-    hypotheses: Sequence[tuple[Tree, Tree, Fraction | int]]
+    hypotheses: Sequence[tuple[Tree, Tree, Fraction | int]] = ()
+    rest: Fraction = Fraction(0)
 
     def data(self) -> dict[str, Any]:
         """The claim with its hypotheses and its proof, as the checker reads them."""
@@ -82,4 +86,4 @@ class LinearClaim:
             "hypotheses": [{"left": low, "relation": "<=", "right": high} for low, high, _ in self.hypotheses],
         }
         uses = [(str(turn), False, Fraction(factor)) for turn, (_, _, factor) in enumerate(self.hypotheses, 1)]
-        return {**claim, "proofs": proofs(claim, uses)}
+        return {**claim, "proofs": proofs(claim, uses, [{"factor": constant(self.rest)}] if self.rest else [])}

@@ -5,7 +5,8 @@ is the same for all rounds (one potential) or has coefficients of its own for ea
 
 - mean: V_{t+1} <= V_t - metric_t + c and V >= 0, so that the mean of metric_t is at most V_0/T + c;
 - chain: V_{t+1} <= V_t + c_t - w_t metric_t and w_r metric_r <= V_r, so that sum_t w_t metric_t <= V_0 + sum_t c_t;
-- rate: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= rho^t V_0 + (1 + rho + ... + rho^(t-1)) c;
+- rate: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c where p_0 = 1, q_0 = 0 and
+  p_{t+1} >= rho p_t, q_{t+1} >= rho q_t + 1;
 - step: what one round changes, from any state;
 - run: no potential, all rounds of a short run at once.
 
@@ -31,6 +32,9 @@ from ratecheck.proving.program import Affine, Program, total
 from ratecheck.proving.question import Compared, Question, VectorState
 from ratecheck.proving.rounds import PlayedRound, PlayedRun, RunStart
 from ratecheck.proving.vectors import Vectors
+
+# Binary digits of a denominator from which on a number is taken a little larger, and digits that it has then.
+_LONGEST_FRACTION, _SIGNIFICANT = 2500, 128
 
 
 @dataclass(frozen=True)
@@ -98,21 +102,32 @@ class ChainPlan(ProofPlan):
 
 @dataclass(frozen=True)
 class RatePlan(ProofPlan):
-    """One potential: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c."""
+    """One potential: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c.
+
+    ``grown`` are p_t and q_t of each round: powers of rho and their sums, or a little more.
+    """
 
     first: int = 0
     rho: Fraction = Fraction(1)
+    grown: Sequence[tuple[Fraction, Fraction]] = ()
 
     def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
-        """One more round, and what follows for the metric."""
-        c, first = y[self.constants[0]], str(y[self.first])
-        names = ["V_t", "V_t+1", "power", "constants"]
-        V, after, power, q = names
-        reached = added([["*", first, power], q])
-        next_reached = added([["*", str(self.rho), ["*", first, power]], ["*", str(self.rho), q], *_multiple(c, "1")])
-        falls = added([["*", str(self.rho), V], *_multiple(c, "1")])
-        hypotheses = [(after, falls, Fraction(1)), (V, reached, self.rho)]
+        """One more round, what follows for the metric, and that p_t and q_t grow as they have to."""
+        c, first, rho = y[self.constants[0]], y[self.first], self.rho
+        names = ["V_t", "V_t+1", "p_t", "p_t+1", "q_t", "q_t+1"]
+        V, after, p, next_p, q, next_q = names
+        reached = added([*_multiple(first, p), *_multiple(c, q)])
+        next_reached = added([*_multiple(first, next_p), *_multiple(c, next_q)])
+        falls = added([scaled(rho, V), *_multiple(c, "1")])
+        hypotheses = [(after, falls, Fraction(1)), (V, reached, rho)]
+        hypotheses += [(scaled(rho, p), next_p, first), (added([scaled(rho, q), "1"]), next_q, c)]
         yield "bound after one more round", LinearClaim(names, after, next_reached, hypotheses)
+        for t, ((p_t, q_t), (p_next, q_next)) in enumerate(itertools.pairwise(self.grown)):
+            grows = LinearClaim([], ["*", str(rho), str(p_t)], str(p_next), rest=p_next - rho * p_t)
+            yield f"p of round {t + 1}", grows
+            if c:
+                sums = added([["*", str(rho), str(q_t)], "1"])
+                yield f"q of round {t + 1}", LinearClaim([], sums, str(q_next), rest=q_next - rho * q_t - 1)
         metric, bound = "metric", "bound"
         hypotheses = [(metric, V, Fraction(1)), (V, bound, Fraction(1))]
         yield "bound on the metric", LinearClaim([metric, V, bound], metric, bound, hypotheses)
@@ -341,18 +356,41 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     program.require("metric <= V", metric, V.before(still), still.facts, still.vectors.names)
     start = RunStart(q)
     program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
-    power, summed = Fraction(1), Fraction(0)
     at = {each.round: each for each in every}
-    for t in range(max(r for r in at if r is not None) + 1):
+    grown, longest = [(Fraction(1), Fraction(0))], 0 if rho.denominator >= 2**_SIGNIFICANT else _LONGEST_FRACTION
+    while len(grown) <= max(r for r in at if r is not None):
+        power, summed = grown[-1]
+        # Exact powers are of no use where the rate itself is not.
+        grown.append((shortened(power * rho, longest), shortened(summed * rho + 1, longest)))
+    for t, (power, summed) in enumerate(grown):
         if t in at:
             reached: Affine = {first: {ONE: power}, constant: {ONE: summed}}
             program.require(f"right side of round {t}", reached, _right(factor, at[t].scaled, at[t].kept))
-        power, summed = power * rho, summed * rho + 1
     if q.potential:
         V.give(q.potential)
     return RatePlan(
-        "rate", program, factor, every_T=False, potentials=(V,), constants=(constant,), first=first, rho=rho
+        "rate",
+        program,
+        factor,
+        every_T=False,
+        potentials=(V,),
+        constants=(constant,),
+        first=first,
+        rho=rho,
+        grown=tuple(grown),
     )
+
+
+def shortened(number: Fraction, longest: int = _LONGEST_FRACTION) -> Fraction:
+    """A number of short digits that is at least as large, where its own denominator has more binary digits.
+
+    >>> shortened(Fraction(1, 3)), shortened(Fraction(1, 3), 1) - Fraction(1, 3) < Fraction(1, 2**126)
+    (Fraction(1, 3), True)
+    """
+    if number.denominator.bit_length() <= longest:
+        return number
+    scale = 2 ** max(0, _SIGNIFICANT + number.denominator.bit_length() - number.numerator.bit_length())
+    return Fraction(-(-number.numerator * scale // number.denominator), scale)
 
 
 def one_step(q: Question, compared: Compared) -> ProofPlan:

@@ -17,7 +17,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
-from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, whole_run
+from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, run_sizes
 from ratecheck.stepsizes.feasible_set import step_names
@@ -438,5 +438,5 @@ def _rates(q: Question) -> Iterator[Fraction]:
             else (right[2] - right[1]) / (right[1] - right[0])
         )
         if 0 < found < 1:
-            yield found
+            yield shortened(found, _LONG_DATA)
     yield Fraction(1)

@@ -247,11 +247,20 @@ def _leaves(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize(
-    "key", ["classics/nonconvex-mean-gradient", "classics/heavy-ball-values", "pfl/fedavg-partial"]
+    ("key", "T"),
+    [
+        ("classics/nonconvex-mean-gradient", 10),
+        ("classics/heavy-ball-values", 10),
+        ("pfl/fedavg-partial", 10),
+        # Of an irrational rate, whose powers are taken a little larger.
+        ("classics/constant-momentum-values", 40),
+    ],
 )
-def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str) -> None:
+def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str, T: int) -> None:
     """Every claim of a proof is accepted by the checker alone; with another number in its proof it is not."""
-    steps = [each["certificate"] for each in certificates(_of(key, T=10)) if each["certificate"]]
+    answers = certificates(_of(key, T=T))
+    assert not [each["reason"] for each in answers if each["reason"]]
+    steps = [each["certificate"] for each in answers if each["certificate"]]
     names = [step["id"].rpartition(": ")[2] for step in steps]
     assert names[0] == "round"
     assert {"start", "V >= 0"} & {*names}
