@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -445,7 +445,8 @@ class Question:
     def _over_rounds(self, expr: sp.Expr) -> tuple[Fraction, Fraction] | None:
         """Numbers a and b with a/T + b for every T."""
         T = self.statement.vocabulary["T"].symbol
-        scaled = sp.expand(expr * T)
+        # With numbers in it: simplifying a formula in ten symbols takes seconds.
+        scaled = sp.expand(expr.xreplace(self._numbers(expr.free_symbols - {T}, None)) * T)
         if (in_T := scaled.as_poly(T)) is not None:
             if in_T.degree() > 1:
                 return None
@@ -471,14 +472,7 @@ class Question:
 
     def _exact(self, expr: sp.Expr, t: int | None) -> Fraction:
         """A number as a fraction: itself where it is rational, else a little less."""
-        facts = self.statement.vocabulary.facts
-        known = {
-            x: sp.Integer(t or 0)
-            if facts.get(x.name) == ROUND
-            else sp.Rational(*written(self.values[x.name]).as_integer_ratio())
-            for x in expr.free_symbols
-        }
-        value = sp.sympify(expr).xreplace(known)
+        value = sp.sympify(expr).xreplace(self._numbers(expr.free_symbols, t))
         if value.is_Rational:
             return Fraction(int(value.p), int(value.q))
         value = value.evalf(_DIGITS)
@@ -486,6 +480,16 @@ class Question:
             raise InputError(f"{self.statement.key} has no finite value at these numbers: its right side is {value}")
         rounded = Fraction(str(value))
         return rounded - abs(rounded) * Fraction(1, 10 ** (_DIGITS - 5))
+
+    def _numbers(self, symbols: Iterable[sp.Symbol], t: int | None) -> dict[sp.Symbol, sp.Rational]:
+        """What symbols stand for in round t."""
+        facts = self.statement.vocabulary.facts
+        return {
+            x: sp.Integer(t or 0)
+            if facts.get(x.name) == ROUND
+            else sp.Rational(*written(self.values[x.name]).as_integer_ratio())
+            for x in symbols
+        }
 
     @property
     def F_0(self) -> Fraction | None:
