@@ -23,8 +23,9 @@ from ratecheck.falsification.search import Budget
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked_or_none
+from ratecheck.proving.bracket import Bracket, bracket
 from ratecheck.proving.certificate import certificates as answered
-from ratecheck.proving.improve import BestValue, Bracket, SharpTerm, bracket
+from ratecheck.proving.improve import BestValue, SharpTerm
 from ratecheck.proving.improve import best as best_value
 from ratecheck.proving.improve import sharpest as sharper_terms
 from ratecheck.proving.prove import PotentialProof

@@ -8,6 +8,7 @@ from typing import Any
 
 from bounds.numbers import counted
 from bounds.statement import Assumption
+from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 
@@ -29,6 +30,29 @@ def prove_text(found: PotentialProof) -> str:
     if taken := [name for name in found.shown_defaulted if name in _spoken(found)]:
         lines.append(f"  not given, and taken: {', '.join(taken)}")
     return "\n".join(lines)
+
+
+def bracket_text(found: ProvedBracket) -> str:
+    """The share of the right side that is proved, and the one that an instance reaches, in a line."""
+    proof = found.proof
+    if proof is None or proof.factor is None:
+        return found.reason or f"no proof is found at {_numbers(proof)}" if proof else found.reason
+    reached = "" if found.found is None else f" (an instance reaches {found.found:.6g})"
+    said = f"left side <= {_decimal(proof.factor)} * right side{reached} is proved"
+    return f"{said} at {_numbers(proof)}, {_scope(proof)}"
+
+
+def bracket_fields(found: ProvedBracket) -> dict[str, Any]:
+    """A bracket as JSON data, with its line."""
+    proof = found.proof
+    return {
+        "key": found.statement.key,
+        "values": None if proof is None else {name: float(value) for name, value in proof.shown.items()},
+        "found": found.found,
+        "proved": None if proof is None or proof.factor is None else float(proof.factor),
+        "every_T": proof is not None and proof.factor is not None and proof.every_T,
+        "text": bracket_text(found),
+    }
 
 
 def _numbers(found: PotentialProof) -> str:
