@@ -37,6 +37,10 @@ from ratecheck.proving.vectors import Vectors
 _LONGEST_FRACTION, _SIGNIFICANT = 2500, 128
 
 
+# Numbers of unknowns, or names of them.
+KnownNumbers = Sequence[Fraction] | Mapping[int, str]
+
+
 @dataclass(frozen=True)
 class ProofPlan:
     """A program whose unknown ``factor`` multiplies the right side, and how many rounds a solution is about.
@@ -52,8 +56,16 @@ class ProofPlan:
     potentials: tuple[Potential, ...] = ()
     constants: tuple[int, ...] = ()
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
-        """How what holds of single rounds adds up to the claim, as claims about numbers, by name."""
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know."""
+        return self.constants
+
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
+        """How what holds of single rounds adds up to the claim, as claims about numbers, by name.
+
+        ``y`` are the numbers of its unknowns, or names that stand for nonnegative numbers.
+        """
         yield from ()
 
 
@@ -63,7 +75,12 @@ class MeanPlan(ProofPlan):
 
     first: int = 0
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know."""
+        return (*self.constants, self.first)
+
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
         """One more round in the sum, and the sum over all rounds."""
         c, first = y[self.constants[0]], y[self.first]
         names = ["sum of metrics", "metric", "V_0", "V_t", "V_t+1", "t"]
@@ -87,17 +104,27 @@ class ChainPlan(ProofPlan):
     scaled: Fraction = Fraction(0)
     kept: Fraction = Fraction(0)
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
         """The sum over all rounds."""
-        last, right = len(self.constants), str(y[self.factor] * self.scaled + self.kept)
+        last, right = len(self.constants), self._right(y)
         V, metrics = ([f"{name} {t}" for t in range(last + 1)] for name in ("V", "weighed metric"))
         constants = [y[u] for u in self.constants]
         hypotheses = [
             (metrics[t], added([V[t], ["*", "-1", V[t + 1]], *_multiple(constants[t], "1")]), 1) for t in range(last)
         ]
         hypotheses += [(metrics[last], V[last], 1)]
-        hypotheses += [(added([V[0], *_multiple(sum(constants, Fraction(0)), "1")]), right, 1)]
+        hypotheses += [(added([V[0], *(each for c in constants for each in _multiple(c, "1"))]), right, 1)]
         yield "sum of all rounds", LinearClaim([*V, *metrics], added(metrics), right, hypotheses)
+
+    def _right(self, y: KnownNumbers) -> str:
+        """The right side."""
+        factor = y[self.factor]
+        return factor if isinstance(factor, str) else str(factor * self.scaled + self.kept)
+
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know; a name of the factor is that of the right side."""
+        return (*self.constants, self.factor)
 
 
 @dataclass(frozen=True)
@@ -111,9 +138,15 @@ class RatePlan(ProofPlan):
     rho: Fraction = Fraction(1)
     grown: Sequence[tuple[Fraction, Fraction]] = ()
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know; a name of the factor is that of the rate."""
+        return (*self.constants, self.first, self.factor)
+
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
         """One more round, what follows for the metric, and that p_t and q_t grow as they have to."""
-        c, first, rho = y[self.constants[0]], y[self.first], self.rho
+        c, first, named = y[self.constants[0]], y[self.first], y[self.factor]
+        rho = named if isinstance(named, str) else self.rho
         names = ["V_t", "V_t+1", "p_t", "p_t+1", "q_t", "q_t+1"]
         V, after, p, next_p, q, next_q = names
         reached = added([*_multiple(first, p), *_multiple(c, q)])
@@ -122,12 +155,13 @@ class RatePlan(ProofPlan):
         hypotheses = [(after, falls, Fraction(1)), (V, reached, rho)]
         hypotheses += [(scaled(rho, p), next_p, first), (added([scaled(rho, q), "1"]), next_q, c)]
         yield "bound after one more round", LinearClaim(names, after, next_reached, hypotheses)
-        for t, ((p_t, q_t), (p_next, q_next)) in enumerate(itertools.pairwise(self.grown)):
-            grows = LinearClaim([], ["*", str(rho), str(p_t)], str(p_next), rest=p_next - rho * p_t)
+        # Powers of a rate that has a name are taken as they are.
+        for t, ((p_t, q_t), (p_next, q_next)) in enumerate(() if rho == named else itertools.pairwise(self.grown)):
+            grows = LinearClaim([], ["*", str(self.rho), str(p_t)], str(p_next), rest=p_next - self.rho * p_t)
             yield f"p of round {t + 1}", grows
             if c:
-                sums = added([["*", str(rho), str(q_t)], "1"])
-                yield f"q of round {t + 1}", LinearClaim([], sums, str(q_next), rest=q_next - rho * q_t - 1)
+                sums = added([["*", str(self.rho), str(q_t)], "1"])
+                yield f"q of round {t + 1}", LinearClaim([], sums, str(q_next), rest=q_next - self.rho * q_t - 1)
         metric, bound = "metric", "bound"
         hypotheses = [(metric, V, Fraction(1)), (V, bound, Fraction(1))]
         yield "bound on the metric", LinearClaim([metric, V, bound], metric, bound, hypotheses)
@@ -143,7 +177,7 @@ def _right(factor: int, scaled_part: Fraction, kept: Fraction) -> Affine:
     return {factor: {ONE: scaled_part}, None: {ONE: kept}}
 
 
-def _multiple(factor: Fraction, tree: Tree) -> list[Tree]:
+def _multiple(factor: Fraction | str, tree: Tree) -> list[Tree]:
     """A multiple of an expression as a list of terms, none where it is 0."""
     return [scaled(factor, tree)] if factor else []
 
@@ -357,7 +391,10 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     start = RunStart(q)
     program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
     at = {each.round: each for each in every}
-    grown, longest = [(Fraction(1), Fraction(0))], 0 if rho.denominator >= 2**_SIGNIFICANT else _LONGEST_FRACTION
+    grown, longest = (
+        [(Fraction(1), Fraction(0))],
+        0 if rho.denominator.bit_length() > _SIGNIFICANT else _LONGEST_FRACTION,
+    )
     while len(grown) <= max(r for r in at if r is not None):
         power, summed = grown[-1]
         # Exact powers are of no use where the rate itself is not.

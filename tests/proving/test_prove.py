@@ -25,7 +25,7 @@ from ratecheck.proving.certificate import certificates
 from ratecheck.proving.forms import ClientDraw, Entry, Key, VectorFamily
 from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import PotentialProof, completed, least, prove, sized_plans
-from ratecheck.proving.question import Question
+from ratecheck.proving.question import Question, scales
 from ratecheck.proving.rounds import PlayedRound, RunStart
 
 WRONG = {pair.wrong.key: pair.wrong for pair in PAIRS}
@@ -314,6 +314,16 @@ def test_constants_that_a_statement_does_not_name_are_not_used() -> None:
     known = {name: value for name, value in given.items() if name in statement.vocabulary}
     assert known
     assert prove(statement, known).factor == _of("classics/nonconvex-mean-gradient").factor
+
+
+def test_bound_that_is_assumed_but_not_in_the_formulas_is_not_used() -> None:
+    """Without its term in b a theorem about any dissimilarity is not proved; an L that no formula has is listed."""
+    statement = bounds.get("classics/sampled-gradients").written
+    (claim,) = statement.claims
+    terms = {name: 1000 * term for name, term in claim.terms.items() if name != "sampling"}
+    wrong = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+    assert prove(wrong, {"n": 4, "m": 2, "T": 3}).factor is None
+    assert scales(bounds.get("textbook/total-descent").written) == ["L"]
 
 
 def test_result_says_factor_and_potential(tmp_path: Any) -> None:

@@ -11,6 +11,7 @@ from bounds.statement import Assumption
 from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
+from ratecheck.proving.question import scales
 
 # Facts and terms beyond these are counted.
 _SHOWN = 12
@@ -61,7 +62,8 @@ def _numbers(found: PotentialProof) -> str:
 
 def _spoken(found: PotentialProof) -> set[str]:
     """Names of the numbers to show: what a sentence implies, such as one client, goes without saying."""
-    return {*found.statement.written.parameters, "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
+    written = found.statement.written
+    return {*written.parameters, *scales(written), "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
 
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
