@@ -22,6 +22,7 @@ from ratecheck.proving.claim_data import Tree, added, constant, proofs, scaled
 from ratecheck.proving.forms import ONE, Entry, Form, Key, KnownFact, plus
 from ratecheck.proving.program import Affine, Block, Requirement
 from ratecheck.proving.prove import PotentialProof, ProofPart
+from ratecheck.proving.question import scales
 
 # Rows of a matrix up to which it is decomposed exactly.
 _EXACT = 4
@@ -36,18 +37,18 @@ def certificates(proof: PotentialProof) -> list[dict[str, Any]]:
 
     Claims that repeat what is known, or whose sides are one number, are left out.
     """
-    named = {*proof.statement.written.parameters, "n", "m", "K", "T"}
+    named = {*proof.statement.written.parameters, *scales(proof.statement.written), "n", "m", "K", "T"}
     numbers = " ".join(f"{name}={value:.12g}" for name, value in proof.shown.items() if name in named)
     answers = []
     for claim in proof.claims:
         about = f"{proof.statement.key} at {numbers}{f', {claim.claim}' if len(proof.claims) > 1 else ''}"
         for part in claim.parts:
             where = about if part.round is None else f"{about}, claim on round {part.round}"
-            answers += [_answer(f"{where}: {name}", make) for name, make in _claims(part)]
+            answers += [answered(f"{where}: {name}", make) for name, make in _claims(part)]
     return answers
 
 
-def _answer(name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def answered(name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """The certificate of a claim if the checker accepts it, else why it does not; neither where nothing is to prove."""
     recheck.LEFT[0] = recheck.WORK
     try:

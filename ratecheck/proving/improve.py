@@ -1,10 +1,9 @@
-"""What else is proved: each term with its smallest constant, the best step size, and factors along a range."""
+"""What else is proved: each term with its smallest constant, and the best step size."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,10 +12,9 @@ import sympy as sp
 from scipy.optimize import minimize_scalar
 
 from bounds.statement import Given, Statement
-from ratecheck.complexity.compare import Axis
-from ratecheck.errors import InputError, did_you_mean
-from ratecheck.exponents.hard_instances import worst
+from ratecheck.errors import InputError
 from ratecheck.falsification.terms import in_parts
+from ratecheck.proving.bracket import first_claim, right_side
 from ratecheck.proving.prove import ProofPart, completed, least, proof_part, proved_at, sized_plans
 from ratecheck.proving.question import Question
 
@@ -121,76 +119,14 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     proof = proved_at(statement, values)
     if proof.factor is None:
         raise InputError(f"{statement.key}: the bound that the solver finds at {parameter}={value:g} is not proved")
-    right = _right(written, values)
+    right = right_side(written, values)
     own_proof = proved_at(statement, own)
-    own_bound = None if own_proof.factor is None else float(own_proof.factor) * _right(written, own)
+    own_bound = None if own_proof.factor is None else float(own_proof.factor) * right_side(written, own)
     return BestValue(parameter, value, proof.factor, float(proof.factor) * right, high, own_bound, right)
 
 
 def _least_bound(statement: Statement, values: Mapping[str, float]) -> float:
     """The smallest bound that the solver finds of the first claim, of its last round where it is about each."""
-    q = _first_claim(statement, values, every_pair=values.get("K", 1) == 1)
+    q = first_claim(statement, values, every_pair=values.get("K", 1) == 1)
     factor = min(map(least, sized_plans(q)), default=math.inf)
     return factor * float(q.compared[-1].right)
-
-
-def _right(statement: Statement, values: Mapping[str, float]) -> float:
-    """The right side of the first claim, of its last round where it is about each."""
-    return float(_first_claim(statement, values).compared[-1].right)
-
-
-def _first_claim(statement: Statement, values: Mapping[str, float], *, every_pair: bool = True) -> Question:
-    """The question whether the first claim holds, alone."""
-    return Question(replace(statement, claims=statement.claims[:1]), values, every_pair=every_pair)
-
-
-@dataclass(frozen=True)
-class BracketPoint:
-    """The share of a right side that is ``found`` on an instance, and the one that is ``proved``, at one value.
-
-    ``reason`` says why there is no point.
-    """
-
-    value: float
-    found: float | None
-    proved: float | None
-    right: float | None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """What is found and what is proved of a statement's right side, over the values of an ``axis``."""
-
-    axis: Axis
-    points: tuple[BracketPoint, ...]
-
-
-def bracket(statement: Statement, given: Given, axis: Axis, names: Sequence[str]) -> Bracket:
-    """The bracket at each value: the hardest instance that is known there, and the factor that is proved.
-
-    ``names`` are those of the parameters along the axis, in the vocabulary of the statement.
-    """
-    for name in names:
-        if name in given:
-            raise InputError(f"{name} is given and stands on an axis: leave out one of them")
-        if name not in statement.vocabulary:
-            raise InputError(f"{statement.key} has no parameter {name!r}; {did_you_mean(name, statement.parameters)}")
-    values = (float(x) for x in axis.values)
-    return Bracket(axis, tuple(_point(statement, {**given, **dict.fromkeys(names, x)}, x) for x in values))
-
-
-def _point(statement: Statement, given: Given, value: float) -> BracketPoint:
-    written = statement.written
-    try:
-        values, _ = completed(written, given)
-        proof = proved_at(statement, values)
-        right = _right(written, values)
-    except InputError as error:
-        return BracketPoint(value, None, None, None, str(error))
-    found = None
-    # Of claims on every round the hardest instances are known at their own rounds only.
-    if right > 0 and len(_first_claim(written, values).compared) == 1:
-        with contextlib.suppress(InputError):
-            found = worst(statement, values).left / right
-    return BracketPoint(value, found, None if proof.factor is None else float(proof.factor), right)

@@ -5,7 +5,8 @@ is the same for all rounds (one potential) or has coefficients of its own for ea
 
 - mean: V_{t+1} <= V_t - metric_t + c and V >= 0, so that the mean of metric_t is at most V_0/T + c;
 - chain: V_{t+1} <= V_t + c_t - w_t metric_t and w_r metric_r <= V_r, so that sum_t w_t metric_t <= V_0 + sum_t c_t;
-- rate: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= rho^t V_0 + (1 + rho + ... + rho^(t-1)) c;
+- rate: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c where p_0 = 1, q_0 = 0 and
+  p_{t+1} >= rho p_t, q_{t+1} >= rho q_t + 1;
 - step: what one round changes, from any state;
 - run: no potential, all rounds of a short run at once.
 
@@ -32,6 +33,13 @@ from ratecheck.proving.question import Compared, Question, VectorState
 from ratecheck.proving.rounds import PlayedRound, PlayedRun, RunStart
 from ratecheck.proving.vectors import Vectors
 
+# Binary digits of a denominator from which on a number is taken a little larger, and digits that it has then.
+_LONGEST_FRACTION, _SIGNIFICANT = 2500, 128
+
+
+# Numbers of unknowns, or names of them.
+KnownNumbers = Sequence[Fraction] | Mapping[int, str]
+
 
 @dataclass(frozen=True)
 class ProofPlan:
@@ -48,8 +56,16 @@ class ProofPlan:
     potentials: tuple[Potential, ...] = ()
     constants: tuple[int, ...] = ()
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
-        """How what holds of single rounds adds up to the claim, as claims about numbers, by name."""
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know."""
+        return self.constants
+
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
+        """How what holds of single rounds adds up to the claim, as claims about numbers, by name.
+
+        ``y`` are the numbers of its unknowns, or names that stand for nonnegative numbers.
+        """
         yield from ()
 
 
@@ -59,7 +75,12 @@ class MeanPlan(ProofPlan):
 
     first: int = 0
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know."""
+        return (*self.constants, self.first)
+
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
         """One more round in the sum, and the sum over all rounds."""
         c, first = y[self.constants[0]], y[self.first]
         names = ["sum of metrics", "metric", "V_0", "V_t", "V_t+1", "t"]
@@ -83,36 +104,64 @@ class ChainPlan(ProofPlan):
     scaled: Fraction = Fraction(0)
     kept: Fraction = Fraction(0)
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
         """The sum over all rounds."""
-        last, right = len(self.constants), str(y[self.factor] * self.scaled + self.kept)
+        last, right = len(self.constants), self._right(y)
         V, metrics = ([f"{name} {t}" for t in range(last + 1)] for name in ("V", "weighed metric"))
         constants = [y[u] for u in self.constants]
         hypotheses = [
             (metrics[t], added([V[t], ["*", "-1", V[t + 1]], *_multiple(constants[t], "1")]), 1) for t in range(last)
         ]
         hypotheses += [(metrics[last], V[last], 1)]
-        hypotheses += [(added([V[0], *_multiple(sum(constants, Fraction(0)), "1")]), right, 1)]
+        hypotheses += [(added([V[0], *(each for c in constants for each in _multiple(c, "1"))]), right, 1)]
         yield "sum of all rounds", LinearClaim([*V, *metrics], added(metrics), right, hypotheses)
+
+    def _right(self, y: KnownNumbers) -> str:
+        """The right side."""
+        factor = y[self.factor]
+        return factor if isinstance(factor, str) else str(factor * self.scaled + self.kept)
+
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know; a name of the factor is that of the right side."""
+        return (*self.constants, self.factor)
 
 
 @dataclass(frozen=True)
 class RatePlan(ProofPlan):
-    """One potential: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c."""
+    """One potential: V_{t+1} <= rho V_t + c and metric <= V, so that metric_t <= p_t V_0 + q_t c.
+
+    ``grown`` are p_t and q_t of each round: powers of rho and their sums, or a little more.
+    """
 
     first: int = 0
     rho: Fraction = Fraction(1)
+    grown: Sequence[tuple[Fraction, Fraction]] = ()
 
-    def summed(self, y: Sequence[Fraction]) -> Iterator[tuple[str, LinearClaim]]:
-        """One more round, and what follows for the metric."""
-        c, first = y[self.constants[0]], str(y[self.first])
-        names = ["V_t", "V_t+1", "power", "constants"]
-        V, after, power, q = names
-        reached = added([["*", first, power], q])
-        next_reached = added([["*", str(self.rho), ["*", first, power]], ["*", str(self.rho), q], *_multiple(c, "1")])
-        falls = added([["*", str(self.rho), V], *_multiple(c, "1")])
-        hypotheses = [(after, falls, Fraction(1)), (V, reached, self.rho)]
+    @property
+    def named_numbers(self) -> tuple[int, ...]:
+        """The unknowns that `summed` has to know; a name of the factor is that of the rate."""
+        return (*self.constants, self.first, self.factor)
+
+    def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:
+        """One more round, what follows for the metric, and that p_t and q_t grow as they have to."""
+        c, first, named = y[self.constants[0]], y[self.first], y[self.factor]
+        rho = named if isinstance(named, str) else self.rho
+        names = ["V_t", "V_t+1", "p_t", "p_t+1", "q_t", "q_t+1"]
+        V, after, p, next_p, q, next_q = names
+        reached = added([*_multiple(first, p), *_multiple(c, q)])
+        next_reached = added([*_multiple(first, next_p), *_multiple(c, next_q)])
+        falls = added([scaled(rho, V), *_multiple(c, "1")])
+        hypotheses = [(after, falls, Fraction(1)), (V, reached, rho)]
+        hypotheses += [(scaled(rho, p), next_p, first), (added([scaled(rho, q), "1"]), next_q, c)]
         yield "bound after one more round", LinearClaim(names, after, next_reached, hypotheses)
+        # Powers of a rate that has a name are taken as they are.
+        for t, ((p_t, q_t), (p_next, q_next)) in enumerate(() if rho == named else itertools.pairwise(self.grown)):
+            grows = LinearClaim([], ["*", str(self.rho), str(p_t)], str(p_next), rest=p_next - self.rho * p_t)
+            yield f"p of round {t + 1}", grows
+            if c:
+                sums = added([["*", str(self.rho), str(q_t)], "1"])
+                yield f"q of round {t + 1}", LinearClaim([], sums, str(q_next), rest=q_next - self.rho * q_t - 1)
         metric, bound = "metric", "bound"
         hypotheses = [(metric, V, Fraction(1)), (V, bound, Fraction(1))]
         yield "bound on the metric", LinearClaim([metric, V, bound], metric, bound, hypotheses)
@@ -128,7 +177,7 @@ def _right(factor: int, scaled_part: Fraction, kept: Fraction) -> Affine:
     return {factor: {ONE: scaled_part}, None: {ONE: kept}}
 
 
-def _multiple(factor: Fraction, tree: Tree) -> list[Tree]:
+def _multiple(factor: Fraction | str, tree: Tree) -> list[Tree]:
     """A multiple of an expression as a list of terms, none where it is 0."""
     return [scaled(factor, tree)] if factor else []
 
@@ -341,18 +390,44 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     program.require("metric <= V", metric, V.before(still), still.facts, still.vectors.names)
     start = RunStart(q)
     program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
-    power, summed = Fraction(1), Fraction(0)
     at = {each.round: each for each in every}
-    for t in range(max(r for r in at if r is not None) + 1):
+    grown, longest = (
+        [(Fraction(1), Fraction(0))],
+        0 if rho.denominator.bit_length() > _SIGNIFICANT else _LONGEST_FRACTION,
+    )
+    while len(grown) <= max(r for r in at if r is not None):
+        power, summed = grown[-1]
+        # Exact powers are of no use where the rate itself is not.
+        grown.append((shortened(power * rho, longest), shortened(summed * rho + 1, longest)))
+    for t, (power, summed) in enumerate(grown):
         if t in at:
             reached: Affine = {first: {ONE: power}, constant: {ONE: summed}}
             program.require(f"right side of round {t}", reached, _right(factor, at[t].scaled, at[t].kept))
-        power, summed = power * rho, summed * rho + 1
     if q.potential:
         V.give(q.potential)
     return RatePlan(
-        "rate", program, factor, every_T=False, potentials=(V,), constants=(constant,), first=first, rho=rho
+        "rate",
+        program,
+        factor,
+        every_T=False,
+        potentials=(V,),
+        constants=(constant,),
+        first=first,
+        rho=rho,
+        grown=tuple(grown),
     )
+
+
+def shortened(number: Fraction, longest: int = _LONGEST_FRACTION) -> Fraction:
+    """A number of short digits that is at least as large, where its own denominator has more binary digits.
+
+    >>> shortened(Fraction(1, 3)), shortened(Fraction(1, 3), 1) - Fraction(1, 3) < Fraction(1, 2**126)
+    (Fraction(1, 3), True)
+    """
+    if number.denominator.bit_length() <= longest:
+        return number
+    scale = 2 ** max(0, _SIGNIFICANT + number.denominator.bit_length() - number.numerator.bit_length())
+    return Fraction(-(-number.numerator * scale // number.denominator), scale)
 
 
 def one_step(q: Question, compared: Compared) -> ProofPlan:

@@ -17,7 +17,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
-from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, whole_run
+from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, run_sizes
 from ratecheck.stepsizes.feasible_set import step_names
@@ -38,6 +38,8 @@ _TIGHT = 1e-6
 _NEARLY = 1e-4
 # Binary digits of denominators from which on numbers are taken for rounded ones.
 _LONG_DATA = 100
+# And from which on a rate is.
+_LONG_RATE = 250
 # What is added to a factor that has no inside, so that there is a proof.
 _HAIR = Fraction(1, 10**9)
 # By how much the factor that is proved may exceed the smallest one.
@@ -328,7 +330,7 @@ def sized_plans(q: Question) -> Iterator[list[SizedPlan]]:
     claim = q.statement.claims[0]
     if claim.relation is not Relation.AT_MOST:
         raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
-    for way in _ways(q):
+    for way in ways(q):
         if (plans := _sized(way)) is not None:
             yield plans
 
@@ -389,7 +391,7 @@ def _above(number: Fraction) -> Fraction:
     return Fraction(math.ceil(number * 10**digits), 10**digits)
 
 
-def _ways(q: Question) -> Iterator[Way]:
+def ways(q: Question) -> Iterator[Way]:
     """The plans of which each list proves the claim, cheaper ones first."""
     first = q.compared[0]
     # Gradients after a round depend on who took part.
@@ -438,5 +440,5 @@ def _rates(q: Question) -> Iterator[Fraction]:
             else (right[2] - right[1]) / (right[1] - right[0])
         )
         if 0 < found < 1:
-            yield found
+            yield shortened(found, _LONG_RATE)
     yield Fraction(1)

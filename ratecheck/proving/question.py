@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -54,6 +54,7 @@ _OPERATORS = {
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
 }
+_SCALES = {"L", "sigma", "sigma_u", "sigma_v"}
 # The names of the basic setting for how long and how wide a run is.
 RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 # Digits in which right sides are computed that are not rational.
@@ -117,6 +118,18 @@ def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, fl
     return {"m": found["n"], **found} if "n" in found else found
 
 
+def scales(statement: Statement) -> list[str]:
+    """Constants of its assumptions that a proof takes at numbers where the statement's formulas do not have them.
+
+    Smoothness and the variances of the noise, without which nothing is known of a round. Other bounds that formulas do
+    not have, such as one on the dissimilarity, may be arbitrarily large, and are not used.
+    """
+    assumed = {name for each in statement.assumptions for name in each.constants}
+    facts, method = statement.vocabulary.facts, METHODS[statement.algorithm or ""]
+    own = _SCALES - ({"sigma_v"} if not method.personal else set()) - ({"sigma_u"} if not method.shared else set())
+    return sorted(name for name in assumed if facts.get(name) in own and name not in statement.parameters)
+
+
 class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
@@ -141,7 +154,7 @@ class Question:
         self.scaled = bound if scaled is None else scaled
         self.kept = sp.Integer(0) if scaled is None else bound - scaled
         # Numbers of what the statement does not speak of say nothing about its instances.
-        spoken = {*statement.parameters, "n", "m", "K", "T"} | {c for a in statement.assumptions for c in a.constants}
+        spoken = {*statement.parameters, "n", "m", "K", "T"} | {*scales(statement)}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
         values = {name: value for name, value in values.items() if name in spoken}
         values |= run_sizes(statement, values)
@@ -445,7 +458,8 @@ class Question:
     def _over_rounds(self, expr: sp.Expr) -> tuple[Fraction, Fraction] | None:
         """Numbers a and b with a/T + b for every T."""
         T = self.statement.vocabulary["T"].symbol
-        scaled = sp.expand(expr * T)
+        # With numbers in it: simplifying a formula in ten symbols takes seconds.
+        scaled = sp.expand(expr.xreplace(self._numbers(expr.free_symbols - {T}, None)) * T)
         if (in_T := scaled.as_poly(T)) is not None:
             if in_T.degree() > 1:
                 return None
@@ -471,14 +485,7 @@ class Question:
 
     def _exact(self, expr: sp.Expr, t: int | None) -> Fraction:
         """A number as a fraction: itself where it is rational, else a little less."""
-        facts = self.statement.vocabulary.facts
-        known = {
-            x: sp.Integer(t or 0)
-            if facts.get(x.name) == ROUND
-            else sp.Rational(*written(self.values[x.name]).as_integer_ratio())
-            for x in expr.free_symbols
-        }
-        value = sp.sympify(expr).xreplace(known)
+        value = sp.sympify(expr).xreplace(self._numbers(expr.free_symbols, t))
         if value.is_Rational:
             return Fraction(int(value.p), int(value.q))
         value = value.evalf(_DIGITS)
@@ -486,6 +493,16 @@ class Question:
             raise InputError(f"{self.statement.key} has no finite value at these numbers: its right side is {value}")
         rounded = Fraction(str(value))
         return rounded - abs(rounded) * Fraction(1, 10 ** (_DIGITS - 5))
+
+    def _numbers(self, symbols: Iterable[sp.Symbol], t: int | None) -> dict[sp.Symbol, sp.Rational]:
+        """What symbols stand for in round t."""
+        facts = self.statement.vocabulary.facts
+        return {
+            x: sp.Integer(t or 0)
+            if facts.get(x.name) == ROUND
+            else sp.Rational(*written(self.values[x.name]).as_integer_ratio())
+            for x in symbols
+        }
 
     @property
     def F_0(self) -> Fraction | None:

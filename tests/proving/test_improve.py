@@ -7,9 +7,11 @@ import pytest
 import bounds
 import ratecheck as rc
 from ratecheck.errors import InputError
+from ratecheck.proving.bracket import proved_bracket
 from ratecheck.proving.improve import best, sharpest
 from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.question import Question
+from ratecheck.views.proofs.prove import bracket_text
 
 
 def test_terms_of_a_bound_that_is_attained_keep_their_constants() -> None:
@@ -109,3 +111,19 @@ def test_rounded_step_sizes_keep_their_products() -> None:
     values, _ = completed(statement, {"n": 10, "m": 3})
     assert values["gamma_u"] * values["eta_u"] == pytest.approx(values["gamma"], rel=1e-12)
     assert Question(statement, values).compared[0].right > 0
+
+
+def test_right_side_is_between_what_is_found_and_what_is_proved() -> None:
+    """A bracket of a classic that is attained, of one that is not, and of a lemma about no method; verify quotes it."""
+    tight = proved_bracket(bounds.get("classics/nonconvex-mean-gradient"))
+    assert tight.proof is not None
+    assert (tight.found, tight.proof.factor) == (pytest.approx(1), 1)
+    loose = rc.verify("pfl/theorem-3.7", n=10, m=3, K=2, T=20, prove=True)
+    assert loose.slack is not None
+    assert loose.bracket is not None
+    assert loose.bracket.found is not None
+    assert loose.bracket.proof is not None
+    assert loose.bracket.proof.factor is not None
+    assert 1 / loose.slack <= loose.bracket.found <= loose.bracket.proof.factor < 0.5
+    assert f"{loose.bracket.found:.6g}" in str(loose)
+    assert "about no method" in bracket_text(proved_bracket(bounds.get("pfl/lemma-a.2")))

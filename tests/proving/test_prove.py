@@ -25,7 +25,7 @@ from ratecheck.proving.certificate import certificates
 from ratecheck.proving.forms import ClientDraw, Entry, Key, VectorFamily
 from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import PotentialProof, completed, least, prove, sized_plans
-from ratecheck.proving.question import Question
+from ratecheck.proving.question import Question, scales
 from ratecheck.proving.rounds import PlayedRound, RunStart
 
 WRONG = {pair.wrong.key: pair.wrong for pair in PAIRS}
@@ -247,11 +247,20 @@ def _leaves(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize(
-    "key", ["classics/nonconvex-mean-gradient", "classics/heavy-ball-values", "pfl/fedavg-partial"]
+    ("key", "T"),
+    [
+        ("classics/nonconvex-mean-gradient", 10),
+        ("classics/heavy-ball-values", 10),
+        ("pfl/fedavg-partial", 10),
+        # Of an irrational rate, whose powers are taken a little larger.
+        ("classics/constant-momentum-values", 40),
+    ],
 )
-def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str) -> None:
+def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str, T: int) -> None:
     """Every claim of a proof is accepted by the checker alone; with another number in its proof it is not."""
-    steps = [each["certificate"] for each in certificates(_of(key, T=10)) if each["certificate"]]
+    answers = certificates(_of(key, T=T))
+    assert not [each["reason"] for each in answers if each["reason"]]
+    steps = [each["certificate"] for each in answers if each["certificate"]]
     names = [step["id"].rpartition(": ")[2] for step in steps]
     assert names[0] == "round"
     assert {"start", "V >= 0"} & {*names}
@@ -305,6 +314,16 @@ def test_constants_that_a_statement_does_not_name_are_not_used() -> None:
     known = {name: value for name, value in given.items() if name in statement.vocabulary}
     assert known
     assert prove(statement, known).factor == _of("classics/nonconvex-mean-gradient").factor
+
+
+def test_bound_that_is_assumed_but_not_in_the_formulas_is_not_used() -> None:
+    """Without its term in b a theorem about any dissimilarity is not proved; an L that no formula has is listed."""
+    statement = bounds.get("classics/sampled-gradients").written
+    (claim,) = statement.claims
+    terms = {name: 1000 * term for name, term in claim.terms.items() if name != "sampling"}
+    wrong = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+    assert prove(wrong, {"n": 4, "m": 2, "T": 3}).factor is None
+    assert scales(bounds.get("textbook/total-descent").written) == ["L"]
 
 
 def test_result_says_factor_and_potential(tmp_path: Any) -> None:

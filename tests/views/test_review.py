@@ -346,9 +346,9 @@ def test_links_in_markdown_lead_somewhere(found):
 
 def test_what_was_not_run_is_said(plain):
     """Nothing was searched, so no tightness and no counterexample is claimed."""
-    assert plain["asked"] == {"evaluations": 0, "seed": 0, "sharpest": False}
+    assert plain["asked"] == {"evaluations": 0, "seed": 0, "sharpest": False, "prove": False}
     for each in plain["statements"]:
-        assert each["searches"] == each["constants"] == []
+        assert each["searches"] == each["constants"] == each["brackets"] == []
         assert any("not searched" in line for line in each["not_checked"])
         # Steps that are whole statements were tried on instances.
         whole = any(step["kind"] == "end-to-end" for step in each["steps"])

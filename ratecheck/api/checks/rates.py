@@ -20,10 +20,12 @@ from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.curves import curves as curves_of
 from ratecheck.exponents.parameters import parameter
 from ratecheck.inputs import whole
+from ratecheck.proving.bracket import ProvedBracket, proved_bracket
 from ratecheck.verification.instance import Instance, load
 from ratecheck.views.checks.rates import overall, rates_fields, rates_text
 from ratecheck.views.drawing.rates import rates_figure
 from ratecheck.views.progress import progress
+from ratecheck.views.proofs.prove import bracket_fields, bracket_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,10 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RatesResult(DrawnResult):
-    """The rate card of a statement; ``curves`` are those of its picture where one was requested."""
+    """The rate card of a statement; ``curves`` are those of its picture where one was requested.
+
+    ``bracket`` is what of the right side is proved and found, None where that was not requested.
+    """
 
     card: Card
     curves: tuple[Curves, ...] = ()
+    bracket: ProvedBracket | None = None
 
     @property
     def exceeded(self) -> bool:
@@ -49,14 +55,15 @@ class RatesResult(DrawnResult):
         return max(written, key=lambda each: each.left / each.bound).instance if written else None
 
     def __str__(self) -> str:
-        return rates_text(self.card)
+        return rates_text(self.card) + ("" if self.bracket is None else f"\n\n{bracket_text(self.bracket)}")
 
     def _headline(self) -> str:
         return f"{self.card.statement.key}: {overall(self.card)}"
 
     def _fields(self) -> dict[str, Any]:
         drawn = {} if self.file is None else {"file": self.file}
-        return {**rates_fields(self.card, self.curves), **drawn}
+        bracket = {} if self.bracket is None else {"bracket": bracket_fields(self.bracket)}
+        return {**rates_fields(self.card, self.curves), **bracket, **drawn}
 
     def _draw(self) -> Figure:
         return rates_figure(self.card, self.curves or curves_of(self.card))
@@ -72,6 +79,7 @@ def rates(
     scheduler: str | None = None,
     out: str | Path | None = None,
     instances: Sequence[str | Path | Instance] = (),
+    prove: bool = False,
 ) -> RatesResult:
     """The rate card of a statement: whether the worst case moves with every parameter as each term says.
 
@@ -96,6 +104,8 @@ def rates(
     instances
         Instances, or their files, that take part in the worst case: scaled and continued along each parameter, in runs
         of at most 1000 local steps. `falsify` writes such files.
+    prove
+        Whether the share of the right side that is proved stands below the card, at the default numbers of `prove`.
 
     Raises
     ------
@@ -115,7 +125,8 @@ def rates(
         files.check_target(path)
     given = [each if isinstance(each, Instance) else load(place_of("instance", each), found) for each in instances]
     made = made_card(found, over, seed, workers, scheduler, given)
-    result = RatesResult(made, remarks=warning(found))
+    bracket = proved_bracket(found) if prove else None
+    result = RatesResult(made, bracket=bracket, remarks=warning(found))
     if path is not None and result.instance is not None:
         with result.kept():
             result.instance.save(path)

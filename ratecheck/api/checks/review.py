@@ -22,6 +22,7 @@ from ratecheck.auditing.graph import ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.inputs import whole
+from ratecheck.proving.bracket import proved_bracket
 from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
 from ratecheck.views.review import summary
 from ratecheck.views.review.data import Requested, Reviewed, has_finding, review_fields
@@ -70,6 +71,7 @@ def review(
     evaluations: int | None = None,
     seed: int = 0,
     sharpest: bool = False,
+    prove: bool = False,
     out: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -81,8 +83,9 @@ def review(
     examined as by `audit`, and the main statements, printed and repaired, have their graphs as by `proof`. Every
     statement is searched for a counterexample with so many ``evaluations`` and this ``seed``, as by `falsify`; by
     default with 200 in a file of one's own and with none in the catalogue, and the review says so. With ``sharpest``
-    constants are made as sharp as the argument allows, as by `implications` (minutes). ``out`` is a file, HTML or
-    Markdown by its ending. ``workers`` and ``scheduler`` are those of `audit`. The same input gives the same bytes.
+    constants are made as sharp as the argument allows, as by `implications` (minutes). With ``prove`` every statement
+    has what of its right side is proved and found at the default numbers of `prove` (minutes). ``out`` is a file, HTML
+    or Markdown by its ending. ``workers`` and ``scheduler`` are those of `audit`. The same input gives the same bytes.
     Raises `InputError` for an unknown paper or key, for a file that cannot be used, and for one that cannot be written.
 
     >>> import ratecheck as rc
@@ -108,6 +111,7 @@ def review(
             searches=tuple(searches[key] for key in each.keys if key in searches),
             constants=tuple(answer for key in each.keys for answer in constants.get(key, ())),
             coverage={} if own or not each.main else _coverage(each),
+            brackets=tuple(proved_bracket(bounds.get(at)) for at in each.given.values()) if prove else (),
         )
         for each in scope.sections
     ]
@@ -117,6 +121,7 @@ def review(
         evaluations=evaluations,
         seed=seed,
         sharpest=sharpest and not own,
+        prove=prove,
         file=scope.file,
         left_out=() if own or "/" in name else bounds.left_out(name),
         settings=None if own else _settings(name.partition("/")[0]),

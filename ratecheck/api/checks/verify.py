@@ -16,6 +16,7 @@ from ratecheck.errors import InputError
 from ratecheck.noise import NoiseLaw
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant
+from ratecheck.proving.bracket import ProvedBracket, proved_bracket
 from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_with
 from ratecheck.settings.prepare import unused as unused_by_run
 from ratecheck.settings.setting import Options
@@ -28,6 +29,7 @@ from ratecheck.verification.verify import verify as verdict_on
 from ratecheck.views.checks.verdict import outcome_text, proof_text, verdict_fields, verdict_table, verdict_text
 from ratecheck.views.numbers import number
 from ratecheck.views.progress import progress
+from ratecheck.views.proofs.prove import bracket_fields, bracket_text
 
 # The worse, the earlier.
 _ORDER = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE, Outcome.HOLDS)
@@ -39,12 +41,14 @@ class VerifyResult(Result):
 
     There is one verdict per statement; ``several`` says that more than one was requested, or a paper. ``outcome``,
     ``slack`` and the others are those of `verdict`, the worst of them. ``proof`` is what interval arithmetic proves,
-    where a saved instance was evaluated.
+    where a saved instance was evaluated. ``bracket`` is what is proved at the constants of the problem, where that was
+    requested.
     """
 
     verdicts: tuple[Verdict, ...]
     several: bool = False
     proof: VerdictProof | None = None
+    bracket: ProvedBracket | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -88,7 +92,8 @@ class VerifyResult(Result):
 
     def __str__(self) -> str:
         parts = [*map(verdict_text, self.verdicts), *([self.table] if len(self.verdicts) > 1 else [])]
-        return "\n\n".join(parts) + ("" if self.proof is None else f"\n{proof_text(self.proof)}")
+        beyond = [] if self.bracket is None else [f"  of all instances: {bracket_text(self.bracket)}"]
+        return "\n".join(["\n\n".join(parts), *([] if self.proof is None else [proof_text(self.proof)]), *beyond])
 
     def _headline(self) -> str:
         if self.several:
@@ -101,7 +106,8 @@ class VerifyResult(Result):
         fields = [verdict_fields(verdict) for verdict in self.verdicts]
         if self.several:
             return {"verdicts": fields}
-        return fields[0] if self.proof is None else {**fields[0], "rigorous": self.proof.fields()}
+        rigorous = {} if self.proof is None else {"rigorous": self.proof.fields()}
+        return {**fields[0], **rigorous, **({} if self.bracket is None else {"bracket": bracket_fields(self.bracket)})}
 
 
 def verify(
@@ -117,6 +123,7 @@ def verify(
     instance: str | Path | Instance | None = None,
     ignore_conditions: bool = False,
     noise: str | NoiseLaw | None = None,
+    prove: bool = False,
     each: Callable[[VerifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
@@ -154,6 +161,8 @@ def verify(
     noise
         Law of the noise, one of `ratecheck.noise`, or its name with its numbers: gaussian, signs, uniform, sphere,
         student:NU, pareto:ALPHA,P, relative:RHO. By default that of the problem, Gaussian for most.
+    prove
+        Whether `prove` looks for a proof for all instances with the constants of this one; of a single statement.
     each
         Called with the result of every statement as soon as there is one.
     parameters, **named
@@ -190,11 +199,19 @@ def verify(
                 raise
             name = "-" if problem is None else problem if isinstance(problem, str) else type(problem).__name__
             verdicts.append(Verdict(statement, Outcome.NOT_APPLICABLE, name, NO_ENGINE, {}, reasons=(str(error),)))
+        bracket = _bracket(verdicts[-1]) if prove and len(chosen) == 1 else None
         if each is not None:
-            each(VerifyResult(tuple(verdicts[-1:])))
+            each(VerifyResult(tuple(verdicts[-1:]), bracket=bracket))
     remarks = unused(chosen[0], unused_by_run(chosen[0], given)) if len(chosen) == 1 else ()
     several = len(statements) > 1 or whole_paper(statements[0])
-    return VerifyResult(tuple(verdicts), several=several, remarks=remarks)
+    return VerifyResult(tuple(verdicts), several=several, bracket=bracket, remarks=remarks)
+
+
+def _bracket(verdict: Verdict) -> ProvedBracket:
+    """What is proved of all instances with the constants of the one that was verified."""
+    statement = verdict.statement
+    known = {*statement.parameters, "n", "m", "K", "T"} - {*statement.settings}
+    return proved_bracket(statement, {name: x for name, x in verdict.values.items() if name in known})
 
 
 def _verdict(

@@ -23,18 +23,22 @@ from ratecheck.falsification.search import Budget
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked_or_none
+from ratecheck.proving.bracket import Bracket, bracket
 from ratecheck.proving.certificate import certificates as answered
-from ratecheck.proving.improve import BestValue, Bracket, SharpTerm, bracket
+from ratecheck.proving.improve import BestValue, SharpTerm
 from ratecheck.proving.improve import best as best_value
 from ratecheck.proving.improve import sharpest as sharper_terms
 from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
+from ratecheck.proving.range_claims import range_certificates
+from ratecheck.proving.ranges import RangeProof, prove_on_range
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.views.checks.falsify import falsified_text
 from ratecheck.views.drawing.brackets import bracket_figure
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.improve import improved_fields, improved_lines
 from ratecheck.views.proofs.prove import prove_fields, prove_text
+from ratecheck.views.proofs.ranges import range_fields, range_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +54,7 @@ class ProveResult(DrawnResult):
     ``search`` is what a short search for violations at any numbers found, None where there was none. ``sharpest`` are
     the terms of the right side with their smallest proved factors, ``best`` is the value of a parameter with the
     smallest proved bound, and ``bracket`` what is found and proved along a range, where these were requested; the
-    picture is that of the bracket.
+    picture is that of the bracket. ``within`` is the proof on a whole range, None where none was requested.
     """
 
     proof: PotentialProof
@@ -59,6 +63,7 @@ class ProveResult(DrawnResult):
     sharpest: tuple[SharpTerm, ...] = ()
     best: BestValue | None = None
     bracket: Bracket | None = None
+    within: RangeProof | None = None
 
     @property
     def refuted(self) -> bool:
@@ -67,8 +72,10 @@ class ProveResult(DrawnResult):
 
     @property
     def verdict(self) -> str:
-        """REFUTED, PROVED, PROVED UP TO 1e-9, or NOT PROVED."""
-        return "REFUTED" if self.refuted else self.proof.verdict
+        """REFUTED, PROVED, PROVED UP TO 1e-9, or NOT PROVED: on the whole range where one is given."""
+        if self.refuted:
+            return "REFUTED"
+        return self.proof.verdict if self.within is None else self.within.verdict
 
     @property
     def proved(self) -> bool:
@@ -78,7 +85,13 @@ class ProveResult(DrawnResult):
     @property
     def certificate(self) -> dict[str, Any]:
         """The claims that make up the proof with their certificates, as the data of a file for `recheck.py`."""
-        return file_data(answered(self.proof))
+        return file_data(self.answers)
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """The claims at the numbers, and those on the range, each with its certificate or why there is none."""
+        found = [] if self.proof.factor is None else answered(self.proof)
+        return found if self.within is None else [*found, *range_certificates(self.within)]
 
     def __str__(self) -> str:
         lines = [prove_text(self.proof)]
@@ -86,6 +99,7 @@ class ProveResult(DrawnResult):
             lines = ["REFUTED, by an instance:", falsified_text(self.search), *lines]
         elif self.search is not None and self.search.tightness is not None:
             lines.append(f"  no instance violates it among {self.search.evaluations}: left/right up to {self._found}")
+        lines += [] if self.within is None else [f"  {line}" for line in range_lines(self.within)]
         lines += improved_lines(self.sharpest, self.best, self.bracket)
         return "\n".join([*lines, *([f"  certificate: {self.certificates}"] if self.certificates else [])])
 
@@ -106,6 +120,7 @@ class ProveResult(DrawnResult):
             "verdict": self.verdict,
             "search": search,
             "certificate": self.certificates,
+            **({} if self.within is None else {"within": range_fields(self.within)}),
             **improved_fields(self.sharpest, self.best, self.bracket),
         }
 
@@ -129,6 +144,7 @@ def prove(
     sharpest: bool = False,
     best: str | None = None,
     over: str | None = None,
+    within: str | None = None,
     potential: str = "",
     parameters: Parameters | None = None,
     **named: Parameter,
@@ -144,9 +160,10 @@ def prove(
     makes up the proof, ``coq`` one of lemmas for Coq (``.v``). ``sharpest`` finds for each term of the right side the
     smallest factor that is proved, the other terms as they are; ``best``, a parameter such as a step size, its value
     with the smallest proved bound; ``over``, such as ``"K=1:16"``, what is proved along a range beside the worst
-    instances that are known there, of which the result draws a picture. ``potential`` is one of your
-    own, to be checked, such as ``"gap + 3/8*(x - before)**2"``. Raises `InputError` for statements that are
-    not in reach, such as those of methods that compress or mix on a graph, and where a condition is broken.
+    instances that are known there, of which the result draws a picture. ``within``, such as ``"gamma=0:1/L"``, looks
+    for a proof for all values of a parameter in a range, whose ends are numbers or formulas. ``potential`` is one of
+    your own, to be checked, such as ``"gap + 3/8*(x - before)**2"``. Raises `InputError` for statements that are not in
+    reach, such as those of methods that compress or mix on a graph, and where a condition is broken.
 
     >>> import ratecheck as rc
     >>> found = rc.prove("pfl/theorem-3.7", n=10, m=3, K=2, T=40, evaluations=0)
@@ -166,12 +183,13 @@ def prove(
         _searched(wanted, evaluations, seed),
         sharpest=tuple(sharper_terms(basic, proof.values)) if sharpest else (),
         best=None if best is None else best_value(basic, kept, _basic_name(wanted, best)),
+        within=None if within is None else prove_on_range(wanted, given, within),
         bracket=None if not axes else bracket(basic, kept, axes[0], [_basic_name(wanted, n) for n in axes[0].names]),
     )
-    if not targets.wanted or proof.factor is None:
+    if not targets.wanted or not result.answers:
         return result
     with result.kept():
-        return dataclasses.replace(result, certificates=targets.save(answered(proof)))
+        return dataclasses.replace(result, certificates=targets.save(result.answers))
 
 
 def _basic_name(statement: Statement, name: str) -> str:

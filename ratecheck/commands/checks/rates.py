@@ -33,6 +33,7 @@ from ratecheck.execution import cores
     type=click.Path(path_type=Path),
     help="An instance of 'falsify --out' that takes part in the worst case, scaled and continued; may be repeated.",
 )
+@click.option("--prove", is_flag=True, help="Say what of the right side is proved too, at the numbers of 'prove'.")
 @workers_option
 @scheduler_option
 @json_option

@@ -23,6 +23,7 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of these searches.")
 @click.option("--sharpest", is_flag=True, help="How sharp the constants could be, where the argument is known.")
+@click.option("--prove", is_flag=True, help="What of each right side is proved, at the numbers of 'prove'.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default, one for searches.")
 @scheduler_option
 @json_option

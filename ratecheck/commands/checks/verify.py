@@ -51,6 +51,7 @@ from ratecheck.participation.build import forms
     "--ignore-conditions", is_flag=True, help="Compare even where a step size breaks the statement's conditions."
 )
 @noise_option
+@click.option("--prove", is_flag=True, help="Look for a proof for all instances with the constants of this one.")
 @json_option
 def command(words: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.

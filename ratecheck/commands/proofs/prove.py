@@ -33,6 +33,7 @@ from ratecheck.errors import InputError
 @click.option("--sharpest", is_flag=True, help="The smallest proved factor of each term, the others as they are.")
 @click.option("--best", metavar="NAME", help="The value of a parameter, such as a step size, with the smallest bound.")
 @click.option("--over", metavar="NAME=LOW:HIGH[:POINTS]", help="What is proved and found along a range.")
+@click.option("--within", metavar="NAME=LOW:HIGH", help="A proof for all values in a range, as in gamma=0:1/L.")
 @click.option("--potential", default="", metavar="FORMULA", help="Check this potential, as in 'gap + (x - before)**2'.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Draw --over: PNG, SVG or PDF.")
 @json_option
@@ -46,6 +47,7 @@ def command(
     sharpest: bool,
     best: str | None,
     over: str | None,
+    within: str | None,
     potential: str,
     out: Path | None,
     as_json: bool,
@@ -55,7 +57,8 @@ def command(
     The verdict holds for all functions that are assumed, in every dimension, and for noise of every law; it is one of
     exact arithmetic. Numbers that are not given are of order 1, and are listed. A short search looks for a violation at
     any numbers: exit code 1 where an instance refutes KEY. Exit code 3 where no proof of the right side is found: that
-    refutes nothing, and the smallest multiple of it that is proved is printed.
+    refutes nothing, and the smallest multiple of it that is proved is printed. With --within the verdict is about all
+    values of a parameter in a range.
     """
     file = target(out)
     if file is not None and over is None:
@@ -69,6 +72,7 @@ def command(
         sharpest=sharpest,
         best=best,
         over=over,
+        within=within,
         potential=potential,
         parameters=parse_values(assignments),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bounds.statement import Statement
-from ratecheck.proving.improve import Bracket
+from ratecheck.proving.bracket import Bracket
 from ratecheck.views.drawing import style
 
 if TYPE_CHECKING:

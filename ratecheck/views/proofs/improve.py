@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ratecheck.proving.improve import BestValue, Bracket, SharpTerm
+from ratecheck.proving.bracket import Bracket
+from ratecheck.proving.improve import BestValue, SharpTerm
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 

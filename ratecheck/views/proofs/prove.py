@@ -8,8 +8,10 @@ from typing import Any
 
 from bounds.numbers import counted
 from bounds.statement import Assumption
+from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
+from ratecheck.proving.question import scales
 
 # Facts and terms beyond these are counted.
 _SHOWN = 12
@@ -31,13 +33,37 @@ def prove_text(found: PotentialProof) -> str:
     return "\n".join(lines)
 
 
+def bracket_text(found: ProvedBracket) -> str:
+    """The share of the right side that is proved, and the one that an instance reaches, in a line."""
+    proof = found.proof
+    if proof is None or proof.factor is None:
+        return found.reason or f"no proof is found at {_numbers(proof)}" if proof else found.reason
+    reached = "" if found.found is None else f" (an instance reaches {found.found:.6g})"
+    said = f"left side <= {_decimal(proof.factor)} * right side{reached} is proved"
+    return f"{said} at {_numbers(proof)}, {_scope(proof)}"
+
+
+def bracket_fields(found: ProvedBracket) -> dict[str, Any]:
+    """A bracket as JSON data, with its line."""
+    proof = found.proof
+    return {
+        "key": found.statement.key,
+        "values": None if proof is None else {name: float(value) for name, value in proof.shown.items()},
+        "found": found.found,
+        "proved": None if proof is None or proof.factor is None else float(proof.factor),
+        "every_T": proof is not None and proof.factor is not None and proof.every_T,
+        "text": bracket_text(found),
+    }
+
+
 def _numbers(found: PotentialProof) -> str:
     return " ".join(f"{name}={found.shown[name]:.10g}" for name in found.shown if name in _spoken(found))
 
 
 def _spoken(found: PotentialProof) -> set[str]:
     """Names of the numbers to show: what a sentence implies, such as one client, goes without saying."""
-    return {*found.statement.written.parameters, "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
+    written = found.statement.written
+    return {*written.parameters, *scales(written), "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
 
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:

@@ -22,12 +22,14 @@ from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.outcome import Outcome
-from ratecheck.plain import plain
+from ratecheck.plain import picked, plain
+from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.stepsizes.coverage import Coverage, CoverageVerdict
 from ratecheck.views.checks.falsify import falsified_fields
 from ratecheck.views.numbers import number
 from ratecheck.views.proofs.audit import findings_fields
 from ratecheck.views.proofs.implications import implication_fields
+from ratecheck.views.proofs.prove import bracket_fields
 from ratecheck.views.review.words import tried_as_a_whole
 
 # What the page of a statement says of others, which a review says elsewhere.
@@ -68,6 +70,7 @@ class Reviewed:
     searches: tuple[Falsified, ...] = ()
     constants: tuple[CheckedImplication, ...] = ()
     coverage: Mapping[str, tuple[Coverage, ...]] = field(default_factory=dict)
+    brackets: tuple[ProvedBracket, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -87,6 +90,7 @@ class Requested:
     evaluations: int
     seed: int
     sharpest: bool
+    prove: bool = False
     file: str = ""
     papers: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
@@ -107,7 +111,7 @@ def review_fields(
     return {
         "of": requested.of,
         "title": requested.title,
-        "asked": {"evaluations": requested.evaluations, "seed": requested.seed, "sharpest": requested.sharpest},
+        "asked": picked(requested, "evaluations", "seed", "sharpest", "prove"),
         "counts": {
             **counts(steps),
             "statements": len(entries),
@@ -211,6 +215,7 @@ def _entry(
             ],
             "searches": searches,
             "constants": [implication_fields(each) for each in reviewed.constants],
+            "brackets": [bracket_fields(each) for each in reviewed.brackets],
             "coverage": [_coverage(key, found) for key, found in reviewed.coverage.items()],
         }
     )
@@ -414,6 +419,8 @@ def _never(requested: Requested, steps: Sequence[StepResult]) -> list[str]:
         found.append(f"Counterexamples to whole statements{beyond}, and tightness: not searched; --evaluations N does.")
     if not requested.sharpest:
         found.append("Sharper constants: not computed; --sharpest does.")
+    if not requested.prove:
+        found.append("Proofs from the methods alone: not looked for; --prove does.")
     return found
 
 
@@ -452,7 +459,7 @@ def _commands_of_all(requested: Requested, steps: Sequence[StepResult]) -> list[
             {"what": "the certificates without ratecheck", "command": "python recheck.py proofs.json"},
         ]
     options = f" --evaluations {requested.evaluations} --seed {requested.seed}" if requested.evaluations else ""
-    options += " --sharpest" if requested.sharpest else ""
+    options += " --sharpest" * requested.sharpest + " --prove" * requested.prove
     return [*found, {"what": "this review", "command": f"ratecheck review {requested.of}{options} --out review.html"}]
 
 

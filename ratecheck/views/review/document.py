@@ -204,6 +204,9 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
         nodes.append(Section(4, "Search for a counterexample", f"{name}-search", tuple(_searched(entry))))
     if entry["constants"]:
         nodes.append(Section(4, "Sharper constants", f"{name}-constants", tuple(_constants(entry))))
+    if entry["brackets"]:
+        lines: list[Line] = [(Code(each["key"]), f": {each['text']}") for each in entry["brackets"]]
+        nodes.append(Section(4, "Proof from the method alone", f"{name}-bracket", (Listing(tuple(lines)),)))
     listed = Listing(tuple(entry["not_checked"]))
     nodes.append(Section(4, "Not checked", f"{name}-not-checked", (listed,)))
     commands = Fold("The commands", _commands(entry["commands"]))

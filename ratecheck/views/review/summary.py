@@ -157,6 +157,7 @@ def standing(entry: Data) -> list[str]:
             found.append(f"search of {search['key']}: {open_said(search['unconfirmed'])}")
         elif search["applicable"]:
             found.append(f"search of {search['key']}: no violation among {search['evaluations']} instances")
+    found += [f"from the method alone, {each['key']}: {each['text']}" for each in entry["brackets"]]
     return found
 
 

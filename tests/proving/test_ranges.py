@@ -1,0 +1,94 @@
+"""Proofs on a range of a parameter: functions that are known by hand, what is wrong on a part of it, and files."""
+
+import dataclasses
+from fractions import Fraction
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from bounds.theorem import theorem
+from ratecheck import recheck
+from ratecheck.errors import InputError
+from ratecheck.proving.polynomials import reconstructed
+from ratecheck.proving.range_claims import range_certificates
+from ratecheck.proving.ranges import prove_on_range
+
+SGD = bounds.get("classics/nonconvex-sgd")
+
+
+def test_potential_of_sgd_is_the_function_that_is_known() -> None:
+    """SGD attains its bound at every step size up to 1/L, with V = 2 (f - f*)/(gamma (2 - gamma L)), for every T."""
+    found = prove_on_range(SGD, {"L": 2}, "gamma_u=0:1/L")
+    assert (found.verdict, found.factor, found.every_T) == ("PROVED", 1, True)
+    assert (found.range.low, found.range.high) == (0, Fraction(1, 2))
+    (part,) = found.parts
+    (V,) = part.base.potentials
+    assert V.height is not None
+    for x in (Fraction(1, 7), Fraction(1, 3), Fraction(1, 2)):
+        assert part.value(V.height).at(x) / part.below.at(x) == 2 / (x * (2 - 2 * x))
+
+
+@pytest.mark.parametrize(
+    ("key", "wanted"), [("nonconvex-sgd", "gamma_u=0:1/L"), ("nonconvex-mean-gradient", "gamma_u=0.5:1")]
+)
+def test_claims_on_a_range_are_accepted_and_changed_ones_are_rejected(key: str, wanted: str) -> None:
+    """Every claim with the checker alone; with another number in its proof it is rejected."""
+    answers = range_certificates(prove_on_range(bounds.get(f"classics/{key}"), {}, wanted))
+    assert not [each["reason"] for each in answers if each["reason"]]
+    steps = [each["certificate"] for each in answers if each["certificate"]]
+    assert {"round", "V >= 0", "sum of all rounds"} <= {each["id"].rpartition(": ")[2] for each in steps}
+    for step in steps:
+        recheck.step(step)
+        (proof,) = step["proofs"]
+        for term in proof["terms"]:
+            kept = term["factor"][0][0]
+            term["factor"][0][0] = str(Fraction(kept) * 2)
+            with pytest.raises(ArithmeticError):
+                recheck.step(step)
+            term["factor"][0][0] = kept
+
+
+def test_what_is_wrong_on_a_part_of_the_range_is_not_proved() -> None:
+    """The bound 2 F_0/(gamma T) holds up to gamma = 1/L and not up to 1.5/L."""
+    own = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 3/2/L")
+    assert prove_on_range(own, {}, "gamma=0:1/L").verdict == "PROVED"
+    assert prove_on_range(own, {}, "gamma=0:3/2/L").verdict == "NOT PROVED"
+
+
+def test_result_says_the_range(tmp_path) -> None:
+    """Text, JSON, and a file that the checker accepts."""
+    found = rc.prove(SGD, within="gamma_u=0:1/L", evaluations=0, certificate=tmp_path / "proof.json")
+    assert found.verdict == "PROVED"
+    assert "for all 0 < gamma_u <= 1, for every T" in str(found)
+    assert found.to_dict()["within"]["factor"] == "1"
+    assert recheck.main([str(tmp_path / "proof.json")]) == 0
+    assert dataclasses.is_dataclass(found)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "reason"),
+    [
+        ("gamma_u=0", {}, "no range"),
+        ("gamma=0:1", {}, "no range"),
+        ("gamma_u=0:1/L", {"gamma_u": 1}, "given"),
+        ("gamma_u=0:2/L", {}, "breaks"),
+        ("gamma_u=1:1/2", {}, "LOW < HIGH"),
+        ("L=0.5:1", {}, "gamma_u depends on L"),
+    ],
+)
+def test_what_is_no_range_is_refused(wanted: str, given: dict[str, float], reason: str) -> None:
+    """One line with the reason."""
+    with pytest.raises(InputError, match=reason):
+        prove_on_range(SGD, given, wanted)
+
+
+def test_only_rational_functions_are_reconstructed() -> None:
+    """A root, and a function that is another one at the last point."""
+    points = [Fraction(k) for k in range(1, 30)]
+    for values in (
+        [Fraction(x**3 % 7 + 1) for x in range(1, 30)],
+        [*(x * x / (x + 2) for x in points[:-1]), Fraction(0)],
+    ):
+        with pytest.raises(InputError, match="no rational function"):
+            reconstructed(points, values, 12)
