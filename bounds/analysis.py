@@ -64,6 +64,8 @@ _CONSTANTS = (
     ),
     ("B_es", "B", "B of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (0, 0), "growth_B"),
     ("C_es", "C", "C of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (2, -2), "growth_C"),
+    ("p_min", r"np_{\min}", "n times the least weight of a client", _POSITIVE, (0, 0), "least_share"),
+    ("p_max", r"np_{\max}", "n times the largest weight of a client", _POSITIVE, (0, 0), "largest_share"),
 )  # fmt: skip
 # What the caller chooses.
 _STEP_SIZES = (

@@ -130,5 +130,7 @@ class Assumption(Enum):
     )
     RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
     CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
+    WEIGHTED_SUBSETS = "m of n clients drawn one after the other, by their weights in the objective among those left"
+    WEIGHTED_DRAWS = "m independent draws of clients in every round, each by their weights in the objective"
     MEAN_GRADIENT_BOUND = ("a bound on the mean over the clients of ||grad f_i||^2", "b")
     QUOTED = "what else the quoted work assumes, which the table does not say"

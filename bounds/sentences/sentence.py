@@ -65,7 +65,7 @@ _BY_CONSTANT = {
 _WHO = {
     Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
     Assumption.OBLIVIOUS_PARTICIPATION, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PARTICIPATION,
-    Assumption.RESHUFFLED_BLOCKS, Assumption.CYCLIC_BLOCKS,
+    Assumption.RESHUFFLED_BLOCKS, Assumption.CYCLIC_BLOCKS, Assumption.WEIGHTED_SUBSETS, Assumption.WEIGHTED_DRAWS,
 }  # fmt: skip
 _NOISY = {
     Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,

@@ -238,6 +238,8 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.INDEPENDENT_PARTICIPATION: Certification(_PATTERN, law=True, met=("delta",), operators=True),
     Assumption.RESHUFFLED_BLOCKS: Certification(_PATTERN, law=True, operators=True),
     Assumption.CYCLIC_BLOCKS: Certification(_PATTERN, law=True, operators=True),
+    Assumption.WEIGHTED_SUBSETS: Certification(_PATTERN, law=True, drawn_before=True, operators=True),
+    Assumption.WEIGHTED_DRAWS: Certification(_PATTERN, law=True, drawn_before=True, operators=True),
     Assumption.MEAN_GRADIENT_BOUND: Certification(_NOTHING, _none),
     Assumption.QUOTED: Certification(_NOTHING, _none),
 }
