@@ -52,6 +52,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("B_0", "B_0", "sum over clients of ||grad f_i||^2 at the start"),
     ("consensus2", "consensus2", ""),
     ("mu_PL", "mu_PL", ""),
+    *((name, name, "") for name in ("mu_QG", "rho_weak", "L_0", "L_1")),
     ("mu_c", "mu_c", ""),
     ("M", "M", ""),
     ("G", "G", ""),
@@ -105,7 +106,7 @@ def _plain() -> Vocabulary:
     found.alias("R_0", "distance of the start to the minimiser", many=False, dist2_0=lambda given: given[0] ** 2)
     found.run = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
     found.order_pair("m", "n")
-    for convexity in ("mu", "mu_PL", "mu_c"):
+    for convexity in ("mu", "mu_PL", "mu_QG", "mu_c", "rho_weak"):
         found.order_pair(convexity, "L")
     return found
 

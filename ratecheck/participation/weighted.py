@@ -198,4 +198,4 @@ class WeightedDraws(_ByWeight):
         """See `Participation.masks`: how often each client is drawn."""
         counts = np.zeros((rounds, self.n, keys.shape[1]), dtype=np.int8)
         weighted_clients(keys, first_round, self.weights, self.m, again=True, masks=counts)
-        return counts
+        return counts  # type: ignore[return-value]  # a client may be drawn several times
