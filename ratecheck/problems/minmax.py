@@ -274,7 +274,8 @@ class MinMax(SingleLevel):
         ``L`` is the largest norm of an M_i and ``cocoercivity`` the least C with <F_i z - F_i w, z - w> >=
         ||F_i z - F_i w||^2/C for all i; ``strong_convexity`` the mu with which the mean is strongly monotone,
         ``convexity`` and ``clients_strong_convexity`` those of every client, ``distance2_0`` the squared distance of
-        the start to the zero of least norm, and ``minimiser_heterogeneity`` the root of (1/n) sum_i ||F_i||^2 at the zero, if there is one only. A constant
+        the start to the zero of least norm, ``minimiser_heterogeneity`` the root of (1/n) sum_i ||F_i||^2 at the zero,
+        if there is one only. A constant
         that does not exist has the certificate `Certificate.ABSENT`. Raises `InputError` for a start of the wrong shape
         or a negative sigma.
         """
