@@ -16,6 +16,7 @@ from ratecheck.errors import InputError
 from ratecheck.noise import NoiseLaw
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant
+from ratecheck.settings.alternatives import instead
 from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_with
 from ratecheck.settings.prepare import unused as unused_by_run
 from ratecheck.settings.setting import Options
@@ -183,7 +184,7 @@ def verify(
     verdicts = []
     for statement in chosen:
         try:
-            verdicts.append(_verdict(statement, problem, given, options, participation))
+            verdicts.append(_verdict(statement, problem, given, options, participation, alone=len(chosen) == 1))
         except InputError as error:
             # Among several statements one that does not fit the request is a result; alone it is an error.
             if len(chosen) == 1:
@@ -203,6 +204,8 @@ def _verdict(
     given: dict[str, Any],
     options: Options,
     participation: ParticipationLike | None,
+    *,
+    alone: bool,
 ) -> Verdict:
     inputs = prepare_with(statement, problem, given, participation)
 
@@ -213,7 +216,11 @@ def _verdict(
         )  # fmt: skip
 
     with progress(f"verifying {statement.key}") as report:
-        return with_shift(judged(statement, report), judged)
+        found = with_shift(judged(statement, report), judged)
+    if not alone or found.outcome is not Outcome.NOT_APPLICABLE:
+        return found
+    others = instead(statement, inputs.problem, inputs.participation, any_problem=problem is None)
+    return replace(found, notes=(*found.notes, others)) if others else found
 
 
 def _again(
