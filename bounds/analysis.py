@@ -40,6 +40,13 @@ _CONSTANTS = (
         "constant of the Polyak-Lojasiewicz inequality, ||grad f||^2 >= 2 mu_PL (f - inf f)",
         _POSITIVE, (1, -2), "polyak_lojasiewicz",
     ),
+    (
+        "mu_QG", r"\mu_{\mathrm{QG}}", "quadratic growth: f - inf f >= (mu_QG/2) dist(x, minimisers)^2",
+        _POSITIVE, (1, -2), "quadratic_growth",
+    ),
+    ("rho_weak", r"\rho", "weak convexity: f_i + (rho_weak/2) ||x||^2 is convex", _SIZE, (1, -2), "weak_convexity"),
+    ("L_0", "L_0", "L_0 of ||Hessian of f_i|| <= L_0 + L_1 ||grad f_i||", _SIZE, (1, -2), "generalized_L0"),
+    ("L_1", "L_1", "L_1 of ||Hessian of f_i|| <= L_0 + L_1 ||grad f_i||", _SIZE, (0, -1), "generalized_L1"),
     ("b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", _SIZE, (1, -1), "minimiser_heterogeneity"),
     ("lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", _SIZE, (0, 0), "mixing_rate"),
     ("beta_W", r"\beta", "||I - W||_2 of a symmetric mixing matrix W of a graph", _SIZE, (0, 0), "mixing_change"),
@@ -64,6 +71,8 @@ _CONSTANTS = (
     ),
     ("B_es", "B", "B of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (0, 0), "growth_B"),
     ("C_es", "C", "C of E||g_i||^2 <= 2 A (f_i - inf f_i) + B ||grad f_i||^2 + C", _SIZE, (2, -2), "growth_C"),
+    ("p_min", r"np_{\min}", "n times the least weight of a client", _POSITIVE, (0, 0), "least_share"),
+    ("p_max", r"np_{\max}", "n times the largest weight of a client", _POSITIVE, (0, 0), "largest_share"),
 )  # fmt: skip
 # What the caller chooses.
 _STEP_SIZES = (
@@ -89,7 +98,7 @@ ANALYSIS.define("p_W", "p", "probability with which a round mixes clients on a g
 ANALYSIS.facts["p_W"] = "mixing_share"
 ANALYSIS.define("dim", "d", "variables of a client", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
 ANALYSIS.facts["dim"] = "dimension"
-for _convexity in ("mu", "mu_PL", "mu_c"):
+for _convexity in ("mu", "mu_PL", "mu_QG", "mu_c", "rho_weak"):
     ANALYSIS.order_pair(_convexity, "L")
 
 CLASSICS = Vocabulary(ANALYSIS)

@@ -26,6 +26,16 @@ class Assumption(Enum):
     CONVEXITY = "every client's function is convex"
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
     CLIENTS_STRONG_CONVEXITY = ("every client's function is strongly convex", "mu_c")
+    GENERALIZED_SMOOTHNESS = (
+        "every client's function is (L_0, L_1)-smooth: the Hessian's norm is at most L_0 + L_1 ||grad f_i||",
+        "L_0",
+        "L_1",
+    )
+    WEAK_CONVEXITY = (
+        "every client's function is weakly convex: with rho_weak/2 ||x||^2 it is convex",
+        "rho_weak",
+    )
+    QUADRATIC_GROWTH = ("f - inf f is at least mu_QG/2 times the squared distance to the nearest minimiser", "mu_QG")
     POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
     BOUNDED_SUBGRADIENTS = ("every client's function is Lipschitz: subgradients have norms of at most M", "M")
     CONVEX_PART = "the objective has a convex part beside the clients' functions, whose proximal steps are taken"
@@ -37,6 +47,10 @@ class Assumption(Enum):
     STRONGLY_MONOTONE_OPERATOR = (
         "the mean of the operators with which the clients answer is strongly monotone, and need not be a gradient",
         "mu",
+    )
+    CLIENTS_STRONGLY_MONOTONE = (
+        "the operator of every client is strongly monotone, and need not be a gradient",
+        "mu_c",
     )
     LIPSCHITZ_OPERATOR = ("the oracle answers with an L-Lipschitz operator, which need not be a gradient", "L")
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
@@ -130,5 +144,7 @@ class Assumption(Enum):
     )
     RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
     CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
+    WEIGHTED_SUBSETS = "m of n clients drawn one after the other, by their weights in the objective among those left"
+    WEIGHTED_DRAWS = "m independent draws of clients in every round, each by their weights in the objective"
     MEAN_GRADIENT_BOUND = ("a bound on the mean over the clients of ||grad f_i||^2", "b")
     QUOTED = "what else the quoted work assumes, which the table does not say"

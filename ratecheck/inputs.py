@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,27 @@ def bounded(name: str, values: Any, largest: float, shape: tuple[int, ...] | Non
         at = tuple(int(k) for k in wrong[0])
         raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {largest:g}")
     return array
+
+
+def shares(name: str, values: Any, n: int | None = None) -> NDArray[np.float64]:
+    """Positive weights (n,) whose sum is 1 up to the rounding of whoever wrote them down; rescaled to 1.
+
+    Raises an `InputError` that names the first one that is not positive, or the sum.
+    """
+    weights = floats(name, values).ravel() if n is None else floats(name, values)
+    weights = bounded(name, weights, 1e20, weights.shape if n is None else (n,))
+    if not len(weights) or weights.min() <= 0.0:
+        worst = int(np.argmin(weights)) if len(weights) else 0
+        said = f"{name}[{worst}]={weights[worst]:g}" if len(weights) else f"{name} is empty: it"
+        raise InputError(f'{said} breaks "{name} > 0"')
+    total = float(weights.sum())
+    if abs(total - 1.0) > 1e-9:
+        raise InputError(f'{name} breaks "sum of {name} = 1": {total:.10g} = 1; divide by the sum')
+    return weights / total
+
+
+def exact_shares(weights: NDArray[np.float64]) -> list[Fraction]:
+    """The weights as fractions of sum 1: of each its share of what all add up to."""
+    exact = [Fraction(x) for x in weights.tolist()]
+    total = sum(exact, start=Fraction(0))
+    return [x / total for x in exact]

@@ -40,6 +40,8 @@ _GIVEN: Mapping[str, tuple[Assumption, ...]] = {
     "bounded dissimilarity": (Assumption.DISSIMILARITY,),
     "sampling": (Assumption.UNIFORM_SAMPLING,),
     "graph": (),
+    "l0 l1 smooth": (Assumption.GENERALIZED_SMOOTHNESS,),
+    "weakly convex": (Assumption.WEAK_CONVEXITY,),
     "f strongly convex": (Assumption.STRONG_CONVEXITY,),
     "strongly convex": (Assumption.CLIENTS_STRONG_CONVEXITY,),
 }
@@ -55,6 +57,8 @@ _BY_CONSTANT = {
     "L": Assumption.SMOOTHNESS, "sigma": Assumption.NOISE, "zeta": Assumption.DISSIMILARITY,
     "zeta_star": Assumption.MINIMISER_HETEROGENEITY, "mu_c": Assumption.CLIENTS_STRONG_CONVEXITY,
     "mu_PL": Assumption.POLYAK_LOJASIEWICZ, "G": Assumption.BOUNDED_GRADIENTS, "G_run": Assumption.VISITED_GRADIENTS,
+    "mu_QG": Assumption.QUADRATIC_GROWTH, "rho_weak": Assumption.WEAK_CONVEXITY,
+    "L_0": Assumption.GENERALIZED_SMOOTHNESS, "L_1": Assumption.GENERALIZED_SMOOTHNESS,
     "D": Assumption.BOUNDED_ITERATES, "M": Assumption.BOUNDED_SUBGRADIENTS, "G_d": Assumption.GB_DISSIMILARITY,
     "B_d": Assumption.GB_DISSIMILARITY, "rho_noise": Assumption.RELATIVE_NOISE, "p_W": Assumption.RANDOM_MIXING,
     "p_noise": Assumption.HEAVY_TAILS, "sigma_p": Assumption.HEAVY_TAILS, "sigma_sg": Assumption.SUB_GAUSSIAN,
@@ -65,7 +69,7 @@ _BY_CONSTANT = {
 _WHO = {
     Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
     Assumption.OBLIVIOUS_PARTICIPATION, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PARTICIPATION,
-    Assumption.RESHUFFLED_BLOCKS, Assumption.CYCLIC_BLOCKS,
+    Assumption.RESHUFFLED_BLOCKS, Assumption.CYCLIC_BLOCKS, Assumption.WEIGHTED_SUBSETS, Assumption.WEIGHTED_DRAWS,
 }  # fmt: skip
 _NOISY = {
     Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE, Assumption.HEAVY_TAILS,

@@ -52,6 +52,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("B_0", "B_0", "sum over clients of ||grad f_i||^2 at the start"),
     ("consensus2", "consensus2", ""),
     ("mu_PL", "mu_PL", ""),
+    *((name, name, "") for name in ("mu_QG", "rho_weak", "L_0", "L_1")),
     ("mu_c", "mu_c", ""),
     ("M", "M", ""),
     ("G", "G", ""),
@@ -61,6 +62,8 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("B_d", "B_d", ""),
     ("rho_noise", "rho_noise", ""),
     *((name, name, "") for name in ("delta", "p_noise", "sigma_p", "sigma_sg", "sigma_max", "A_es", "B_es", "C_es")),
+    ("p_min", "p_min", ""),
+    ("p_max", "p_max", ""),
     ("lambda_W", "lambda_W", ""),
     ("beta_W", "beta_W", ""),
     ("p_W", "p_W", ""),
@@ -103,7 +106,7 @@ def _plain() -> Vocabulary:
     found.alias("R_0", "distance of the start to the minimiser", many=False, dist2_0=lambda given: given[0] ** 2)
     found.run = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
     found.order_pair("m", "n")
-    for convexity in ("mu", "mu_PL", "mu_c"):
+    for convexity in ("mu", "mu_PL", "mu_QG", "mu_c", "rho_weak"):
         found.order_pair(convexity, "L")
     return found
 
@@ -191,6 +194,8 @@ METHODS: Mapping[str, PlainMethod] = {
         _several("local-gd", "local gradient descent", "fedavg", server=True, everybody=True),
         _several("local-sgd", "local SGD", "fedavg", server=True, everybody=True, noise=True),
         _several("fedavg", "FedAvg", "fedavg", server=True),
+        _several("weighted-fedavg", "FedAvg with weights p_i in the objective", "weighted-fedavg", server=True),
+        _several("drawn-fedavg", "FedAvg with clients drawn by these weights", "drawn-fedavg", server=True),
         _several("scaffold", "SCAFFOLD", "scaffold", server=True),
         _several("fednova", "FedNova", "fednova", server=True),
         _several("mifa", "MIFA", "mifa", server=True),

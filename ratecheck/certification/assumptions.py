@@ -59,6 +59,14 @@ def _gradient_dominated(_: CertifiedCase) -> str:
     return "polyak_lojasiewicz"
 
 
+def _growing(_: CertifiedCase) -> str:
+    return "quadratic_growth"
+
+
+def _strongly_monotone(_: CertifiedCase) -> str:
+    return "clients_strong_convexity"
+
+
 def _second_part(_: CertifiedCase) -> str:
     return "convex_part"
 
@@ -123,6 +131,19 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         facts={"mu_c": "clients_strong_convexity"},
         exists=("strong convexity of every client", lambda _: "clients_strong_convexity"),
     ),
+    Assumption.GENERALIZED_SMOOTHNESS: Certification(
+        "(L, 0) where L exists; curvatures beside slopes of piecewise quadratics and of formulas of one variable",
+        facts={"L_0": "generalized_L0", "L_1": "generalized_L1"},
+        everywhere=True,
+    ),
+    Assumption.WEAK_CONVEXITY: Certification(
+        "the least eigenvalue of the clients' Hessians, or -L", facts={"rho_weak": "weak_convexity"}
+    ),
+    Assumption.QUADRATIC_GROWTH: Certification(
+        "the Polyak-Lojasiewicz inequality, which is stronger",
+        facts={"mu_QG": "quadratic_growth"},
+        exists=("quadratic growth", _growing),
+    ),
     Assumption.POLYAK_LOJASIEWICZ: Certification(
         "the Hessian of f",
         facts={"mu_PL": "polyak_lojasiewicz"},
@@ -150,6 +171,13 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         "the symmetric part of the mean operator; gradients of strongly convex functions",
         facts={"mu": "strong_convexity"},
         exists=("strong convexity", _strongly_convex),
+        operators=True,
+        operator=True,
+    ),
+    Assumption.CLIENTS_STRONGLY_MONOTONE: Certification(
+        "the symmetric parts of the clients' operators; gradients of strongly convex functions",
+        facts={"mu_c": "clients_strong_convexity"},
+        exists=("strong monotonicity of every client", _strongly_monotone),
         operators=True,
         operator=True,
     ),
@@ -238,6 +266,8 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.INDEPENDENT_PARTICIPATION: Certification(_PATTERN, law=True, met=("delta",), operators=True),
     Assumption.RESHUFFLED_BLOCKS: Certification(_PATTERN, law=True, operators=True),
     Assumption.CYCLIC_BLOCKS: Certification(_PATTERN, law=True, operators=True),
+    Assumption.WEIGHTED_SUBSETS: Certification(_PATTERN, law=True, drawn_before=True, operators=True),
+    Assumption.WEIGHTED_DRAWS: Certification(_PATTERN, law=True, drawn_before=True, operators=True),
     Assumption.MEAN_GRADIENT_BOUND: Certification(_NOTHING, _none),
     Assumption.QUOTED: Certification(_NOTHING, _none),
 }

@@ -36,8 +36,8 @@ MEAN_DELAYS = ("mean_tau_max", "mean_tau_avg")
 ALONE = work.ALONE | {"mixing_share", "noise_order"}
 # A smaller value of these is as true as the certified one; of all others a larger value is.
 LOWER = work.LOWER | {
-    "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "delta",
-    "selection_skew", "joint_minimum",
+    "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz",
+    "quadratic_growth", "delta", "selection_skew", "joint_minimum",
 }  # fmt: skip
 # Whole numbers that are known of every problem, and why.
 STATED: Mapping[str, tuple[Callable[[Problem], int], str]] = {
@@ -348,6 +348,40 @@ def _convexity(case: CertifiedCase) -> Constant | None:
     return Constant("convexity", least, Certificate.LOWER_BOUND, "least eigenvalue of the Hessians")
 
 
+def _generalized_smoothness(name: str) -> Fact:
+    """L_0 or L_1 of ||Hessian of f_i|| <= L_0 + L_1 ||grad f_i||, a pair; (L, 0) unless a problem knows another one."""
+
+    def found(case: CertifiedCase) -> Constant | None:
+        pair, L = case.problem.generalized_smoothness, case.known.get("L")
+        if pair is not None:
+            why = "squares of second derivatives less those of slopes"
+            return Constant(name, pair[name == "generalized_L1"], Certificate.UPPER_BOUND, why)
+        if L is None or L.certificate is Certificate.ABSENT:
+            return None if L is None else Constant.absent(name, L.reason)
+        if name == "generalized_L1":
+            return Constant.exact(name, 0.0, "L bounds the Hessians")
+        return _renamed(name, L, L.value, "L, with L_1 = 0")
+
+    return found
+
+
+def _weak_convexity(case: CertifiedCase) -> Constant | None:
+    """The least rho >= 0 with f_i + rho/2 ||x||^2 convex, from the clients' least curvature, or L."""
+    name, least, L = "weak_convexity", case.problem.least_curvature, case.known.get("L")
+    if least is not None:
+        off = 0.0 if least >= 0 or L is None else 64 * float(np.finfo(float).eps) * L.value
+        return Constant(name, max(0.0, off - least), Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
+    if L is None or L.certificate is Certificate.ABSENT:
+        return None if L is None else Constant.absent(name, L.reason)
+    return Constant(name, L.value, Certificate.UPPER_BOUND, "no curvature is below -L")
+
+
+def _quadratic_growth(case: CertifiedCase) -> Constant | None:
+    """That of the Polyak-Lojasiewicz inequality, from which it follows (Karimi, Nutini, Schmidt, 2016, Appendix A)."""
+    found = case.fact("polyak_lojasiewicz")
+    return None if found is None else replace(found, name="quadratic_growth")
+
+
 def _of_gradients(name: str) -> Fact:
     """Bounds of gradients at every point, for functions of shared variables alone."""
 
@@ -421,6 +455,9 @@ _FACTS: dict[str, Fact] = {
     "L": _lipschitz,
     "convexity": _convexity,
     **{name: _of_minimum(name) for name in OF_MINIMUM},
+    **{name: _generalized_smoothness(name) for name in ("generalized_L0", "generalized_L1")},
+    "weak_convexity": _weak_convexity,
+    "quadratic_growth": _quadratic_growth,
     "gradient_bound": _of_gradients("gradient_bound"),
     "interpolation": _of_gradients("interpolation"),
     "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),

@@ -46,6 +46,7 @@ FACTS: Mapping[str, tuple[Callable[[Work], float], str]] = {
     "least_weight": (lambda work: len(work.weights) * work.weights.min(), "n min w_i"),
     "largest_weight": (lambda work: len(work.weights) * work.weights.max(), "n max w_i"),
     "largest_share": (lambda work: len(work.shares) * work.shares.max(), "n max p_i"),
+    "least_share": (lambda work: len(work.shares) * work.shares.min(), "n min p_i"),
     "most_work": (
         lambda work: work.sums.max() / (_scale(work) * work.coefficients.max()),
         "max |a_i|_1 over the mean number of local steps and the largest a_i",
@@ -59,5 +60,5 @@ FACTS: Mapping[str, tuple[Callable[[Work], float], str]] = {
     "mean_work": (lambda work: float(work.shares @ work.sums), "sum of p_i |a_i|_1"),
 }
 # Facts that a smaller number would state as well, and those that only one number states.
-LOWER = frozenset({"least_coefficient", "least_weight", "least_work"})
+LOWER = frozenset({"least_coefficient", "least_share", "least_weight", "least_work"})
 ALONE = frozenset({"mean_work", "least_steps", "most_steps"})

@@ -403,6 +403,7 @@ def ready(request: RunRequest) -> Setup:
         law=problem.law,
     )
     _check_compression(found)
+    _check_copies(found)
     _check_coin(found)
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
@@ -433,6 +434,17 @@ def _check_method(chosen: Method, problem: Problem, trace: Participation) -> Non
     if chosen.algorithm.second_oracle is not None:
         raise InputError(f"{chosen.name} takes steps of a second part of f, which no problem has: use falsify --pep")
     chosen.check_problem(problem)
+
+
+def _check_copies(ready: Setup) -> None:
+    """Raise `InputError` where a client that is drawn several times would have to remember something."""
+    algorithm = ready.algorithm
+    kept = any(ready.sizes[block] for block in algorithm.client.values())
+    if ready.trace.copies > 1 and (kept or algorithm.uses_delay or algorithm.asks_more or algorithm.compressed):
+        raise InputError(
+            f"{ready.method.spoken}: clients are drawn with replacement for methods alone whose clients keep nothing, "
+            "compress nothing and take plain gradients"
+        )
 
 
 def _check_compression(ready: Setup) -> None:

@@ -71,7 +71,7 @@ class MinMaxPairs(Family):
         if Assumption.COCOERCIVE_OPERATOR in assumed:
             # Where a turn meets no curvature there is no such constant.
             curvature = np.where(np.tile(turn != 0, 2), np.maximum(curvature, _LEAST), curvature)
-        if Assumption.STRONGLY_MONOTONE_OPERATOR in assumed:
+        if assumed & {Assumption.STRONGLY_MONOTONE_OPERATOR, Assumption.CLIENTS_STRONGLY_MONOTONE}:
             curvature = np.maximum(curvature, _LEAST)
         if not curvature.any() and not turn.any():
             turn[:, 0] = 1.0

@@ -85,7 +85,7 @@ def run_leaps(measured, leap, records, together, server, client, last, keys, mas
             participants[:] = 0
             clear(total, 0, M, B)
             for i in range(n):
-                lanes = gather_members(masks, t, i, now, last, keys, members, participants, packed, delays)
+                lanes = gather_members(masks, t, i, 0, now, last, keys, members, participants, packed, delays)
                 if lanes == 0:
                     continue
                 server_here, client_here, keys_here = server, client[i], keys

@@ -73,6 +73,32 @@ def uniform_subsets(keys, first_round, clients, sampled, masks):
 
 
 @kernel
+def weighted_clients(keys, first_round, weights, sampled, again, masks):
+    """Add ``sampled`` draws of clients by their weights to masks (rounds, clients, replicates), which are 0.
+
+    One after the other, of all clients or, unless ``again``, of those that are left.
+    """
+    rounds, clients, replicates = masks.shape
+    words = np.empty((4, replicates), dtype=np.uint64)
+    for t in range(rounds):
+        for draw in range(sampled):
+            if draw % 4 == 0:
+                philox(draw // 4, 0, first_round + t, counter_tag(PARTICIPATION, 0), keys, words, replicates)
+            for r in range(replicates):
+                left, passed, chosen = 0.0, 0.0, 0
+                for i in range(clients):
+                    left += weights[i] * (again or not masks[t, i, r])
+                # Exactly up to 2**-32.
+                at = (np.float64(words[draw % 4, r]) + 0.5) * left / 4294967296.0
+                for i in range(clients):
+                    if again or not masks[t, i, r]:
+                        passed, chosen = passed + weights[i], i
+                        if at < passed:
+                            break
+                masks[t, chosen, r] += 1
+
+
+@kernel
 def independent_clients(keys, first_round, thresholds, masks):
     """Fill masks (rounds, clients, replicates): client i plays in round t with probability thresholds[t, i] / 2**32.
 

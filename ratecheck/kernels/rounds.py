@@ -38,7 +38,8 @@ class MethodArrays(NamedTuple):
     `aggregate_round`), ``projected`` the rows of the server's state (slots*d, B) that are kept in the ball of
     ``radius``, ``select`` how many of the participants stay when the ones with the largest scores are chosen (0: all),
     and ``score`` (rows, blocks, 1, server + client + 1), and ``known_start`` whether the first local step uses what is
-    recorded: exact gradients at the recorded points.
+    recorded: exact gradients at the recorded points, and ``copies`` how often a client may take part in a round, each
+    time with noise of its own; ``masks`` are counts then.
     """
 
     kind: Any
@@ -64,6 +65,7 @@ class MethodArrays(NamedTuple):
     select: Any
     score: Any
     known_start: Any
+    copies: Any
 
 
 @kernel
@@ -129,10 +131,13 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
             select_largest(measured, method, records, now, first_row, server, client, keys, masks, t)
         clear(total, 0, messages * d, B)
         participants[:] = 0
-        for i in range(n):
-            lanes = gather_members(masks, t, i, now, last, keys, members, participants, packed_keys, delays)
+        for each in range(n * method.copies):
+            i, copy = each // method.copies, each % method.copies
+            lanes = gather_members(masks, t, i, copy, now, last, keys, members, participants, packed_keys, delays)
             if lanes == 0:
                 continue
+            # Noise is counted on where the last copy of the client ended.
+            before = copy * K[i]
             of_kind = first_row + kind[i]
             S, C, own, sent, words_of = server, client, i, total, keys
             if lanes < B:
@@ -149,12 +154,12 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                 for k in range(K[i]):
                     if k == 0 and method.known_start:
                         known_gradient(gradients[i], members, lanes, out)
-                        add_noise(source, i, now, k, out, words, words_of, lanes)
+                        add_noise(source, i, now, before + k, out, words, words_of, lanes)
                     elif affine_answers:
                         affine(M[i], c[i], point, out, lanes)
-                        add_law(law, shape, noise, i, now, k, out, words, words_of, lanes)
+                        add_law(law, shape, noise, i, now, before + k, out, words, words_of, lanes)
                     else:
-                        oracle(source, i, now, k, point, out, words, words_of, lanes)
+                        oracle(source, i, now, before + k, point, out, words, words_of, lanes)
                     row = (of_kind * weights + min(k, weights - 1)) * blocks
                     for b in range(blocks):
                         first, size = starts[b], starts[b + 1] - starts[b]
@@ -198,14 +203,15 @@ def known_gradient(gradient, members, lanes, out):
 
 
 @kernel
-def gather_members(masks, t, i, now, last, keys, members, participants, packed_keys, delays):
+def gather_members(masks, t, i, copy, now, last, keys, members, participants, packed_keys, delays):
     """Put the replicates in which client i takes part, their keys and delays into the first lanes; how many they are.
 
-    Where it is all of them, members and packed keys are left out: every lane is in its place.
+    Those in which it does more than ``copy`` times. Where it is all of them, members and packed keys are left out:
+    every lane is in its place.
     """
     B, lanes = masks.shape[2], 0
     for lane in range(B):
-        lanes += masks[t, i, lane]
+        lanes += masks[t, i, lane] > copy
     if lanes == B:
         for lane in range(B):
             participants[lane] += 1
@@ -216,7 +222,7 @@ def gather_members(masks, t, i, now, last, keys, members, participants, packed_k
     place = 0
     for lane in range(B):
         members[place] = lane
-        place += masks[t, i, lane]
+        place += masks[t, i, lane] > copy
     for place in range(lanes):
         lane = members[place]
         participants[lane] += 1

@@ -14,6 +14,7 @@ from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine
 from ratecheck.participation.trace import Trace
 from ratecheck.participation.uniform import Uniform
+from ratecheck.participation.weighted import WeightedDraws, WeightedSubsets
 
 __all__ = [
     "Bernoulli",
@@ -29,5 +30,7 @@ __all__ = [
     "Sine",
     "Trace",
     "Uniform",
+    "WeightedDraws",
+    "WeightedSubsets",
     "delays",
 ]

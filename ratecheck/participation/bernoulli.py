@@ -60,7 +60,7 @@ class Bernoulli(Independent):
         self.p = np.array(table)
 
     @classmethod
-    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+    def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
         """See `Participation.assumed`."""
         assert delta is not None
         return Bernoulli(delta, n)

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from bounds.assumption import Assumption
 from bounds.numbers import decimal
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, by_kind
 from ratecheck.inputs import real
@@ -58,7 +61,9 @@ def build(text: str, n: int, size: int | None) -> Participation:
     if name not in known:
         raise InputError(f"no participation {text!r}; {did_you_mean(name, [*known, 'FILE.csv'])}")
     form = known[name]
-    if len(numbers) != form.numbers and not (form.optional and not numbers):
+    if form.by_client and len(numbers) != n:
+        raise InputError(f"participation {text!r} has {len(numbers)} weights, but there are {n} clients")
+    if len(numbers) != form.numbers and not form.by_client and not (form.optional and not numbers):
         if form.per_round is PerRound.GIVEN and not form.numbers:
             raise InputError(f"{text!r}: {name} takes no number here; how many clients take part is a setting")
         raise InputError(
@@ -72,10 +77,16 @@ def build(text: str, n: int, size: int | None) -> Participation:
     return form.build(n, size, *numbers)
 
 
-def assumed(assumption: Assumption, n: int, size: int, delta: float | None = None) -> Participation | None:
-    """The pattern that an assumption is about; None for one about something else."""
+def assumed(
+    assumption: Assumption, n: int, size: int, delta: float | None = None, weights: Array | None = None
+) -> Participation | None:
+    """The pattern that an assumption is about; None for one about something else.
+
+    ``weights`` (n,) are the clients' in the objective, 1/n each by default.
+    """
     kind = next((kind for kind in KINDS.values() if assumption in kind.stands_for), None)
-    return None if kind is None else kind.assumed(n, size, delta)
+    weights = np.full(n, 1.0 / n) if weights is None else weights
+    return None if kind is None else kind.assumed(n, size, delta, weights)
 
 
 def fields(pattern: Participation) -> dict[str, Any]:

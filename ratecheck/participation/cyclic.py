@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bounds.assumption import Assumption
+from ratecheck.aliases import Array
 from ratecheck.inputs import whole
 from ratecheck.participation.model.pattern import Keys, Masks, Participation, Written
 from ratecheck.participation.model.repetition import Repetition
@@ -33,7 +34,7 @@ class Cyclic(Participation):
         self.S = self.size = whole("S", S, 1, self.n, "there are that many clients")
 
     @classmethod
-    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+    def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
         """See `Participation.assumed`."""
         return cls(n, size)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from bounds.assumption import Assumption
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.participation.model.pattern import Keys, Masks, Matrix, Participation, Written
@@ -36,7 +37,7 @@ class Largest(Participation):
         self._candidates = Uniform(self.n, self.c)
 
     @classmethod
-    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+    def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
         """See `Participation.assumed`; all clients need no selection."""
         return Uniform(n, n) if size == n else cls(n, size)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bounds.assumption import Assumption
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import reshuffled_blocks
@@ -57,7 +58,7 @@ class Reshuffled(Participation):
         self.partition = self.S if self.n % self.S == 0 and self.epoch in (None, self.n // self.S) else None
 
     @classmethod
-    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+    def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
         """See `Participation.assumed`."""
         return cls(n, size)
 

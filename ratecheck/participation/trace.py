@@ -27,6 +27,7 @@ from ratecheck.participation.periodic import Periodic
 from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine
 from ratecheck.participation.uniform import Uniform
+from ratecheck.participation.weighted import WeightedDraws, WeightedSubsets
 
 
 class Trace(Participation):
@@ -76,6 +77,11 @@ class Trace(Participation):
     def biased(n: int = 100, group: int = 11, first: float = 0.5, step: float = 0.05) -> Biased:
         """Every client on its own, with a probability that falls from group to group: see `Biased`."""
         return Biased(n, group, first, step)
+
+    @staticmethod
+    def weighted(p: ArrayLike, m: int, *, again: bool = False) -> WeightedSubsets | WeightedDraws:
+        """M clients by weights p, without replacement (`WeightedSubsets`) or, ``again``, with it (`WeightedDraws`)."""
+        return WeightedDraws(p, m) if again else WeightedSubsets(p, m)
 
     @staticmethod
     def largest(n: int, s: int, c: int | None = None) -> Largest:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bounds.assumption import Assumption
 from bounds.printing.notation import Notation, counted
+from ratecheck.aliases import Array
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
 from ratecheck.participation.model.law import Subsets
@@ -39,7 +40,7 @@ class Uniform(Participation):
         self.m = self.size = whole("m", m, 1, self.n, "there are that many clients")
 
     @classmethod
-    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+    def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
         """See `Participation.assumed`."""
         return cls(n, size)
 

@@ -3,6 +3,7 @@
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.functions.formulas import from_sympy
 from ratecheck.problems.functions.symbolic import Symbolic
+from ratecheck.problems.linear.weighted import WeightedQuadratic
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.minmax import MinMax
 from ratecheck.problems.moreau import Moreau
@@ -30,5 +31,6 @@ __all__ = [
     "Quadratic",
     "SingleLevel",
     "Symbolic",
+    "WeightedQuadratic",
     "from_sympy",
 ]

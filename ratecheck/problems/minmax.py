@@ -273,8 +273,9 @@ class MinMax(SingleLevel):
 
         ``L`` is the largest norm of an M_i and ``cocoercivity`` the least C with <F_i z - F_i w, z - w> >=
         ||F_i z - F_i w||^2/C for all i; ``strong_convexity`` the mu with which the mean is strongly monotone,
-        ``convexity`` that of every client, ``distance2_0`` the squared distance of the start to the zero of least norm,
-        and ``minimiser_heterogeneity`` the root of (1/n) sum_i ||F_i||^2 at the zero, if there is one only. A constant
+        ``convexity`` and ``clients_strong_convexity`` those of every client, ``distance2_0`` the squared distance of
+        the start to the zero of least norm, ``minimiser_heterogeneity`` the root of (1/n) sum_i ||F_i||^2 at the zero,
+        if there is one only. A constant
         that does not exist has the certificate `Certificate.ABSENT`. Raises `InputError` for a start of the wrong shape
         or a negative sigma.
         """
@@ -287,6 +288,7 @@ class MinMax(SingleLevel):
             self._cocoercivity,
             self._monotonicity,
             self._strong_monotonicity,
+            self._clients_monotonicity,
             self._distance2(z),
             self._heterogeneity,
             Constant.exact("B_0", B_0, "operators at the start"),
@@ -302,6 +304,16 @@ class MinMax(SingleLevel):
     def _monotonicity(self) -> Constant:
         least = min(float(np.linalg.eigvalsh(block).min()) for block in (self.A, self.C))
         return Constant("convexity", max(least, 0.0), Certificate.UPPER_BOUND, "least eigenvalue of the A_i and C_i")
+
+    @cached_property
+    def _clients_monotonicity(self) -> Constant:
+        """The least eigenvalue of all A_i and C_i: every operator is strongly monotone with it."""
+        name, what = "clients_strong_convexity", "least eigenvalue of the A_i and C_i"
+        values = np.concatenate([np.linalg.eigvalsh(each).ravel() for each in (self.A, self.C)])
+        least = float(values.min()) - 8 * self.d * _EPS * float(np.abs(values).max())
+        if least <= 0:
+            return Constant.absent(name, "an operator is not strongly monotone")
+        return Constant(name, min(least, self._lipschitz), Certificate.LOWER_BOUND, what)
 
     @cached_property
     def least_eigenvalue(self) -> tuple[float, float]:

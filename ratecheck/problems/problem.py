@@ -355,6 +355,11 @@ class Problem(ProblemData):
         raise InputError(f"the gradients of a {self.kind} problem are not affine")
 
     @property
+    def generalized_smoothness(self) -> tuple[float, float] | None:
+        """(L_0, L_1) with ||Hessian of f_i|| <= L_0 + L_1 ||grad f_i||, other than (L, 0); None where none is known."""
+        return None
+
+    @property
     def least_curvature(self) -> float | None:
         """A lower bound of the eigenvalues of every client's Hessian at every point; None where none is known."""
         return None

@@ -158,7 +158,7 @@ class Scout:
             pattern = who.pattern(cube, at, int(given.get(rounds, 1)))
         except InputError:
             return None
-        if pattern is not None and unlike(self.statement, pattern, cube.shape.size):
+        if pattern is not None and unlike(self.statement, problem, pattern, cube.shape.size):
             return None
         if type(problem) not in BATCHES:
             raise Unscouted(f"a {problem.kind} problem")
@@ -195,7 +195,7 @@ class Scout:
             setting = resolve(self.statement, first.problem, first.pattern, first.given, start=first.start)
         except InputError as error:
             raise Unscouted(str(error)) from None
-        if each_unlike := unlike(self.statement, setting.pattern, size):
+        if each_unlike := unlike(self.statement, first.problem, setting.pattern, size):
             raise Unscouted(each_unlike)
         at = {name: np.array([each.at[name] for each in decoded]) for name in self.cube.coordinates}
         settings = self._settings(setting, decoded)

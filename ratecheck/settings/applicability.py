@@ -16,6 +16,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import uncertifiable
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
+from ratecheck.problems import Problem
 from ratecheck.settings.measured import measured
 
 
@@ -171,12 +172,16 @@ LAWS = tuple(
 )
 
 
+# Laws that everybody in every round is no case of.
+_NEVER_ALL = {Assumption.INDEPENDENT_PARTICIPATION, Assumption.WEIGHTED_DRAWS}
+
+
 # What describes the participation without a number of participants.
 NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
 
 
-def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
-    """Why a participation is not the one that the statement is about."""
+def unlike(statement: Statement, problem: Problem, pattern: Participation, size: int) -> str | None:
+    """Why a participation is not the one that the statement is about, on this problem."""
     n = pattern.n
     if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
         symbol = statement.vocabulary.run.get("participants", "m")
@@ -188,9 +193,12 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
     everybody = pattern.rate == 1
     for assumption in (each for each in CERTIFICATION if each in statement.assumptions):
         if CERTIFICATION[assumption].law and assumption not in pattern.satisfies:
-            if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
+            if everybody and size in (0, n) and assumption not in _NEVER_ALL:
                 continue
             return f"a pattern of the kind {pattern.kind}, but the statement is about {assumption.value}"
+    weighted = {Assumption.WEIGHTED_SUBSETS, Assumption.WEIGHTED_DRAWS} & {*statement.assumptions}
+    if weighted and pattern.weights is not None and not np.allclose(pattern.weights, problem.shares, rtol=1e-12):
+        return "the weights by which clients are drawn are not those of the objective"
     participants = statement.vocabulary.run.get("participants")
     if participants in statement.parameters and pattern.rate < 1 and pattern.size != size:
         here = "differs from round to round" if pattern.size is None else f"is {pattern.size}"

@@ -15,6 +15,7 @@ _CONVEX = frozenset(
         Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY,
         # Of gradients these say the same.
         Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR, Assumption.STRONGLY_MONOTONE_OPERATOR,
+        Assumption.CLIENTS_STRONGLY_MONOTONE,
     }
 )  # fmt: skip
 # What gives f a minimum and says nothing of single clients.
@@ -33,7 +34,8 @@ def any_sign(statement: Statement) -> bool:
 
 def says_convex(statement: Statement) -> bool:
     """True of a statement about convex functions, by its assumptions or by its title."""
-    return assumes_convexity(statement) or bool(re.search(r"(?<!non)(?<!non-)convex", statement.title, re.IGNORECASE))
+    said = re.search(r"(?<!non)(?<!non-)(?<!weakly )(?<!weakly-)convex", statement.title, re.IGNORECASE)
+    return assumes_convexity(statement) or bool(said)
 
 
 def says_quadratic(statement: Statement) -> bool:

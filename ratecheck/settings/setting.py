@@ -285,7 +285,7 @@ def resolve(
         steps=steps,
         coefficients=coefficients,
         noise={fact: values.get(symbol, 0.0) for symbol, fact in vocabulary.facts.items() if fact in NOISE},
-        pattern=_pattern(statement, method, problem.n, participation, values, sizes),
+        pattern=_pattern(statement, method, problem, participation, values, sizes),
         recorded=recorded,
         pointwise=pointwise,
         by_itself=by_itself,
@@ -460,13 +460,13 @@ def _graph(method: Method | None, assumptions: Sequence[Assumption], n: int) -> 
 def _pattern(
     statement: Statement,
     method: Method | None,
-    n: int,
+    problem: Problem,
     participation: Participation | None,
     values: Mapping[str, float],
     sizes: Mapping[str, float],
 ) -> Participation:
     """The participation that was given, or the one that the statement assumes, of n clients."""
-    assumptions = statement.assumptions
+    assumptions, n = statement.assumptions, problem.n
     participation = participation or _graph(method, assumptions, n)
     if participation is not None:
         if participation.n != n:
@@ -483,4 +483,5 @@ def _pattern(
             raise InputError(f"with which probability does a client participate? give {symbol}=...")
         delta = values[symbol]
     laws = (each for each in (Assumption.INDEPENDENT_PARTICIPATION, *LAWS) if each in assumptions)
-    return next((found for each in laws if (found := assumed(each, n, size, delta)) is not None), Uniform(n, size))
+    found = (assumed(each, n, size, delta, problem.shares) for each in laws)
+    return next((each for each in found if each is not None), Uniform(n, size))

@@ -89,7 +89,7 @@ def placed(curve: Curve, statement: Statement, step_sizes: Mapping[str, float]) 
     noise = {**curve.noise, "sigma": math.hypot(*curve.noise.values())}
     given |= {name: value for name, value in {**step_sizes, **noise}.items() if name in vocabulary}
     setting = resolve(statement, problem, pattern, given, Options(traces=1))
-    reason = unlike(statement, pattern, setting.size("participants")) or unmet(statement, problem, pattern)
+    reason = unlike(statement, problem, pattern, setting.size("participants")) or unmet(statement, problem, pattern)
     if reason:
         return (reason,)
     on = on_trace(setting, setting.traces()[0])

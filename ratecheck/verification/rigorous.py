@@ -95,7 +95,7 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> VerdictProof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
     if (runs := exact_runs(problem)) is None:
         return not_followed(problem)
-    if reason := unlike(statement, pattern, int(setting.sizes.get("participants", 0))):
+    if reason := unlike(statement, problem, pattern, int(setting.sizes.get("participants", 0))):
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
         raise ForeignError(reason)

@@ -89,7 +89,7 @@ def verify(
 def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     statement, pattern = setting.statement, setting.pattern
     reason = (
-        unlike(statement, pattern, setting.size("participants"))
+        unlike(statement, setting.problem, pattern, setting.size("participants"))
         or unmet(statement, setting.problem, pattern)
         or unmet_noise(statement, setting.law, setting.noise)
         or not_quadratic(statement, setting.problem)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import ratecheck as rc
 from bounds.theorem import theorem
@@ -88,6 +89,40 @@ def test_the_frank_wolfe_gap():
         x = x + min(1, gaps[-1] / curvature) * (v - x)
     found = rc.verify("wolfe.py:right", n=2, d=3, T=15, radius=r)
     assert found.left == pytest.approx(min(gaps))
+
+
+@pytest.mark.usefixtures("there")
+def test_steps_that_are_shorter_where_gradients_are_long():
+    """The mean over the rounds, on a function without L: by its own derivative."""
+    x, total, curve, slope = 0.0, 0.0, 50.0, 3.0
+    for _ in range(12):
+        gradient = (x - 10) ** 3
+        total += gradient**2 / (curve + slope * abs(gradient))
+        x -= gradient / (curve + slope * abs(gradient))
+    found = rc.verify("relaxed.py:right", T=12, curve=curve, slope=slope, problem="relaxed.py:steep")
+    assert found.left == pytest.approx(total / 12)
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize(("name", "low", "high"), [("box", -1.0, 2.0), ("simplex", -1.0, None)])
+def test_the_gradient_mapping(name, low, high):
+    """The projection by what SciPy minimises."""
+    H, g = least_squares(2, 4)
+    bounds = [(low, high)] * 4
+    total = {"type": "eq", "fun": lambda z: z.sum()}
+
+    def project(y):
+        near = scipy.optimize.minimize(
+            lambda z: np.sum((z - y) ** 2), np.zeros(4), bounds=bounds, constraints=[] if high else [total], tol=1e-14
+        )
+        return near.x
+
+    x, mapping2 = np.zeros(4), 0.0
+    for _ in range(8):
+        after = project(x - 0.7 * (H.mean(axis=0) @ x - g.mean(axis=0)))
+        mapping2, x = mapping2 + np.sum((x - after) ** 2) / 0.7**2, after
+    found = rc.verify(f"inside.py:{name}", n=2, d=4, T=8, gamma=0.7)
+    assert found.left == pytest.approx(mapping2 / 8, rel=1e-5)
 
 
 @pytest.mark.usefixtures("there")

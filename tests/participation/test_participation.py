@@ -26,6 +26,7 @@ PATTERNS = {
     "trace": Trace(MATRIX),
     "full": Trace.full(5),
     "uniform": Trace.uniform(5, 2),
+    "weighted": Trace.weighted([0.4, 0.3, 0.1, 0.1, 0.1], 2),
     "cyclic": Trace.cyclic(5, 2),
     "periodic": Trace.periodic([[1, 0, 1, 0, 0], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 0]]),
     "periodic, eventually": Trace.periodic([[1, 0], [0, 1]], [[1, 1], [0, 0]]),

@@ -17,6 +17,7 @@ from ratecheck.noise import NoiseLaw
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant
 from ratecheck.proving.bracket import ProvedBracket, proved_bracket
+from ratecheck.settings.alternatives import instead
 from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_with
 from ratecheck.settings.prepare import unused as unused_by_run
 from ratecheck.settings.setting import Options
@@ -192,7 +193,7 @@ def verify(
     verdicts = []
     for statement in chosen:
         try:
-            verdicts.append(_verdict(statement, problem, given, options, participation))
+            verdicts.append(_verdict(statement, problem, given, options, participation, alone=len(chosen) == 1))
         except InputError as error:
             # Among several statements one that does not fit the request is a result; alone it is an error.
             if len(chosen) == 1:
@@ -220,6 +221,8 @@ def _verdict(
     given: dict[str, Any],
     options: Options,
     participation: ParticipationLike | None,
+    *,
+    alone: bool,
 ) -> Verdict:
     inputs = prepare_with(statement, problem, given, participation)
 
@@ -230,7 +233,11 @@ def _verdict(
         )  # fmt: skip
 
     with progress(f"verifying {statement.key}") as report:
-        return with_shift(judged(statement, report), judged)
+        found = with_shift(judged(statement, report), judged)
+    if not alone or found.outcome is not Outcome.NOT_APPLICABLE:
+        return found
+    others = instead(statement, inputs.problem, inputs.participation, any_problem=problem is None)
+    return replace(found, notes=(*found.notes, others)) if others else found
 
 
 def saved_instance(saved: str | Path | Instance, statement: Statement | None) -> tuple[Instance, str]:

@@ -41,6 +41,8 @@ def check_leap(setup: Setup) -> None:
         raise InputError(f"the leap engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     if not setup.law.normal:
         raise InputError(f"the leap engine adds normal noise, and {setup.law.kind} noise is not: use engine=step")
+    if setup.trace.copies > 1:
+        raise InputError("the leap engine takes a client once in a round at most: use engine=step")
     if setup.trace.follows_state:
         raise InputError("selecting the largest gradients is not affine, as the leap engine needs: use engine=step")
 
@@ -107,7 +109,7 @@ class LeapKernel:
         chunk = max(1, min(_CHUNK, _CHUNK_ENTRIES // (setup.problem.n * setup.problem.d**2 * lanes)))
         for first in range(0, setup.T, chunk):
             rounds = min(chunk, setup.T - first)
-            masks = np.require(setup.trace.masks(first, rounds, keys), requirements=("C", "W"))
+            masks = np.require(setup.trace.masks(first, rounds, keys), requirements=("C", "W")).view(np.int8)
             run_leaps(
                 self.measured, self.leap, self.records, self.together[first : first + rounds],
                 server, client, last, keys, masks, first, record[first : first + rounds],

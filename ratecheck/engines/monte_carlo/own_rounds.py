@@ -61,6 +61,8 @@ class OwnRounds:
                 f"{setup.method.spoken} {why}: clients that are selected by their gradients are followed in compiled "
                 "rounds of linear methods only"
             )
+        if setup.trace.copies > 1:
+            raise InputError(f"{setup.method.spoken}: clients drawn with replacement run in compiled rounds only")
         setup = setup.at(0)
         self.setup, self.plan, self.calls, self.every = setup, plan(setup), Calls(setup), every
         self.source, self.measured = (

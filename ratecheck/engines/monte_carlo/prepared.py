@@ -58,7 +58,7 @@ def prepared(kind: Callable[[Setup], K], setup: Setup, *others: object) -> K:
     arrays = problem.oracle_arrays
     if arrays is None or is_own(type(getattr(algorithm, "inner", algorithm))):
         return kind(setup)
-    key = kind, setup.method.name, algorithm, setup.trace.selected, *others, *_numbers(setup)
+    key = kind, setup.method.name, algorithm, setup.trace.selected, setup.trace.copies, *others, *_numbers(setup)
     with _lock:
         of_problem = _known.get(problem)
         found: Any = None

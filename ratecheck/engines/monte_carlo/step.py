@@ -173,6 +173,7 @@ class StepKernel:
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
             select=setup.trace.selected,
             known_start=self.records.answers and known_start(setup, self.plan, self.source, tables),
+            copies=setup.trace.copies,
         )
 
     def serving(self, setup: Setup | None) -> Self:
@@ -207,7 +208,8 @@ class StepKernel:
         record: Array,
     ) -> None:
         """Advance the state by as many rounds from ``first`` on as ``record`` (rounds, names, replicates) has."""
-        masks = np.require(self.setup.trace.masks(first, len(record), keys), requirements=("C", "W"))
+        # Zeros and ones, or counts: one form for the compiled rounds.
+        masks = np.require(self.setup.trace.masks(first, len(record), keys), requirements=("C", "W")).view(np.int8)
         method = self.method
         if method.varies:
             tables = RoundTables.of(self.setup, range(first, first + len(record)))

@@ -21,11 +21,18 @@ from ratecheck.algorithms.model.asking import MethodError, exactly
 
 
 def exact_parameters(
-    method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]], *, rows: int | None = None
+    method: Method,
+    n: int,
+    K: int,
+    step_sizes: Mapping[str, Number | Sequence[Number]],
+    *,
+    rows: int | None = None,
+    weights: Sequence[Fraction] | None = None,
 ) -> tuple[Mapping[str, Number], ...]:
     """The numbers that an algorithm's functions receive as ``p``, client by client, without m and delay.
 
-    Of the first ``rows`` clients alone, where that is given. Raises `UndecidedError` where they differ by round, or are
+    Of the first ``rows`` clients alone, where that is given. ``weights`` are those of the clients in the objective,
+    1/n each by default. Raises `UndecidedError` where they differ by round, or are
     not all that there is to one.
     """
     if method.algorithm.varying:
@@ -39,7 +46,8 @@ def exact_parameters(
     parameters = []
     for i in range(n if rows is None else rows):
         own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
-        parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
+        share = {} if weights is None else {"p": weights[i]}
+        parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common, **share}.items()})
     return tuple(parameters)
 
 

@@ -32,6 +32,7 @@ from ratecheck.engines.moments.lemmas import SIGNS, moments_of_vectors
 from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
 from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
+from ratecheck.inputs import exact_shares
 from ratecheck.participation import Participation
 from ratecheck.participation.model.law import Clients, RoundLaw, Weighted
 from ratecheck.problems import Problem, Quadratic, SingleLevel
@@ -114,9 +115,10 @@ class RigorousRun(ExactRun):
             for name, size in (("sigma_u", d_u), ("sigma_v", d_v))
             for _ in range(size)
         ]
+        weights = None if np.ptp(problem.shares) == 0 else exact_shares(problem.shares)
         return RigorousRun(
             method, rationals(M), rationals(c), affine.layout[method.algorithm.blocks[0]], rationals(points), variances,
-            K, T, trace, exact_parameters(method, n, K, step_sizes), problem.potential,
+            K, T, trace, exact_parameters(method, n, K, step_sizes, weights=weights), problem.potential,
         )  # fmt: skip
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:

@@ -53,6 +53,8 @@ class Written:
     example: str = ""
     form: str = ""
     optional: bool = False
+    # Whether the numbers are one per client, as many as there are.
+    by_client: bool = False
 
     @property
     def numbers(self) -> int:
@@ -133,6 +135,10 @@ class Participation(ABC):
     delta: float | None = None
     # S where every n/S rounds take all clients, in blocks of S, in an order that is drawn anew each time; else None.
     partition: int | None = None
+    # The weights p_i (n,) in proportion to which clients are drawn; None of patterns without any.
+    weights: Array | None = None
+    # How often a client may be drawn in a round at most: where it is more than once, ``masks`` are counts.
+    copies: int = 1
     # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.
     selected: int = 0
 
@@ -175,8 +181,11 @@ class Participation(ABC):
         """Raise `InputError` where the pattern does not reach over T rounds."""
 
     @classmethod
-    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
-        """The pattern that an assumption in ``stands_for`` is about, for ``size`` of n clients or probability delta."""
+    def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
+        """The pattern that an assumption in ``stands_for`` is about, for ``size`` of n clients or probability delta.
+
+        ``weights`` (n,) are those of the clients in the objective.
+        """
         raise NotImplementedError
 
     def probabilities(self, first_round: int, rounds: int) -> Array | None:
@@ -244,8 +253,10 @@ class Participation(ABC):
 
         So a theorem that is conditional on the sequence of participants can be evaluated on one of them:
         ``Trace(pattern.draw(T))``. Raises `InputError` for T < 1, a negative replicate, or a pattern that does not
-        reach over T rounds.
+        reach over T rounds. Raises it, too, where clients may be drawn several times in a round.
         """
+        if self.copies > 1:
+            raise InputError("clients that are drawn several times in a round are no matrix of zeros and ones")
         T, replicate = whole("T", T, 1), whole("replicate", replicate, 0)
         self.check_rounds(T)
         return np.ascontiguousarray(self.masks(0, T, stream_keys(seed, range(replicate, replicate + 1)))[:, :, 0])

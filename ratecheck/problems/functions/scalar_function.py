@@ -62,6 +62,17 @@ class ScalarFunction:
         kink = max(piece - 1, 0)
         return self.curvatures[piece], x - self.kinks[kink], *self._at_kinks[kink]
 
+    def slopes(self) -> list[tuple[Fraction, Fraction]]:
+        """Of every piece the curvature and the least |phi'|."""
+        found = []
+        for low, high, h in zip((None, *self.kinks), (*self.kinks, None), self.curvatures, strict=True):
+            ends = [self.gradient(x) for x in (low, high) if x is not None] or [self.slope]
+            # Without an end, slopes go on to infinity of the sign that h, or -h to the left, has.
+            signs = {e > 0 for e in ends} | ({h > 0} if high is None and h else set())
+            signs |= {h < 0} if low is None and h else set()
+            found.append((h, Fraction(0) if len(signs) > 1 or 0 in ends else min(map(abs, ends))))
+        return found
+
     def curvature(self, x: Fraction) -> Fraction:
         """phi''(x), at a breakpoint that to its left."""
         return self._from(x)[0]

@@ -13,7 +13,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from ratecheck.algebra.boxes import Boxes, on_boxes
-from ratecheck.algebra.whole_line import NUMERIC
+from ratecheck.algebra.whole_line import NUMERIC, X, on_line
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, real
@@ -40,6 +40,8 @@ _OF_PERSONAL = ("L_v", "L_uv", "L_vu", "sigma_v")
 _NEAR = 1e-9
 _SPACE = "interval arithmetic on the whole space"
 _SAID = "points that were tried do not contradict it"
+# Numbers L_1 that are tried for (L_0, L_1)-smoothness, in this order.
+_CHANGES = tuple(sp.Rational(2) ** k for k in (0, 1, 2, 3, 4, 5, 6, -1, -2))
 
 
 class Symbolic(SingleLevel):
@@ -301,6 +303,21 @@ class Symbolic(SingleLevel):
         if not math.isfinite(found):
             return Constant.absent(name, f"{NO_PROOF} of a bound of the gradients")
         return Constant(name, found, Certificate.UPPER_BOUND, f"gradients, by {_SPACE}")
+
+    @cached_property
+    def generalized_smoothness(self) -> tuple[float, float] | None:
+        """See `Problem.generalized_smoothness`: for one variable, where there is no L, with the first L_1 that does.
+
+        |f''| <= L_0 + L_1 |f'| where L_0^2 is at least f''^2 - L_1^2 f'^2.
+        """
+        if self.d > 1 or math.isfinite(max(max(-low, high) for low, high in self.bounds.of_clients)):
+            return None
+        curves = [sp.sympify(f).subs(self.variables[0], X) for f in self.functions]
+        for L_1 in _CHANGES:
+            tops = [on_line(sp.expand(sp.diff(f, X, 2) ** 2 - L_1**2 * sp.diff(f, X) ** 2)).high for f in curves]
+            if math.isfinite(max(tops)):
+                return math.sqrt(max(0.0, *tops)) * (1 + 8 * _EPS), float(L_1)
+        return None
 
     @property
     def least_curvature(self) -> float | None:

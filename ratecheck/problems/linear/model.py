@@ -84,6 +84,12 @@ class LeastSquares(Quadratic):
     """Least squares with full gradients as the quadratic problem that it is, in the words of the model."""
 
     described = ""
+    weights: Array
+
+    @property
+    def shares(self) -> Array:
+        """See `LinearModel.shares`."""
+        return self.weights
 
     @classmethod
     def of(cls, model: LinearModel) -> LeastSquares:
@@ -96,6 +102,7 @@ class LeastSquares(Quadratic):
             g[i] = rows.T @ (factors[:, 0] * model.targets[here])
         H = 0.5 * (H + H.transpose(0, 2, 1)) + model.l2 * np.eye(model.d)
         found = cls(H, g, model.d_u)
+        found.weights = model.shares
         found.described = model.sizes
         return found
 
@@ -166,6 +173,7 @@ class LinearModel(SingleLevel):
             None if batch is None else whole("batch", batch, 1, least, "the smallest client has that many rows")
         )
         own = np.ones(self.n) if weights is None else bounded("weights", weights, LARGEST, (self.n,))
+        self.client_weights: Array = own / own.sum()
         shares = [self.n * p / own.sum() * c.weights / c.weights.sum() for p, c in zip(own, clients, strict=True)]
         self.factors: Array = np.concatenate(shares)
         self.first = np.concatenate([[0], np.cumsum(self.counts)])
@@ -269,6 +277,11 @@ class LinearModel(SingleLevel):
         )  # fmt: skip
         quadratic = loss == "squares" and found.batch is None and not found.rho and found.d <= _MOST_QUADRATIC
         return LeastSquares.of(found) if quadratic else found
+
+    @property
+    def shares(self) -> Array:
+        """The clients' weights p_i: 1/n each, or in proportion to their rows."""
+        return self.client_weights
 
     def rows_of(self, i: int) -> slice:
         """The rows of client i among those of all."""

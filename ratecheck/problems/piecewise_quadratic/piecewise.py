@@ -355,6 +355,21 @@ class Piecewise(SingleLevel):
         """Always: see `lowest` and `minimiser`."""
         return True
 
+    @cached_property
+    def generalized_smoothness(self) -> tuple[float, float] | None:
+        """See `Problem.generalized_smoothness`: the least L_1 with which half of L is enough, where there is one.
+
+        A Hessian is diagonal, and no coordinate of a gradient is larger than its norm.
+        """
+        pieces = [each for client in self.curves for curve in client for each in curve.slopes()]
+        half = max(abs(h) for h, _ in pieces) / 2
+        steep = [(abs(h), least) for h, least in pieces if abs(h) > half]
+        if not steep or min(least for _, least in steep) == 0:
+            return None
+        L_1 = Fraction(math.nextafter(float(max((h - half) / least for h, least in steep)), math.inf))
+        L_0 = max(abs(h) - L_1 * least for h, least in pieces)
+        return math.nextafter(float(L_0), math.inf), float(L_1)
+
     @property
     def least_curvature(self) -> float:
         """The least curvature of a client anywhere."""

@@ -17,7 +17,7 @@ from bounds.printing.notation import Notation
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
+from ratecheck.inputs import bounded, check_size, floats, nonnegative, shares, whole, within
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, symmetric, unit
 from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
@@ -76,7 +76,7 @@ class Bilevel(Problem):
         self.q = bounded("q", q, LARGEST, (n, joint))
         self._spectra: Array = np.asarray(np.linalg.eigvalsh(self.A), dtype=np.float64)
         _check_definite(self._spectra)
-        self.p = _checked_weights("p", np.full(n, 1.0 / n) if p is None else p, n)
+        self.p = shares("p", np.full(n, 1.0 / n) if p is None else p, n)
 
     @classmethod
     def synthetic(
@@ -329,7 +329,7 @@ class Bilevel(Problem):
         )
 
     def _weights(self, weights: ArrayLike | None) -> Array:
-        return self.p if weights is None else _checked_weights("weights", weights, self.n)
+        return self.p if weights is None else shares("weights", weights, self.n)
 
     def _curve(self, w: Array) -> tuple[Array, Array]:
         """J and s with ``(x, y*(x)) = J x + s``."""
@@ -427,18 +427,6 @@ def _check_definite(spectra: Array) -> None:
                 f"A[{i}] has the smallest eigenvalue {low:.3g}; a strongly convex lower level needs it positive, "
                 f"here at least {least:.3g} (its largest is {high:.3g})"
             )
-
-
-def _checked_weights(name: str, values: ArrayLike, n: int) -> Array:
-    """Positive weights whose sum is 1 up to the rounding of whoever wrote them down; rescaled to 1."""
-    weights = bounded(name, values, LARGEST, (n,))
-    if weights.min() <= 0.0:
-        worst = int(np.argmin(weights))
-        raise InputError(f'{name}[{worst}]={weights[worst]:g} breaks "{name} > 0"')
-    total = float(weights.sum())
-    if abs(total - 1.0) > 1e-9:
-        raise InputError(f'{name} breaks "sum of {name} = 1": {total:.10g} = 1; divide by the sum')
-    return weights / total
 
 
 def _check_parameters(condition: float, heterogeneity: float, curvature: float) -> None:

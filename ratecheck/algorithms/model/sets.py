@@ -1,0 +1,96 @@
+"""Convex sets of points for methods that stay inside: projections, and minimisers of linear functions.
+
+Points are rows, arrays (rows, d), and every row is treated on its own, as the functions of a method have to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ratecheck.aliases import Array
+
+
+class ConvexSet(ABC):
+    """A closed convex set X of R^d."""
+
+    @abstractmethod
+    def project(self, x: Array) -> Array:
+        """The points of X that are nearest to the rows of x."""
+
+    @abstractmethod
+    def least(self, g: Array) -> Array:
+        """Points v of X with the least <g, v>, row by row: the linear minimisation oracle."""
+
+    def gap(self, x: Array, g: Array) -> Array:
+        """The Frank-Wolfe gap max over v in X of <g, x - v>, (rows, 1)."""
+        found: Array = np.sum(g * (x - self.least(g)), axis=-1, keepdims=True)
+        return found
+
+    def mapping(self, x: Array, g: Array, gamma: float) -> Array:
+        """The gradient mapping (x - P(x - gamma g))/gamma, which is g where the step stays inside."""
+        return (x - self.project(x - gamma * g)) / gamma
+
+
+@dataclass(frozen=True)
+class Ball(ConvexSet):
+    """The points at most ``radius`` > 0 away from ``centre``, a point or one number for all coordinates."""
+
+    radius: float
+    centre: ArrayLike = 0.0
+
+    def project(self, x: Array) -> Array:
+        """See `ConvexSet.project`."""
+        away = x - np.asarray(self.centre)
+        length = np.linalg.norm(away, axis=-1, keepdims=True)
+        return x - away * np.maximum(0.0, 1.0 - self.radius / np.maximum(length, self.radius))
+
+    def least(self, g: Array) -> Array:
+        """See `ConvexSet.least`."""
+        length = np.linalg.norm(g, axis=-1, keepdims=True)
+        found: Array = np.asarray(self.centre) - self.radius * g / np.where(length > 0, length, 1.0)
+        return found
+
+
+@dataclass(frozen=True)
+class Box(ConvexSet):
+    """The points between ``low`` and ``high`` in every coordinate; each a point, or one number for all."""
+
+    low: ArrayLike
+    high: ArrayLike
+
+    def project(self, x: Array) -> Array:
+        """See `ConvexSet.project`."""
+        return np.clip(x, self.low, self.high)
+
+    def least(self, g: Array) -> Array:
+        """See `ConvexSet.least`."""
+        return np.where(g > 0, self.low, self.high) + 0.0 * g
+
+
+@dataclass(frozen=True)
+class Simplex(ConvexSet):
+    """The points without negative coordinates whose sum is ``total`` > 0, moved by ``shift``.
+
+    With shift = -total/d the start 0 of a run is its centre.
+    """
+
+    total: float = 1.0
+    shift: float = 0.0
+
+    def project(self, x: Array) -> Array:
+        """See `ConvexSet.project`: (x - s)_+ with the s that gives the sum (Held, Wolfe, Crowder, 1974)."""
+        inside = x - self.shift
+        falling = -np.sort(-inside, axis=-1)
+        shifts = (np.cumsum(falling, axis=-1) - self.total) / np.arange(1, x.shape[-1] + 1)
+        places = np.sum(falling > shifts, axis=-1, keepdims=True) - 1
+        return np.maximum(inside - np.take_along_axis(shifts, places, axis=-1), 0.0) + self.shift
+
+    def least(self, g: Array) -> Array:
+        """See `ConvexSet.least`: a corner."""
+        corners = np.zeros_like(g)
+        np.put_along_axis(corners, np.argmin(g, axis=-1, keepdims=True), self.total, axis=-1)
+        return corners + self.shift
