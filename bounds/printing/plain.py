@@ -105,11 +105,10 @@ class _Converter:
         if name in _ACCENTS:
             inside, (mark, word) = self._argument(), _ACCENTS[name]
             return inside[:1] + mark + inside[1:] if self._unicode else inside.rstrip() + word
-        if name in _UPRIGHT:
-            # A name, not a product of letters.
-            return self._argument().replace(" ", "")
         if name in _FONTS:
-            return self._argument()
+            inside = self._argument()
+            # Upright it is a name, not a product of letters.
+            return inside.replace(" ", "") if name in _UPRIGHT else inside
         if name == "frac":
             above, below = self._argument(), self._argument()
             inside = f"{_bracketed(above)}/{_bracketed(below)}"
