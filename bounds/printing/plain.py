@@ -28,6 +28,7 @@ _ACCENTS = {
     "widetilde": ("\u0303", "_tilde"), "widehat": ("\u0302", "_hat"), "dot": ("\u0307", "_dot"),
 }  # fmt: skip
 _FONTS = frozenset({"mathcal", "mathbb", "mathbf", "mathrm", "text", "mathit", "boldsymbol", "operatorname"})
+_UPRIGHT = frozenset({"mathrm", "operatorname"})
 _RAISED = str.maketrans("0123456789+-()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 _HIGH = frozenset(map(chr, _RAISED.values()))
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -105,7 +106,9 @@ class _Converter:
             inside, (mark, word) = self._argument(), _ACCENTS[name]
             return inside[:1] + mark + inside[1:] if self._unicode else inside.rstrip() + word
         if name in _FONTS:
-            return self._argument()
+            inside = self._argument()
+            # Upright it is a name, not a product of letters.
+            return inside.replace(" ", "") if name in _UPRIGHT else inside
         if name == "frac":
             above, below = self._argument(), self._argument()
             inside = f"{_bracketed(above)}/{_bracketed(below)}"

@@ -377,7 +377,7 @@ def _weak_convexity(case: CertifiedCase) -> Constant | None:
 
 
 def _quadratic_growth(case: CertifiedCase) -> Constant | None:
-    """That of the Polyak-Lojasiewicz inequality, from which it follows (Karimi, Nutini, Schmidt, 2016, Appendix A)."""
+    """The constant of the Polyak-Lojasiewicz inequality, which implies growth (Karimi, Nutini, Schmidt, 2016)."""
     found = case.fact("polyak_lojasiewicz")
     return None if found is None else replace(found, name="quadratic_growth")
 

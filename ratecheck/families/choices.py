@@ -142,8 +142,9 @@ class Choices(Sizes):
         """The setting and the certified constants, by the names of the statement."""
         statement = self.statement
         facts = statement.vocabulary.facts
-        if any(math.isinf(c.value) for name, c in found.items() if facts[name] not in MEASURES):
-            raise InputError("a constant does not exist")
+        for name, constant in found.items():
+            if math.isinf(constant.value) and facts[name] not in MEASURES:
+                raise InputError(f"{name} does not exist: {constant.reason}")
         names = {*statement.parameters, *statement.vocabulary.run.values()}
         values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
         values = {**{k: v for k, v in given.items() if k in names}, **values}

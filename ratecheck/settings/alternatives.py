@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import bounds
 from bounds.statement import Statement
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Method
 from ratecheck.certification.certified_constants import NOISE, CertifiedCase
 from ratecheck.certification.uncertified import lacking, required, unmet
+from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Uniform
 from ratecheck.problems import Certificate, Problem
 from ratecheck.settings.applicability import certifiable, foreign, unlike
@@ -21,19 +22,27 @@ _NAMED = 4
 def instead(
     statement: Statement, problem: Problem, participation: Participation | None, *, any_problem: bool = False
 ) -> str:
-    """A sentence with the statements that apply here, those on the same method first; empty where none is known.
+    """A sentence with the statements that apply here, lemmas last, the same method first; empty where none is known.
 
     Here is a problem, or any where that is a default, and who takes part, by default as each statement assumes.
     Assumptions are certified as in a
     verdict; what only a run or other numbers could tell is not looked at.
     """
     found = list(_applicable(problem, participation, any_problem=any_problem))
-    paper = statement.key.partition("/")[0]
-    found.sort(key=lambda each: (each.algorithm != statement.algorithm, not each.key.startswith(f"{paper}/")))
+    found.sort(key=lambda each: ("/lemma" in each.key, each.algorithm != statement.algorithm))
     if not found:
         return ""
     more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return f"statements that apply here: {', '.join(each.key for each in found[:_NAMED])}{more}"
+
+
+def _runs(method: Method, problem: Problem) -> bool:
+    """Whether the method is one for such problems."""
+    try:
+        method.check_problem(problem)
+    except InputError:
+        return False
+    return True
 
 
 def _applicable(problem: Problem, participation: Participation | None, *, any_problem: bool) -> Iterator[Statement]:
@@ -55,7 +64,7 @@ def _applicable(problem: Problem, participation: Participation | None, *, any_pr
         if any_problem:
             yield statement
             continue
-        if unmet(statement, problem, pattern):
+        if unmet(statement, problem, pattern) or not _runs(method, problem):
             continue
         facts = (case.fact(fact) for fact in certifiable(statement).values() if fact not in NOISE)
         if any(each is None or each.certificate is Certificate.ABSENT for each in facts):

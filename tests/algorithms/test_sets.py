@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ratecheck.algorithms.model.sets import Ball, Box, Simplex
+from ratecheck.algorithms.model.sets import EuclideanBall, IntervalBox, Simplex
 
 RNG = np.random.default_rng(0)
 
@@ -15,8 +15,8 @@ def in_ball(count):
 
 
 SETS = {
-    "ball": (Ball(2.0, 0.5), in_ball, lambda p: np.linalg.norm(p - 0.5, axis=1).max() <= 2 + 1e-12),
-    "box": (Box(-1.0, [0.5, 1.0, 2.0, 3.0]), lambda k: RNG.uniform(-1, [0.5, 1, 2, 3], (k, 4)), None),
+    "ball": (EuclideanBall(2.0, 0.5), in_ball, lambda p: np.linalg.norm(p - 0.5, axis=1).max() <= 2 + 1e-12),
+    "box": (IntervalBox(-1.0, [0.5, 1.0, 2.0, 3.0]), lambda k: RNG.uniform(-1, [0.5, 1, 2, 3], (k, 4)), None),
     "simplex": (
         Simplex(1.5, -0.4), lambda k: 1.5 * RNG.dirichlet([0.3] * 4, k) - 0.4,
         lambda p: p.min() >= -0.4 and np.allclose(p.sum(axis=1), -0.1, atol=1e-12),
@@ -42,5 +42,5 @@ def test_nearest_and_least_points(name):
 
 def test_the_gradient_mapping_is_the_gradient_inside():
     """Where a step stays inside; at the edge of an interval it is what is left of the step."""
-    box = Box(0.0, 1.0)
+    box = IntervalBox(0.0, 1.0)
     np.testing.assert_allclose(box.mapping(np.array([[0.5], [0.9]]), np.array([[1.0], [-1.0]]), 0.2), [[1.0], [-0.5]])

@@ -36,7 +36,7 @@ class ConvexSet(ABC):
 
 
 @dataclass(frozen=True)
-class Ball(ConvexSet):
+class EuclideanBall(ConvexSet):
     """The points at most ``radius`` > 0 away from ``centre``, a point or one number for all coordinates."""
 
     radius: float
@@ -56,7 +56,7 @@ class Ball(ConvexSet):
 
 
 @dataclass(frozen=True)
-class Box(ConvexSet):
+class IntervalBox(ConvexSet):
     """The points between ``low`` and ``high`` in every coordinate; each a point, or one number for all."""
 
     low: ArrayLike
