@@ -116,13 +116,17 @@ def power(term, vocabulary):
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", METHODS)
-def test_right_forms_stand_and_wrong_ones_fall(name):
-    """A search finds nothing against the theorems, and a violation of what says more."""
-    budget = Budget(evaluations=200)
-    assert search(bounds.get(KEYS[name]), budget).verdict.outcome is not Outcome.VIOLATED
-    for change in (power, lambda term, _: sp.Rational(1, 5) * term):
-        found = search(scaled(KEYS[name], change), budget)
-        assert found.verdict.outcome is Outcome.VIOLATED, change
+def test_right_forms_stand(name):
+    """A search finds nothing against the theorems."""
+    assert search(bounds.get(KEYS[name]), Budget(evaluations=100)).verdict.outcome is not Outcome.VIOLATED
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("change", [power, lambda term, _: sp.Rational(1, 5) * term], ids=["power", "fifth"])
+def test_wrong_forms_fall(name, change):
+    """A search finds a violation of what says more."""
+    assert search(scaled(KEYS[name], change), Budget(evaluations=200)).verdict.outcome is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("name", METHODS)

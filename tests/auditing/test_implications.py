@@ -113,6 +113,7 @@ def with_constant(implication, place, value):
     return dataclasses.replace(variant, claims=claims, conditions=conditions)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", [pytest.param(key, marks=pytest.mark.long) if key in SLOW else key for key in QUICK])
 def test_sharpest_constants_are_bracketed(key):
     """Proved at the sharpest constant, refuted by plain evaluation of both bounds just below it."""

@@ -225,7 +225,7 @@ def test_every_format_has_every_part(key):
             assert wanted in text, (flags, part)
 
 
-@every_key
+@each_key(bounds.keys(), every=2)
 def test_json_keeps_its_fields_and_has_the_new_ones(key):
     """The fields that scripts rely on, and the abbreviated formulas."""
     fields = json.loads(show(key, "--json"))
@@ -353,7 +353,7 @@ def test_an_abbreviation_brings_no_symbol_that_was_not_there():
 
 
 @pytest.mark.parametrize("columns", [70, 100])
-@every_key
+@each_key(bounds.keys(), every=2)
 def test_text_keeps_to_the_width_and_to_its_signs(key, columns):
     """Broken lines hold what the unbroken ones hold; at 100 columns all but four lemmas' lines fit."""
     shown = page_of(key)

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from dying_tasks import dies, dies_once
 from extras import needs_distributed
 from small_study import PAIR, SWEEP
 from terminal import wait_for
@@ -48,20 +49,6 @@ def alone(folder, text):
     """The study's store after a run on a thread of this process."""
     run_study(study_of(folder, text), RunStore(folder / "alone"), threads=1)
     return contents(folder / "alone")
-
-
-def dies_once(number, folder):
-    """The square; the process of one of them is killed at its first try."""
-    mark = Path(folder) / str(number)
-    if number == 2 and not mark.exists():
-        mark.write_text("")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number**2
-
-
-def dies(_number):
-    """Always."""
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 # This machine

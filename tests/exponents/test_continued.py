@@ -48,6 +48,7 @@ def test_what_the_setting_does_not_admit_is_not_counted():
     assert continued(TIGHT["gap"], SETTING, flat) is None
 
 
+@pytest.mark.long
 def test_the_card_names_what_was_worst():
     """A weak instance is never named."""
     weak = Instance(TIGHT["gap"], Quadratic(np.ones((1, 1, 1)), np.ones((1, 1)), 1), None, {"T": 5.0})

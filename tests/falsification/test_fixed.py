@@ -12,6 +12,7 @@ from ratecheck.falsification.fixed import checked
 KEY = "pfl/theorem-3.7"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "fixed", [{"K": 3.0}, {"T": 7.0}, {"n": 5.0}, {"n": 5.0, "m": 4.0}, {"sigma_u": 0.0}, {"gamma": 0.001}]
 )

@@ -73,6 +73,7 @@ def test_a_shrunk_instance_is_small_and_still_violates(case, searches, tmp_path)
         assert max(abs(number.numerator), number.denominator) < 1000
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", FALSE)
 def test_a_shrunk_instance_shrinks_to_itself(case, searches):
     """Shrinking is a function of the instance, and what it returns is a fixed point of it."""

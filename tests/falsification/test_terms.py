@@ -67,6 +67,7 @@ def test_a_search_ends_with_what_the_terms_show():
     assert rc.falsify(wrong, evaluations=5).as_latex()
 
 
+@pytest.mark.long
 def test_a_tighter_instance_of_a_term_takes_the_place_of_the_search_s():
     """After a short search of D.1: half of the bound is needed, of which five instances show less."""
     statement = bounds.get("fedsum/theorem-d.1-repaired")

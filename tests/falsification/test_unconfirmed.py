@@ -126,6 +126,7 @@ def test_a_counterexample_of_many_clients_is_written_and_read_again(tmp_path):
     assert again.outcome is Outcome.VIOLATED
 
 
+@pytest.mark.long
 def test_a_run_with_a_kink_is_confirmed_at_fewer_rounds():
     """The gap of gradient descent after T - 1 steps is at most L R^2/(4T - 2): passed from T = 8^5 on."""
     late = theorem(

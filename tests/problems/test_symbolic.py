@@ -97,6 +97,7 @@ def test_gradients_are_those_of_the_values(problem):
             assert way == pytest.approx(slopes[c], abs=1e-7 * (1 + abs(slopes[c])))
 
 
+@pytest.mark.every(2)
 def test_the_infimum_against_a_grid(problem):
     """No value is below it; where the minimiser is known a value comes near, and the point is where it says."""
     nothing = np.zeros((problem.n, 0))
@@ -113,6 +114,7 @@ def test_the_infimum_against_a_grid(problem):
         assert distance == pytest.approx(float(minimum.point @ minimum.point), rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.every(2)
 def test_the_dissimilarity_against_a_grid(problem):
     """B is reached up to a third where it exists; where it is not known the gradients part farther and farther."""
     nothing = np.zeros((problem.n, 0))

@@ -214,6 +214,7 @@ def test_who_meets_a_false_statement_is_told(cli, tmp_path):
     assert json.loads(done.stdout)["audit"]["repaired"] == "fedsum/theorem-4.1-repaired"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "words",
     [

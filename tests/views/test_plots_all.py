@@ -189,7 +189,7 @@ def test_the_delay_is_ringed_where_the_title_has_it():
 # --- Titles, outliers, constants ---
 
 
-@pytest.mark.parametrize("length", [1, 40, 400])
+@pytest.mark.parametrize("length", [1, pytest.param(40, marks=pytest.mark.long), 400])
 def test_titles_of_any_length_fit(length):
     """A long name, a word without spaces, many settings and long formulas."""
     with style.styled():
