@@ -26,6 +26,9 @@ def compared(name: str) -> dict[str, float]:
     method = METHODS[name]
     problem = methods.problem_of(method, argparse.Namespace(clients=CLIENTS, variables=VARIABLES))
     trace = Trace.full(CLIENTS) if method.full else Uniform(CLIENTS, CLIENTS // 2)
+    if method.algorithm.uses_delay and not method.full:
+        # Delays are followed on the participants that are drawn beforehand.
+        trace = Trace(np.random.default_rng(0).random((ROUNDS, CLIENTS)) < 1 / 2)
     if method.algorithm.mixed:
         trace = Graph.named("ring", CLIENTS)
     sizes = [each for each in method.step_sizes if each not in method.algorithm.optional]

@@ -188,10 +188,9 @@ def _different(one: Any, other: Any) -> Traced:
 
 
 def _power(one: Any, exponent: Any) -> Traced:
-    if isinstance(exponent, (int, float)) and exponent in (0.5, 1, 2):
-        arithmetic = {0.5: lambda: _apply(operations.ROOT, one), 1: lambda: one, 2: lambda: _times(one, one)}
-        return arithmetic[exponent]()
-    raise NotTracedError("a power that is neither a square nor a root")
+    if not isinstance(exponent, (int, float)) or exponent not in (0.5, 2):
+        raise NotTracedError("a power that is neither a square nor a root")
+    return _times(one, one) if exponent == 2 else _apply(operations.ROOT, one)
 
 
 def _selected(condition: Any, one: Any, other: Any) -> Traced:
@@ -326,7 +325,7 @@ class Writer:
             if place != row and not (one == width and self._redirected(start, place, row, width, moves)):
                 self.code.append((operations.COPIED, row, width, place, int(one > 1), 0, 0, 0, 0))
 
-    def _redirected(self, start: int, place: int, row: int, width: int, moves: list[tuple[int, ...]]) -> bool:
+    def _redirected(self, start: int, place: int, row: int, width: int, moves: list[tuple[int, int, int, int]]) -> bool:
         """Have what is written to ``place`` written to ``row`` at once, if nothing reads there any more."""
         made = [at for at in range(start, len(self.code)) if self.code[at][1] == place]
         if not made or sum(move[0] == place for move in moves) > 1 or self.code[made[0]][0] in _OF_ROWS:
