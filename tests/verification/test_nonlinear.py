@@ -69,7 +69,8 @@ def test_verdicts_without_noise(own):
     """One run says it; the engine is chosen and named."""
     found = rc.verify(f"{own()}:full", n=4, T=30)
     assert (found.outcome, found.verdict.engine) == (Outcome.HOLDS, "step")
-    assert "turned is not linear: its run is followed step by step" in found.verdict.notes
+    said = "turned is not linear: its run is followed step by step, its functions are compiled"
+    assert said in found.verdict.notes
     assert rc.verify(f"{own(factor='0.1')}:full", n=4, T=30).outcome is Outcome.VIOLATED
 
 

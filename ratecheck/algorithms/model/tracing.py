@@ -188,10 +188,9 @@ def _different(one: Any, other: Any) -> Traced:
 
 
 def _power(one: Any, exponent: Any) -> Traced:
-    if isinstance(exponent, (int, float)) and exponent in (0.5, 1, 2):
-        arithmetic = {0.5: lambda: _apply(operations.ROOT, one), 1: lambda: one, 2: lambda: _times(one, one)}
-        return arithmetic[exponent]()
-    raise NotTracedError("a power that is neither a square nor a root")
+    if not isinstance(exponent, (int, float)) or exponent not in (0.5, 2):
+        raise NotTracedError("a power that is neither a square nor a root")
+    return _times(one, one) if exponent == 2 else _apply(operations.ROOT, one)
 
 
 def _selected(condition: Any, one: Any, other: Any) -> Traced:
@@ -243,6 +242,8 @@ def _filled(value: float) -> Callable[..., Traced]:
     return fill
 
 
+# Operations of which a result is made of all rows of an operand.
+_OF_ROWS = operations.SUMMED, operations.LARGEST, operations.ARGMAX, operations.ORDERED
 _times = _numeric(operations.PRODUCT)
 _sum, _largest, _argmax = (
     _reduced(each) for each in (operations.SUMMED, operations.LARGEST, operations.ARGMAX)
@@ -307,7 +308,8 @@ class Writer:
     def write(self, results: list[tuple[Any, int, int]]) -> None:
         """Instructions that put each array into so many rows from a first one on."""
         self._places = {}
-        moves = []
+        start, moves = len(self.code), []
+        taken = {each for _, row, width in results for each in range(row, row + width)}
         for array, row, width in results:
             if not width:
                 continue
@@ -315,13 +317,32 @@ class Writer:
             if traced.flat or traced.width not in (1, width):
                 raise NotTracedError("a returned array of another shape")
             place = self._place(traced)
-            if traced.row >= 0 and place != row:
-                # A variable that is returned as another one may be overwritten before it is moved.
+            if place in taken and place != row:
+                # A variable that is returned as another one would be overwritten before it is moved.
                 place = self._write(operations.COPIED, traced.width, (place, int(traced.width > 1)))
-            moves.append((place, int(traced.width > 1), row, width))
-        for place, step, row, width in moves:
-            if place != row:
-                self.code.append((operations.COPIED, row, width, place, step, 0, 0, 0, 0))
+            moves.append((place, traced.width, row, width))
+        for place, one, row, width in moves:
+            if place != row and not (one == width and self._redirected(start, place, row, width, moves)):
+                self.code.append((operations.COPIED, row, width, place, int(one > 1), 0, 0, 0, 0))
+
+    def _redirected(self, start: int, place: int, row: int, width: int, moves: list[tuple[int, int, int, int]]) -> bool:
+        """Have what is written to ``place`` written to ``row`` at once, if nothing reads there any more."""
+        made = [at for at in range(start, len(self.code)) if self.code[at][1] == place]
+        if not made or sum(move[0] == place for move in moves) > 1 or self.code[made[0]][0] in _OF_ROWS:
+            return False
+        readers = [self.code[at][k] for at in range(made[0] + 1, len(self.code)) for k in (3, 5, 7)]
+        still = {*readers, *(move[0] for move in moves)}
+        if not still.isdisjoint(range(row, row + width)):
+            return False
+        operation, _, *rest = self.code[made[0]]
+        if any(row <= first < row + width and not step for first, step in zip(rest[1::2], rest[2::2], strict=True)):
+            return False
+        self.code[made[0]] = (operation, row, *rest)
+        for at in range(made[0] + 1, len(self.code)):
+            line = list(self.code[at])
+            line[3::2] = [row if first == place else first for first in line[3::2]]
+            self.code[at] = tuple(line)
+        return True
 
     def _place(self, traced: Traced) -> int:
         """The first row of an array, which is written unless it is there."""
@@ -339,7 +360,7 @@ class Writer:
             whole = traced.operands[0].width
             if traced.operation == operations.ORDERED:
                 found = self._write(traced.operation, 1, (first, 0), (whole, 0), (traced.operands[1], 0))
-            elif traced.operation in (operations.SUMMED, operations.LARGEST, operations.ARGMAX):
+            elif traced.operation in _OF_ROWS:
                 found = self._write(traced.operation, 1, (first, 0), (whole, 0))
             else:
                 operands = [(self._place(each), int(each.width > 1)) for each in traced.operands]

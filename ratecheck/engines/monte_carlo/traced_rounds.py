@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ratecheck.algorithms.model.algorithm import Group
+from ratecheck.algorithms.model.batches import REFUSALS
 from ratecheck.algorithms.model.tracing import NotTracedError, Writer, parameter, variables
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import compiled, record_arrays
@@ -159,7 +160,7 @@ class TracedRounds:
             writer.write(results)
         except NotTracedError as error:
             raise NotTracedError(f"{function} uses {error}") from None
-        except (InputError, ValueError, TypeError, KeyError, IndexError) as error:
+        except (InputError, *REFUSALS) as error:
             raise NotTracedError(f"{function} takes no arrays without numbers") from error
 
     def _try(self, function: str, start: int, end: int) -> None:
