@@ -174,8 +174,8 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
     if not 0 <= at.low < at.high:
         raise InputError(f"{wanted!r}: 0 <= LOW < HIGH is needed")
     for x in (at.low or at.high / 2, at.high):
-        there, _ = completed(target, {**given, own: float(x)})
-        if moved := [each for each in there if each != own and there[each] != anywhere.get(each)]:
+        there = Question(target, completed(target, {**given, own: float(x)})[0]).values
+        if moved := [each for each in there if each != own and there[each] != q.values.get(each)]:
             raise InputError(f"{moved[0]} depends on {name}: give {moved[0]}=... to hold it fixed")
     reason = "no potential whose coefficients are polynomials of low degree was found; that refutes nothing"
     for plan_at in _plans(target, anywhere, own, at):
