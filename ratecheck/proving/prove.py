@@ -220,6 +220,9 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     defaults["m"] = n if everyone else min(defaults["m"], n)
     taken = {*given, *statement.settings} | {*method.fixed} - {"n", "m", "T"}
     filled = {name: x for name, x in defaults.items() if name in statement.vocabulary and name not in taken}
+    if "K" in method.fixed and "K" not in {*given, *statement.settings}:
+        # A statement need not speak of the local steps of a method that takes one.
+        filled["K"] = float(method.fixed["K"])
     values, _ = statement.complete({**filled, **given})
     open_steps, approached = with_open_steps(statement, values)
     if approached:
