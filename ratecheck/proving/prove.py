@@ -219,7 +219,9 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     everyone = method.full or Assumption.FULL_PARTICIPATION in statement.assumptions
     defaults["m"] = n if everyone else min(defaults["m"], n)
     taken = {*given, *statement.settings} | {*method.fixed} - {"n", "m", "T"}
-    filled = {name: x for name, x in defaults.items() if name in statement.vocabulary and name not in taken}
+    # A statement need not speak of the local steps of a method that takes one.
+    steps = {name: float(method.fixed[name]) for name in {"K"} & {*method.fixed} - {*given, *statement.settings}}
+    filled = {name: x for name, x in defaults.items() if name in statement.vocabulary and name not in taken} | steps
     values, _ = statement.complete({**filled, **given})
     open_steps, approached = with_open_steps(statement, values)
     if approached:

@@ -162,6 +162,8 @@ class Question:
         self.statement, self.values = statement, values
         self.method = METHODS[statement.algorithm or ""]
         self.algorithm = self.method.algorithm
+        # A method of one's own need not have a name beside that under which it is given.
+        self.name = getattr(self.algorithm, "name", self.method.name)
         self.blocks = tuple(
             b for b in self.algorithm.blocks if (b == U and self.method.shared) or (b == V and self.method.personal)
         )
@@ -182,16 +184,16 @@ class Question:
         if unknown := [each.value for each in self.statement.assumptions if each not in _KNOWN]:
             yield f"it assumes {'; '.join(unknown)}"
         if not a.linear:
-            yield f"{a.name} is not linear"
+            yield f"{self.name} is not linear"
         if a.coin or a.also or a.steps_per_sample > 1:
-            yield f"{a.name} {a.beyond}"
+            yield f"{self.name} {a.beyond}"
         if len(a.compressed) > 1 or (a.compressed and self.proximal):
-            yield f"{a.name} compresses several messages"
+            yield f"{self.name} compresses several messages"
         if a.mixed and (self.sampled or len(self.blocks) > 1):
-            yield f"{a.name} mixes clients on a graph, and every client takes part there"
+            yield f"{self.name} mixes clients on a graph, and every client takes part there"
         # Where everybody takes part, no client has been away for more than a round.
         if a.projects or a.bilevel or (a.uses_delay and self.sampled):
-            yield f"a round of {a.name} is not modelled"
+            yield f"a round of {self.name} is not modelled"
         if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
             yield "a second, convex part of f goes with a method that takes proximal steps of it"
         yield from self._unmodelled_round()
@@ -205,13 +207,13 @@ class Question:
         if (a.second_oracle or _OPERATORS & assumptions) and self.n > 1:
             yield f"n={self.n}, and one function or operator is followed"
         if U not in self.blocks:
-            yield f"{a.name} has no shared variable"
+            yield f"{self.name} has no shared variable"
         yield from foreign(self.statement)
         yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
         if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or self.constant("tau_max")):
             yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
         if not {*a.blocks} <= {U, V}:
-            yield f"{a.name} has variables {', '.join(a.blocks)}"
+            yield f"{self.name} has variables {', '.join(a.blocks)}"
 
     @cached_property
     def n(self) -> int:
@@ -325,7 +327,7 @@ class Question:
     def weight(self) -> Fraction:
         """Lambda, the weight of a proximal term."""
         if "lambda_" not in self.values:
-            raise self.out_of_reach(f"{self.algorithm.name} takes proximal steps without a parameter lambda_")
+            raise self.out_of_reach(f"{self.name} takes proximal steps without a parameter lambda_")
         return written(self.values["lambda_"])
 
     @cached_property
@@ -342,7 +344,7 @@ class Question:
     def compression(self) -> Fraction:
         """Omega = 1/q - 1, with E||C(v) - v||^2 = omega ||v||^2 for what is sent of a message v."""
         if "q" not in self.values:
-            raise self.out_of_reach(f"{self.algorithm.name} compresses without a parameter q")
+            raise self.out_of_reach(f"{self.name} compresses without a parameter q")
         return 1 / written(self.values["q"]) - 1
 
     @cached_property
@@ -353,7 +355,7 @@ class Question:
         """
         rate, share = self.constant("mixing_rate"), self.constant("mixing_share")
         if rate is None:
-            raise self.out_of_reach(f"{self.algorithm.name} mixes clients on a graph without a number lambda_W")
+            raise self.out_of_reach(f"{self.name} mixes clients on a graph without a number lambda_W")
         mixes = share if Assumption.RANDOM_MIXING in self.statement.assumptions and share is not None else Fraction(1)
         return 1 - mixes * (1 - rate**2)
 
@@ -611,10 +613,10 @@ class Question:
             if sent is not None:
                 kept = _values(sent[b], [*kept, *message])
                 if any(message):
-                    raise self.out_of_reach(f"{self.algorithm.name} compresses what depends on where the origin is")
+                    raise self.out_of_reach(f"{self.name} compresses what depends on where the origin is")
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or local[0] != 1:
-                raise self.out_of_reach(f"{self.algorithm.name} is another method from another start (round {t})")
+                raise self.out_of_reach(f"{self.name} is another method from another start (round {t})")
 
     @cached_property
     def recorded_slots(self) -> dict[str, tuple[str, int]]:

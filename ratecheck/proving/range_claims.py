@@ -131,20 +131,22 @@ class _RangeClaim:
         factor = [[str(value), {self.x: str(up)} if up and not at.low else {}]]
         return {"factor": factor, **({"hypotheses": used} if used else {})}
 
-    def _bernstein(self, numbers: Sequence[Fraction], name: Callable[[Fraction], str]) -> Iterator[dict[str, Any]]:
+    def _bernstein(
+        self, numbers: Sequence[Fraction], fact: str = "", *, equal: bool = False
+    ) -> Iterator[dict[str, Any]]:
         """The multiple of a fact by a polynomial, by its coefficients in Bernstein's basis."""
         d, width = len(numbers) - 1, self.part.range.high - self.part.range.low
         for k, value in enumerate(numbers):
             if value:
-                yield self._weighed(abs(value) * math.comb(d, k) / width**d, k, d - k, name(value))
+                yield self._weighed(
+                    abs(value) * math.comb(d, k) / width**d, k, d - k, f"-{fact}" if equal and value > 0 else fact
+                )
 
     def _multiples(self) -> Iterator[dict[str, Any]]:
         assert self.part.part.y is not None
         for turn, (u, fact, _) in enumerate(self.used, 1):
             numbers = [self.part.part.y[number] for number in self.part.unknowns[u]]
-            yield from self._bernstein(
-                numbers, lambda value, t=turn, fact=fact: f"{'-' * (fact.equal and value > 0)}{t}"
-            )
+            yield from self._bernstein(numbers, str(turn), equal=fact.equal)
 
     def _numbers(self) -> Iterator[dict[str, Any]]:
         at, rest = self.part.range, Polynomial()
@@ -152,7 +154,7 @@ class _RangeClaim:
             rest = rest.plus(form.get(ONE, Polynomial()).times(sign))
         for u, _, known in self.used:
             rest = rest.plus(known.get(ONE, Polynomial()).times(self.part.value(u)))
-        yield from self._bernstein(bernstein(rest, rest.degree, at.low, at.high), lambda _: "")
+        yield from self._bernstein(bernstein(rest, rest.degree, at.low, at.high))
 
     def _squares(self) -> Iterator[dict[str, Any]]:
         program, y = self.part.part.plan.program, self.part.part.y

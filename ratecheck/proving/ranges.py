@@ -174,8 +174,8 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
     if not 0 <= at.low < at.high:
         raise InputError(f"{wanted!r}: 0 <= LOW < HIGH is needed")
     for x in (at.low or at.high / 2, at.high):
-        there, _ = completed(target, {**given, own: float(x)})
-        if moved := [each for each in there if each != own and there[each] != anywhere.get(each)]:
+        there = Question(target, completed(target, {**given, own: float(x)})[0]).values
+        if moved := [each for each in there if each != own and there[each] != q.values.get(each)]:
             raise InputError(f"{moved[0]} depends on {name}: give {moved[0]}=... to hold it fixed")
     reason = "no potential whose coefficients are polynomials of low degree was found; that refutes nothing"
     for plan_at in _plans(target, anywhere, own, at):
@@ -265,7 +265,8 @@ def _functions(
         below = _denominator((q for side in (*left.values(), *right.values()) for q in side.values()), at)
         yield RangeRequirement(
             same[0],
-            *({u: _times(form, below) for u, form in side.items()} for side in (left, right)),
+            {u: _times(form, below) for u, form in left.items()},
+            {u: _times(form, below) for u, form in right.items()},
             tuple(_times(fact, _denominator(fact.values(), at)) for fact in facts),
             below,
         )
@@ -293,7 +294,7 @@ def _range_program(
     """The program whose unknowns are coefficients in Bernstein's basis, these by unknown of the base, and squares."""
     program = Program()
     squares: dict[str, SquarePlaces] = {}
-    unknowns = {base.factor: (program.unknown("factor", signed=True),)}
+    unknowns: dict[int, tuple[int, ...]] = {base.factor: (program.unknown("factor", signed=True),)}
     for u, (name, signed) in enumerate(zip(base.program.names, base.program.signed, strict=True)):
         if u != base.factor:
             unknowns[u] = tuple(program.unknown(f"{name} [{k}]", signed=signed) for k in range(degree + 1))
@@ -347,9 +348,9 @@ def _require(
         if affine:
             program.required.append(Requirement(f"{base.name} [{j}]", {}, affine))
     spaces: dict[tuple[str, bool], dict[Entry, Row]] = {}
-    for key, row in by_key.items():
-        if isinstance(key, Entry):
-            spaces.setdefault((key.block, key.deviations), {})[key] = row
+    for entry, row in by_key.items():
+        if isinstance(entry, Entry):
+            spaces.setdefault((entry.block, entry.deviations), {})[entry] = row
     found: dict[str, SquarePlaces] = {}
     for (block, deviations), entries in sorted(spaces.items()):
         for each in _require_matrix(program, base, block, deviations, entries, at):

@@ -21,22 +21,28 @@ def bracket_figure(statement: Statement, found: Bracket) -> Figure:
         np.array([np.nan if v is None else v for v in column])
         for column in zip(*((p.value, p.right, p.proved, p.found) for p in points), strict=True)
     )
+    from matplotlib.ticker import LogLocator
+
     with style.styled():
         figure = style.new_figure(7.2, 4.6)
         ax = figure.subplots()
-        curves = (("right side", right), ("proved", proved * right), ("worst found", reached * right))
+        curves = (("as stated", right), ("proved", proved * right), ("worst found", reached * right))
         for (name, y), look in zip(curves, style.looks(), strict=False):
             if np.isfinite(y).any():
                 ax.plot(x, y, label=name, **look)
         ax.fill_between(x, reached * right, proved * right, color=style.COLOURS[1], alpha=0.12, linewidth=0)
         ax.set_xscale("log")
         ax.set_yscale("log")
+        for axis in (ax.xaxis, ax.yaxis):
+            # Powers of ten alone leave an axis of less than a decade without numbers.
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.set_minor_formatter("")
         if found.axis.whole:
             ax.set_xticks(x, [f"{value:.0f}" for value in x])
             ax.set_xticks([], minor=True)
-        ax.yaxis.set_minor_formatter("")
         ax.set_xlabel(", ".join(found.axis.names))
-        ax.set_ylabel("left side")
+        ax.set_ylabel("bounds of the left side")
         ax.set_title(f"{statement.key}: {_range(proved, reached)}", fontsize=10)
         ax.legend()
     return figure
