@@ -110,9 +110,12 @@ class LazyGroup(click.Group):
 
             return CompletedCommand(cmd_name, COMMANDS[cmd_name])
         with progress("starting"):
-            if own:
-                return load(cmd_name)
-            return _loaded(entry)
+            # What is imported stays: nothing of it is garbage, now or later.
+            gc.disable()
+            command = load(cmd_name) if own else _loaded(entry)
+            gc.freeze()
+            gc.enable()
+            return command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; see `_Raised`."""

@@ -29,6 +29,9 @@ from ratecheck.settings.measured import measured_in
 # A typical instance has so many coordinates, with curvatures over a decade.
 _COORDINATES = 8
 
+# The share of the largest left side on a grid from which on a family is looked at more closely.
+_NEAR = 0.5
+
 # What is assumed beside who takes part, and holds on every instance here.
 _MET = {
     Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.TOTAL_NOISE, Assumption.DISSIMILARITY, Assumption.NO_PERSONAL,
@@ -47,9 +50,12 @@ def worst(statement: Statement, values: Mapping[str, float], scale: str | None =
     noise or of a difference between clients, nothing else makes the left side large: all clients start at the
     minimiser. Raises `InputError` for a statement whose runs these families do not cover.
     """
-    found = [each.worst() for each in _curves(statement, values, scale)]
-    if not found:
+    glances = [(each, *each.glanced()) for each in _curves(statement, values, scale)]
+    if not glances:
         raise InputError(unknown(statement, scale) or f"{statement.key}: nothing is known with noise or a difference")
+    tops = [np.max(lefts, where=np.isfinite(lefts), initial=0.0) for *_, lefts in glances]
+    # A closer look gains little: what is far behind is not looked at again.
+    found = [each.worst(*seen) for (each, *seen), top in zip(glances, tops, strict=True) if top >= _NEAR * max(tops)]
     # Of two that are as hard the first: what is moved by nothing but its start is the simplest.
     return max(found, key=lambda each: each.left)
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ratecheck.aliases import Array
+from ratecheck.falsification.evolution import evolve
 from ratecheck.families.cube import Cube
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.scout import Scout
 from ratecheck.verification.instance import Instance
 
-# Members of a population, and the share of coordinates that a child takes over.
-_POPULATION, _CROSSOVER = 32, 0.7
+# Members of a population.
+_POPULATION = 32
 # The first and the least step along a coordinate, and how many of the best steps are tried together.
 _STEP, _LEAST_STEP, _TOGETHER = 0.25, 1e-5, 6
 # Points of a cube that are seen at once, and how many are remembered, of which half are forgotten then.
@@ -149,24 +150,7 @@ class Scouts:
         shares = np.array([each.shares for each in known]).reshape(len(known), len(cube.statement.claims[0].terms))
         values = np.full(size, np.inf)
         values[: len(known)] = value(slack, shares)
-        for _ in range(max(points // size, 1)):
-            best = population[int(np.argmin(values))]
-            a, b = (population[rng.integers(size, size=size)] for _ in range(2))
-            scale = rng.uniform(0.4, 1.0, (size, 1))
-            # Half of the children start from the best point, the others from their parent on the way to it.
-            base = np.where(rng.random((size, 1)) < 0.5, best, population + scale * (best - population))
-            child = base + scale * (a - b)
-            taken = rng.random(child.shape) < _CROSSOVER
-            taken[np.arange(size), rng.integers(child.shape[1], size=size)] = True
-            child = np.where(taken, child, population)
-            # What leaves the cube comes back between its parent and the side that it crossed.
-            side = np.clip(child, 0.0, 1.0)
-            child = np.where(
-                child == side, child, np.where(rng.random(child.shape) < 0.5, side, (side + population) / 2)
-            )
-            new = value(*self._see(cube, child))
-            better = new <= values
-            population, values = np.where(better[:, None], child, population), np.where(better, new, values)
+        evolve(lambda child: value(*self._see(cube, child)), population, values, max(points // size, 1), rng)
 
     def compass(self, cube: Cube, points: int, value: Value = by_slack) -> None:
         """Steps along the coordinates from the best point of a cube, all at once, and along the best of them together.

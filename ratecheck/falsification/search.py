@@ -22,6 +22,7 @@ from bounds.statement import Over, Relation, Statement
 from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.falsification.evolution import evolve
 from ratecheck.falsification.falsified import Report
 from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
@@ -419,25 +420,26 @@ class CubeSearch:
 
     def evolve(self, rng: np.random.Generator) -> None:
         """Differential evolution on the best shapes, begun at the best points known of them."""
-        from scipy.optimize import differential_evolution
-
         ranked = sorted(self.points, key=lambda each: each.slack)
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
         self.evolved, whole = chosen, self._left / (1 - _LOOK)
         for k, cube in enumerate(chosen):
-            end = self.spent + _EVOLVE * whole / max(len(chosen), 1)
-            known = [each.point for each in ranked if each.cube is cube][:_POPULATION]
-            fill = [rng.random(cube.size) for _ in range(max(_POPULATION - len(known), 0))]
-            rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
-            differential_evolution(
-                lambda point, cube=cube: self.slack(cube, point),
-                [(0.0, 1.0)] * cube.size,
-                init=np.array(known + fill),
-                maxiter=rounds,
-                polish=False,
-                tol=0.0,
-                rng=np.random.default_rng([k, int(rng.integers(2**31))]),
-            )
+            # Where less is left than polishing begins with, all of it is spent on the last.
+            few = cube is chosen[-1] and self._left <= 2 * cube.size
+            most = self._left if few else _EVOLVE * whole / max(len(chosen), 1)
+            known = [each for each in ranked if each.cube is cube][:_POPULATION]
+            size = int(min(_POPULATION, max(most, 4)))
+            fill = [rng.random(cube.size) for _ in range(max(size - len(known), 0))]
+            values = np.array([*(each.slack for each in known), *([math.inf] * len(fill))])
+            population = np.array([*(each.point for each in known), *fill])
+            own = np.random.default_rng([k, int(rng.integers(2**31))])
+            # Known instances cost nothing, so that it goes on until the budget ends.
+            generations = self.most if few else max(int(most / len(population)), 1)
+            evolve(partial(self._slacks, cube), population, values, generations, own)
+
+    def _slacks(self, cube: Cube, points: Array) -> Array:
+        """`slack` at points (N, coordinates)."""
+        return np.array([self.slack(cube, point) for point in points])
 
     def _evolvable(self, ranked: list[Cube]) -> list[Cube]:
         """The best shapes; where delays matter, one with clients that stay away is among them.

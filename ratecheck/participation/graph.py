@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -86,24 +86,7 @@ class Graph(Participation):
         n = whole("n", n, 1)
         if name not in _EDGES:
             raise InputError(f"no graph {name!r}: there are {', '.join(_EDGES)}")
-        near = [_EDGES[name](i, n) for i in range(n)]
-        row, column = (
-            np.repeat(np.arange(n), [len(each) for each in near]),
-            np.array([j for each in near for j in each]),
-        )
-        row, column = row[row != column], column[row != column].astype(np.int64)
-        if name == "exponential":
-            row, column = np.append(row, np.arange(n)), np.append(column, np.arange(n))
-            row, column = np.divmod(np.unique(row * n + column), n)
-            return cls(Neighbours.at(n, row, column, 1 / np.bincount(row, minlength=n)[row]), name, mixes)
-        row, column = np.divmod(np.unique(np.concatenate([row * n + column, column * n + row])), n)
-        degrees = np.bincount(row, minlength=n)
-        weight = 1 / (1 + np.maximum(degrees[row], degrees[column]))
-        own = 1 - _row_sums(n, Neighbours.at(n, row, column, weight))
-        everybody = np.arange(n)
-        row, column = np.append(row, everybody), np.append(column, everybody)
-        found = Neighbours.at(n, row, column, np.append(weight, own))
-        return cls(found, name, mixes)
+        return cls(_weighted(name, n), name, mixes)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], mixes: float = 1.0) -> Graph:
@@ -278,6 +261,28 @@ def _misfit(lines: Sequence[str]) -> str:
             if line.strip() and described(entry) in ("no number", "empty"):
                 return f"row {row}, column {column} is {described(entry)}"
     return "its rows have different lengths" if lines else "it is not a text file"
+
+
+@lru_cache(maxsize=64)
+def _weighted(name: str, n: int) -> Neighbours:
+    """The weights of `Graph.named`."""
+    near = [_EDGES[name](i, n) for i in range(n)]
+    row, column = (
+        np.repeat(np.arange(n), [len(each) for each in near]),
+        np.array([j for each in near for j in each]),
+    )
+    row, column = row[row != column], column[row != column].astype(np.int64)
+    if name == "exponential":
+        row, column = np.append(row, np.arange(n)), np.append(column, np.arange(n))
+        row, column = np.divmod(np.unique(row * n + column), n)
+        return Neighbours.at(n, row, column, 1 / np.bincount(row, minlength=n)[row])
+    row, column = np.divmod(np.unique(np.concatenate([row * n + column, column * n + row])), n)
+    degrees = np.bincount(row, minlength=n)
+    weight = 1 / (1 + np.maximum(degrees[row], degrees[column]))
+    own = 1 - _row_sums(n, Neighbours.at(n, row, column, weight))
+    everybody = np.arange(n)
+    row, column = np.append(row, everybody), np.append(column, everybody)
+    return Neighbours.at(n, row, column, np.append(weight, own))
 
 
 def _row_sums(n: int, entries: Neighbours) -> Array:

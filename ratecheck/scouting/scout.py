@@ -6,6 +6,7 @@ whose step sizes are given as numbers, and agree up to rounding.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ from bounds.statement import Assumption, Claim, Over, Relation, names_in
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import LOWER, NOISE
+from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.wanted import recordable
@@ -311,10 +312,12 @@ class Scout:
     def _facts(self, points: _DecodedBatch, problems: ProblemBatch) -> dict[str, Array]:
         """Constants by symbol; infinite for one that does not exist."""
         found: dict[str, Array] = {}
+        cases: list[CertifiedCase] | None = None
         for name, fact in certifiable(self.statement).items():
             value = problems.fact(fact)
             if value is None:
-                value = self._one_by_one(fact, points, problems)
+                cases = self._cases(points, problems) if cases is None else cases
+                value = self._one_by_one(fact, cases)
             if value is None:
                 continue
             if fact in NOISE and name in points.settings:
@@ -326,24 +329,21 @@ class Scout:
             if fact in OF_START:
                 # At a minimiser a statement speaks of noise alone, if it divides by nothing that is 0.
                 noisy = sum(problems.noise.values(), np.zeros(len(value))) > 0
-                speaks = noisy & admits_minimiser(self.statement, [name])
+                speaks = noisy & self._admits_minimiser(name)
                 found[name] = np.where((value > 0) | speaks, value, np.inf)
             if fact in MEASURES and np.isinf(found[name]).all():
                 raise Unscouted(f"{name} is that of the run")
         return found
 
+    @functools.cache  # noqa: B019  # a scout lives as long as its search
+    def _admits_minimiser(self, name: str) -> bool:
+        return admits_minimiser(self.statement, [name])
+
     @staticmethod
-    def _one_by_one(fact: str, points: _DecodedBatch, problems: ProblemBatch) -> Array | None:
+    def _one_by_one(fact: str, cases: Sequence[CertifiedCase]) -> Array | None:
         """A constant (N,) certified instance by instance; None where it is not known of such problems."""
         values = []
-        for k, (each, own) in enumerate(zip(points.decoded, points.traces, strict=True)):
-            noise = {name: float(level[k]) for name, level in problems.noise.items()}
-            parameters = {name: value[k] for name, value in problems.parameters.items()}
-            setting = replace(points.setting, steps=points.steps[k])
-            case = replace(
-                setting.case(own[0]), problem=each.problem, T=int(points.T[k]) or None, noise=noise,
-                parameters=parameters, start=each.start,
-            )  # fmt: skip
+        for case in cases:
             try:
                 constant = case.fact(fact)
             except InputError:
@@ -353,6 +353,23 @@ class Scout:
                 return None
             values.append(np.inf if constant.certificate is Certificate.ABSENT else constant.value)
         return np.array(values)
+
+    @staticmethod
+    def _cases(points: _DecodedBatch, problems: ProblemBatch) -> list[CertifiedCase]:
+        """The points one by one."""
+        found = []
+        alike = bool((points.steps == points.steps[:1]).all())
+        whole = replace(points.setting, steps=points.steps[0]).case(points.traces[0][0])
+        for k, (each, own) in enumerate(zip(points.decoded, points.traces, strict=True)):
+            noise = {name: float(level[k]) for name, level in problems.noise.items()}
+            parameters = {name: value[k] for name, value in problems.parameters.items()}
+            first = whole if alike else replace(points.setting, steps=points.steps[k]).case(own[0])
+            case = replace(
+                first, problem=each.problem, participation=own[0], T=int(points.T[k]) or None, noise=noise,
+                parameters=parameters, start=each.start,
+            )  # fmt: skip
+            found.append(case)
+        return found
 
     def _claims(self, at: Mapping[str, Array], facts: Mapping[str, Array]) -> dict[str, Array]:
         """Constants that are claimed larger, or smaller where that says less, than they are."""

@@ -42,18 +42,25 @@ class HardCurve(ABC):
     def decode(self, number: float, left: float) -> Hard:
         """The instance at a number, whose left side is known."""
 
-    def worst(self) -> Hard:
-        """The instance with the largest left side, on a logarithmic grid that is refined about the best number."""
+    def glanced(self) -> tuple[Array, Array]:
+        """Numbers on a logarithmic grid, and the left sides there."""
         grid = self.largest * np.logspace(-_DECADES, 0, _DECADES * self.per_decade + 1)
+        return grid, self._tried(grid)
+
+    def _tried(self, grid: Array) -> Array:
+        # Where nothing limits the start it is infinite, and what a run leaves of it may have no value.
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self.lefts(grid)
+
+    def worst(self, grid: Array, found: Array) -> Hard:
+        """The instance with the largest left side, on a grid with its left sides that is refined about the best."""
         best: tuple[float, float] | None = None
-        for _ in range(self.closer):
-            # Where nothing limits the start it is infinite, and what a run leaves of it may have no value.
-            with np.errstate(invalid="ignore", over="ignore"):
-                found = self.lefts(grid)
+        for left in range(self.closer, 0, -1):
             at = int(np.nanargmax(found)) if np.isfinite(found).any() else 0
             if best is None or found[at] > best[1]:
                 best = float(grid[at]), float(found[at])
-            low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
-            grid = np.geomspace(low, high, _FINER)
+            if left > 1:
+                grid = np.geomspace(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], _FINER)
+                found = self._tried(grid)
         assert best is not None
         return self.decode(*best)

@@ -73,13 +73,15 @@ class _DrawnMoments(TypeMoments):
         """The map of the entries over one round, (modes, entries, entries)."""
         run, one = self.run, self.ds
         a_round = self.sampled(run.m) if run.probabilities is None else self.independent(run.m, run.probabilities)
-        basis = np.zeros((1, len(self.entries[0]), self.size, self.size), dtype=np.longdouble)
-        for k, (a, b) in enumerate(self.entries.T):
-            basis[0, k, a, b] = basis[0, k, b, a] = 1
-        new = basis[:, :, one, one, None, None] * a_round.N[:, None]
-        for weight, matrix in [(np.longdouble(1), a_round.A), *a_round.fluctuations]:
-            new = new + weight * (matrix[:, None] @ basis @ np.swapaxes(matrix, -1, -2)[:, None])
-        return np.swapaxes(new[:, :, *self.entries], -1, -2)
+        i, j = self.entries
+        constant = (i == one) & (j == one)
+        # A number (a, b) goes to E_ia E_jb + E_ib E_ja, as M is symmetric.
+        new = a_round.N[:, i, j][..., None] * constant
+        for weight, E in [(np.longdouble(1), a_round.A), *a_round.fluctuations]:
+            left, right = E[:, i], E[:, j]
+            pairs = left[:, :, i] * right[:, :, j] + np.where(i == j, 0, left[:, :, j] * right[:, :, i])
+            new = new + weight * pairs
+        return np.asarray(new)
 
     # --- the quantity ---
 

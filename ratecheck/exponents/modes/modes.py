@@ -202,7 +202,18 @@ def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:
 
     ``form`` and ``moments`` are (modes, numbers), ``power`` is the map of one round, (modes, numbers, numbers).
     """
-    return np.asarray(sum_over_rounds(form, power, moments, T)[0] / T)
+    moves = (power != 0).any(axis=0)
+    # Numbers that stay 0, and those that no later form sees, take no part.
+    alive = _reached((moments != 0).any(axis=0), moves) & _reached((form != 0).any(axis=0), moves.T)
+    own = power[:, alive][:, :, alive]
+    return np.asarray(sum_over_rounds(form[:, alive], own, moments[:, alive], T)[0] / T)
+
+
+def _reached(places: NDArray[np.bool_], moves: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Places from which or to which a map with these entries, row from column, moves something, and the first ones."""
+    for _ in places:
+        places = places | (moves & places).any(axis=1)
+    return places
 
 
 def sum_over_rounds(form: Long, power: Long, moments: Long, T: int) -> tuple[Long, Long]:
