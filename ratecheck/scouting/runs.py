@@ -538,9 +538,10 @@ class BatchRun:
         """
         found, one, (mean, covariance) = self.quantities(names), self.alike_rounds, self.beginning
         D = self.size
-        still = -np.einsum(
-            "bij,bj->bi", np.linalg.pinv(one.A[:, :-1, :-1] - np.eye(D - 1), rcond=_FLAT), one.A[:, :-1, -1]
-        )
+        away = one.A[:, :-1, :-1] - np.eye(D - 1)
+        # Of a map that leaves the range of floats there is no pseudo-inverse.
+        away[~np.isfinite(away).all(axis=(1, 2))] = 0.0
+        still = -np.einsum("bij,bj->bi", np.linalg.pinv(away, rcond=_FLAT), one.A[:, :-1, -1])
         still = np.where(np.isfinite(still), still, 0.0)
         S = np.zeros_like(one.A)
         S[:] = np.eye(D)

@@ -92,7 +92,8 @@ class TracedRounds:
         n, d = setup.problem.n, setup.problem.d
         file = self._file(lanes)
         at_server, at_clients = self.called.start(keys)
-        server, client = np.zeros((self._slots[0] * d, lanes)), np.zeros((n, self._slots[1] * d, lanes))
+        server: Array = np.zeros((self._slots[0] * d, lanes))
+        client: Array = np.zeros((n, self._slots[1] * d, lanes))
         for name, (row, size) in self._variables["server"].items():
             server[row : row + size] = at_server[name].T
         for name, (row, size) in self._variables["client"].items():
