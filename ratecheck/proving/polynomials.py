@@ -78,7 +78,7 @@ class Polynomial:
         return Polynomial.of(*found)
 
     def divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
-        """Quotient and remainder of the division by a polynomial that is not 0."""
+        """RationalFunction and remainder of the division by a polynomial that is not 0."""
         rest, found = list(self.coefficients), [Fraction(0)] * max(len(self.coefficients), 1)
         while len(rest) >= len(by.coefficients):
             share, shift = rest[-1] / by.coefficients[-1], len(rest) - len(by.coefficients)
@@ -134,7 +134,7 @@ def bernstein(poly: Polynomial, degree: int, low: Fraction, high: Fraction) -> l
 
 
 @dataclass(frozen=True)
-class Quotient:
+class RationalFunction:
     """A rational function in lowest terms, its denominator with leading coefficient 1."""
 
     above: Polynomial
@@ -145,7 +145,7 @@ class Quotient:
         return self.above.times(common.divided(self.below)[0])
 
 
-def reconstructed(points: Sequence[Fraction], values: Sequence[Fraction], count: int) -> Quotient:
+def reconstructed(points: Sequence[Fraction], values: Sequence[Fraction], count: int) -> RationalFunction:
     """The rational function with values at points, by Thiele's continued fraction of the first ``count`` of them.
 
     Raises `InputError` where the others are not on it.
@@ -155,7 +155,7 @@ def reconstructed(points: Sequence[Fraction], values: Sequence[Fraction], count:
     ((Fraction(0, 1), Fraction(1, 1)), (Fraction(1, 1), Fraction(1, 1)))
     """
     if len({*values}) == 1:
-        return Quotient(Polynomial.of(values[0]), Polynomial.of(1))
+        return RationalFunction(Polynomial.of(values[0]), Polynomial.of(1))
     rest, terms = [*zip(points[:count], values[:count], strict=True)], []
     while rest:
         (x, value), *rest = rest
@@ -171,7 +171,7 @@ def reconstructed(points: Sequence[Fraction], values: Sequence[Fraction], count:
     shared = above.common(below)
     above, below = above.divided(shared)[0], below.divided(shared)[0]
     scale = 1 / below.coefficients[-1]
-    found = Quotient(above.times(scale), below.times(scale))
+    found = RationalFunction(above.times(scale), below.times(scale))
     if any(
         not (at := found.below.at(x)) or found.above.at(x) != at * value
         for x, value in zip(points, values, strict=True)

@@ -29,7 +29,7 @@ from bounds.sentences import words
 from bounds.statement import Given, Statement
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.proving.forms import Entry, Form, Key
-from ratecheck.proving.polynomials import Polynomial, Quotient, bernstein, bernstein_basis, reconstructed
+from ratecheck.proving.polynomials import Polynomial, RationalFunction, bernstein, bernstein_basis, reconstructed
 from ratecheck.proving.potentials import ProofPlan
 from ratecheck.proving.program import Affine, Program, Requirement, solve
 from ratecheck.proving.prove import ProofPart, SizedPlan, completed, proof_part, questions, ways
@@ -244,18 +244,18 @@ def _functions(
     programs = [plan.program for plan in plans]
     if any(program.names != programs[0].names or program.equal != programs[0].equal for program in programs):
         raise InputError("what is known of a round changes its form on this range")
-    known: dict[tuple[Fraction, ...], Quotient] = {}
+    known: dict[tuple[Fraction, ...], RationalFunction] = {}
 
-    def function(values: tuple[Fraction, ...]) -> Quotient:
+    def function(values: tuple[Fraction, ...]) -> RationalFunction:
         if values not in known:
             known[values] = reconstructed(points, values, _FOUND)
         return known[values]
 
-    def forms(each: Sequence[Form]) -> dict[Key, Quotient]:
+    def forms(each: Sequence[Form]) -> dict[Key, RationalFunction]:
         keys = dict.fromkeys(key for form in each for key in form)
         return {key: function(tuple(form.get(key, Fraction(0)) for form in each)) for key in keys}
 
-    def affine(each: Sequence[Affine]) -> dict[int | None, dict[Key, Quotient]]:
+    def affine(each: Sequence[Affine]) -> dict[int | None, dict[Key, RationalFunction]]:
         unknowns = dict.fromkeys(u for one in each for u in one)
         return {u: forms([one.get(u, {}) for one in each]) for u in unknowns}
 
@@ -272,12 +272,12 @@ def _functions(
         )
 
 
-def _times(form: Mapping[Key, Quotient], below: Polynomial) -> dict[Key, Polynomial]:
+def _times(form: Mapping[Key, RationalFunction], below: Polynomial) -> dict[Key, Polynomial]:
     """A form times a common denominator of its coefficients."""
     return {key: quotient.above_of(below) for key, quotient in form.items()}
 
 
-def _denominator(quotients: Iterable[Quotient], at: ParameterRange) -> Polynomial:
+def _denominator(quotients: Iterable[RationalFunction], at: ParameterRange) -> Polynomial:
     """A common denominator that is positive on the range; raises `InputError` where it may be 0."""
     below = Polynomial.of(1)
     for quotient in quotients:

@@ -13,7 +13,7 @@ pytest.importorskip("sklearn", reason="needs the extra data")
 
 import gallery  # noqa: E402  # its folder is that of the documentation
 
-from ratecheck.cli import group  # noqa: E402
+from ratecheck.cli import COMMANDS  # noqa: E402
 
 ENTRIES = {Path(entry.file).stem: entry for entry in gallery.entries()}
 # These take a second; all others are drawn in the tests of full length.
@@ -27,7 +27,7 @@ def test_every_picture_has_its_command():
     for entry in ENTRIES.values():
         assert (DOCS / "_static" / entry.file).stat().st_size > 5_000, entry.file
         lines = entry.script.splitlines()
-        assert {line.split()[1] for line in lines if line.startswith("ratecheck ")} <= {*group.commands}
+        assert {line.split()[1] for line in lines if line.startswith("ratecheck ")} <= {*COMMANDS}
         assert all((DOCS.parent / line.split()[1]).exists() for line in lines if line.startswith("python docs/"))
 
 

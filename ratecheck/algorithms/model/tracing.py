@@ -43,7 +43,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the array."""
+        """The shape (rows, width) of the array that is traced, or (rows,) of one number per row."""
         return (_ROWS,) if self.flat else (_ROWS, self.width)
 
     @property

@@ -187,15 +187,15 @@ def plot(
     """
     file = target(out)
     if instance is not None:
-        others = {"problem": problem, "rates": rates or None, "vary": None if vary == "all" else vary}
-        if said := [name for name, value in {**others, **(parameters or {}), **named}.items() if value is not None]:
+        stated = {"problem": problem, "rates": rates or None, "vary": None if vary == "all" else vary}
+        if said := [name for name, value in stated.items() if value is not None] + [*(parameters or {}), *named]:
             raise InputError(f"{said[0]} and instance: the instance says which problem and numbers, nothing is varied")
         return _run_of(instance, statement, Options(engine=engine, seed=seed, threads=threads)).save(file)
     if statement is None:
         raise InputError("needed is a statement, or an instance")
     found = one(statement)
     if rates:
-        others = {
+        others: dict[str, Any] = {
             "problem": problem,
             "replicates": replicates,
             "threads": threads,
@@ -225,11 +225,11 @@ def plot(
 def _run_of(saved: str | Path | Instance, statement: StatementLike | None, options: Options) -> PlotResult:
     """Both sides of an instance over its rounds, with the verdict that `verify` gives on it."""
     found, name = saved_instance(saved, None if statement is None else one(statement))
-    run = {"participation": found.participation, "start": found.start}
     with progress(f"measuring {found.statement.key}") as report:
         measured = survey(
-            found.statement, found.problem, found.given, options, vary=(), name=name, progress=report, **run
-        )
+            found.statement, found.problem, found.given, options, vary=(), participation=found.participation,
+            start=found.start, name=name, progress=report,
+        )  # fmt: skip
     verdict = found.proof(options).decides(measured.verdict)
     return PlotResult(replace(measured, verdict=verdict), remarks=warning(found.statement))
 

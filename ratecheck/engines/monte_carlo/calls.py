@@ -81,7 +81,7 @@ class Calls:
         return {name: column[self._groups] for name, column in self._columns.items()}
 
     def parameters(self, values: Mapping[str, Any], *, server: bool) -> dict[str, Any]:
-        """Those of the first client, or of the server, with ``values`` in their place."""
+        """The parameters of the first client, or of the server, with ``values`` in their place."""
         p: dict[str, Any] = copy(self._of_server if server else self._known[0])
         p.update(values)
         return p

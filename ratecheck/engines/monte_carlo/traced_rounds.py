@@ -8,6 +8,7 @@ they have to agree to the last bit, so that a run has the same numbers either wa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -92,8 +93,8 @@ class TracedRounds:
         n, d = setup.problem.n, setup.problem.d
         file = self._file(lanes)
         at_server, at_clients = self.called.start(keys)
-        server: Array = np.zeros((self._slots[0] * d, lanes))
-        client: Array = np.zeros((n, self._slots[1] * d, lanes))
+        server: Any = np.zeros((self._slots[0] * d, lanes))
+        client: Any = np.zeros((n, self._slots[1] * d, lanes))
         for name, (row, size) in self._variables["server"].items():
             server[row : row + size] = at_server[name].T
         for name, (row, size) in self._variables["client"].items():

@@ -389,12 +389,18 @@ def _violated(found: SweepSurvey) -> bool:
     return found.verdict.outcome is Outcome.VIOLATED
 
 
-def _mark(axes: Axes, x: Array, left: Array, right: Array, error: Array, *, both: bool = False) -> None:
+def _mark(axes: Axes, x: Any, left: Array, right: Array, error: Array, *, both: bool = False) -> None:
     """Crosses where the left side exceeds the right side, or with ``both`` differs from it, by more than the error."""
     gap = np.abs(left - right) if both else left - right
     violated = gap > error + _HAIR * np.abs(right)
     if np.any(violated):
-        look = {"linestyle": "none", "marker": "x", "color": style.WRONG, "markersize": 8, "markeredgewidth": 2}
+        look: dict[str, Any] = {
+            "linestyle": "none",
+            "marker": "x",
+            "color": style.WRONG,
+            "markersize": 8,
+            "markeredgewidth": 2,
+        }
         axes.plot(x[violated], left[violated], label=f"violated at {np.sum(violated)} of {len(x)}", zorder=4, **look)
 
 
