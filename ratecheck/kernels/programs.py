@@ -241,7 +241,7 @@ def run_programs(
         total[:] = 0.0
         participants[:] = 0
         for i in range(n):
-            lanes = gather_members(masks, t, i, now, last, keys, members, participants, packed_keys, delays)
+            lanes = gather_members(masks, t, i, 0, now, last, keys, members, participants, packed_keys, delays)
             if lanes == 0:
                 continue
             streams = keys if lanes == B else packed_keys

@@ -68,7 +68,7 @@ def test_quadratics_alone_are_not_as_hard():
     """They have the exponent, and of the constant 1/e: h/2 (1 - h)^(2N) is largest at h = 1/(2N + 1)."""
     N = 10**4
     values = {"n": 1.0, "T": N + 1.0, "L": 1.0, "dist2_0": 1.0, "gamma_u": 1.0}
-    bowl, slope = (each.worst() for each in alike.curves(TIGHT["gap"], values))
+    bowl, slope = (each.worst(*each.glanced()) for each in alike.curves(TIGHT["gap"], values))
     assert bowl.left == pytest.approx(1 / (4 * N * math.e), rel=1e-3)
     assert slope.left == pytest.approx(1 / (4 * N + 2), rel=1e-6)
     assert slope.kink == pytest.approx(1 / (2 * N + 1), rel=1e-2)
