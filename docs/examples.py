@@ -145,9 +145,10 @@ def notebook(page: Path) -> str:
     return str(nbformat.writes(made)) + "\n"
 
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\d)")
+# A number by itself: not one of a name such as theorem-3.7.
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\d)")
 _SECONDS = re.compile(r"\d[\d.]*( s\b| seconds\b| ms\b)")
-# Numbers of four digits that two machines round differently, and numbers that are rounding themselves.
+# What two machines round differently: this share of a number, a unit of its last digit, and what is rounding itself.
 _CLOSE, _ROUNDING = 2e-3, 1e-9
 
 
@@ -156,8 +157,15 @@ def alike(kept: str, printed: str) -> bool:
     texts = [" ".join(_SECONDS.sub(r"-\1", text).split()) for text in (kept, printed)]
     if _NUMBER.sub("#", texts[0]) != _NUMBER.sub("#", texts[1]):
         return False
-    pairs = zip(*([float(number) for number in _NUMBER.findall(text)] for text in texts), strict=True)
-    return all(abs(a - b) <= max(_CLOSE * max(abs(a), abs(b)), _ROUNDING) for a, b in pairs)
+    pairs = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
+    return all(abs(float(a) - float(b)) <= min(_room(a), _room(b)) for a, b in pairs)
+
+
+def _room(number: str) -> float:
+    """How far another number may be from one that is printed; a whole number has no last digit that was rounded."""
+    digits, _, exponent = number.partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])) if "." in digits or exponent else 0.0
+    return max(_CLOSE * abs(float(number)), 1.01 * unit, _ROUNDING)
 
 
 def printed(page: Path, line: int) -> str | None:

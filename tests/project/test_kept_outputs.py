@@ -19,6 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("left   0.5\nin 3 s", "left 0.5 in 12.5 s"),
         ("rounding 3e-16", "rounding 5e-17"),
         ("theorem-3.7 K=25", "theorem-3.7  K=25"),
+        ("left 8.2e-05", "left 8.3e-05"),
     ],
 )
 def test_last_digits_spaces_and_seconds_are_no_difference(kept, printed):
@@ -32,6 +33,7 @@ def test_last_digits_spaces_and_seconds_are_no_difference(kept, printed):
         ("HOLDS", "VIOLATED"),
         ("slack 1.234", "slack 1.244"),
         ("K=25", "K=26"),
+        ("theorem-3.7", "theorem-3.8"),
         ("left 1 2", "left 1"),
         ("left -1", "left 1"),
         ("left 1e-3", "left 1e-4"),
