@@ -78,7 +78,7 @@ class Polynomial:
         return Polynomial.of(*found)
 
     def divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
-        """RationalFunction and remainder of the division by a polynomial that is not 0."""
+        """Quotient and remainder of the division by a polynomial that is not 0."""
         rest, found = list(self.coefficients), [Fraction(0)] * max(len(self.coefficients), 1)
         while len(rest) >= len(by.coefficients):
             share, shift = rest[-1] / by.coefficients[-1], len(rest) - len(by.coefficients)

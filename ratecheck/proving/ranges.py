@@ -3,7 +3,8 @@
 What is known of a round are rational functions of a parameter x, which are reconstructed from their exact values at
 many numbers and compared at others. These are decimals of 16 digits: a polynomial with whole coefficients that vanishes
 at all of them has a leading coefficient that the product of their denominators divides, by Gauss's lemma, so that
-functions whose coefficients have fewer than 300 digits are the same.
+functions whose coefficients have fewer than 300 digits are the same. That they are rational is read off the statement's
+formulas; a method's own functions, which may be anything, are compared at both ends too.
 
 Unknowns are z(x)/w(x) with polynomials z in Bernstein's basis of the range and w positive in it; numbers are
 nonnegative on the range where their coefficients are. A matrix of polynomials in x is positive semidefinite on the
@@ -42,6 +43,8 @@ _MANY = 10**8
 # Degrees of the unknown polynomials.
 _DEGREES = (0, 1, 2)
 _HAIR = Fraction(1, 10**9)
+# The share of a range that begins at 0 that stands for its lower end.
+_NEAR_ZERO = 1e-6
 # Unknowns of a program that is still solved: more take minutes.
 _LARGEST = 1500
 
@@ -65,7 +68,9 @@ class ParameterRange:
         low, width = float(self.low), float(self.high - self.low)
         spread = [low + width * (0.6180339887498949 * (k + 1) % 1) for k in range(count)]
         if not whole:
-            return spread
+            # What is cut off beyond some value is seen at the ends.
+            ends = [float(self.high), low or width * _NEAR_ZERO]
+            return spread[:-2] + ends if count > len(ends) else spread
         own = [*dict.fromkeys(float(math.floor(x)) for x in spread if math.floor(x) >= low)]
         return [*own, *(float(_MANY + 7919 * k * k) for k in range(1, count - len(own) + 1))]
 
@@ -177,6 +182,8 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
         there = Question(target, completed(target, {**given, own: float(x)})[0]).values
         if moved := [each for each in there if each != own and there[each] != q.values.get(each)]:
             raise InputError(f"{moved[0]} depends on {name}: give {moved[0]}=... to hold it fixed")
+    if others := _not_rational(target, own):
+        return RangeProof(statement, anywhere, at, (), f"{others[0]} is no rational function of {name}")
     reason = "no potential whose coefficients are polynomials of low degree was found; that refutes nothing"
     for plan_at in _plans(target, anywhere, own, at):
         try:
@@ -188,6 +195,14 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
         if found.factor is not None and found.factor <= 1 + _HAIR:
             return found
     return RangeProof(statement, anywhere, at, (), reason)
+
+
+def _not_rational(target: Statement, own: str) -> list[sp.Expr]:
+    """Formulas of a claim that are no rational functions of the parameter, such as Min(1, gamma)."""
+    claim = target.claims[0]
+    formulas = [claim.bound, claim.metric.expr, *target.settings.values(), *(rule.value for rule in target.step_rules)]
+    about = [(each, [symbol for symbol in each.free_symbols if symbol.name == own]) for each in formulas]
+    return [each for each, symbols in about if symbols and each.is_rational_function(*symbols) is not True]
 
 
 PlanAt = Callable[[float], ProofPlan]

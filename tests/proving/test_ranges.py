@@ -12,7 +12,7 @@ from ratecheck import recheck
 from ratecheck.errors import InputError
 from ratecheck.proving.polynomials import reconstructed
 from ratecheck.proving.range_claims import range_certificates
-from ratecheck.proving.ranges import prove_on_range
+from ratecheck.proving.ranges import ParameterRange, prove_on_range
 
 SGD = bounds.get("classics/nonconvex-sgd")
 
@@ -54,6 +54,23 @@ def test_what_is_wrong_on_a_part_of_the_range_is_not_proved() -> None:
     own = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 3/2/L")
     assert prove_on_range(own, {}, "gamma=0:1/L").verdict == "PROVED"
     assert prove_on_range(own, {}, "gamma=0:3/2/L").verdict == "NOT PROVED"
+
+
+def test_a_bound_that_falls_between_the_numbers_that_are_tried_is_not_proved() -> None:
+    """Beyond gamma = 0.995/L the smaller one of two formulas is the other one, which is false at 1/L."""
+    right = "Min(2*F_0/(gamma*T), 2*F_0/(gamma*T)*(1 + 100*(0.995 - gamma*L)))"
+    own = theorem(f"mean grad2 <= {right}", method="gd", given="smooth", when="gamma <= 1/L")
+    found = prove_on_range(own, {}, "gamma=0:1/L")
+    assert found.verdict == "NOT PROVED"
+    assert "is no rational function of gamma" in found.reason
+
+
+def test_a_method_is_compared_at_the_ends_of_a_range() -> None:
+    """Its functions may cut a step size off anywhere."""
+    points = ParameterRange("gamma", Fraction(0), Fraction(2)).points(25, whole=False)
+    assert len(points) == 25
+    assert {2.0, 2e-6} <= {*points[17:]}
+    assert 1.0 in ParameterRange("gamma", Fraction(1), Fraction(2)).points(25, whole=False)
 
 
 def test_result_says_the_range(tmp_path) -> None:
