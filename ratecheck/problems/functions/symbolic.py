@@ -308,7 +308,7 @@ class Symbolic(SingleLevel):
     def generalized_smoothness(self) -> tuple[float, float] | None:
         """See `Problem.generalized_smoothness`: for one variable, where there is no L, with the first L_1 that does.
 
-        |f''| <= L_0 + L_1 |f'| where L_0^2 is at least f''^2 - L_1^2 f'^2.
+        Every x has ``|f''| <= L_0 + L_1 |f'|`` where L_0^2 is at least f''^2 - L_1^2 f'^2.
         """
         if self.d > 1 or math.isfinite(max(max(-low, high) for low, high in self.bounds.of_clients)):
             return None
