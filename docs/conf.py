@@ -6,6 +6,7 @@ import gc
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from typing import Any
 
 import click
 from sphinx.application import Sphinx
@@ -59,6 +60,18 @@ def _typed(_: Sphinx, __: click.Context, lines: list[str]) -> None:
     lines[:] = [line.replace("ratecheck plot sides", "ratecheck plot") for line in lines]
 
 
+def _accessible(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
+    """What scrolls is reached by keyboard, and headings of the sidebar say their level."""
+    for name, old, new in (
+        ("body", "<pre>", '<pre tabindex="0">'),
+        ("body", '<div class="math', '<div tabindex="0" class="math'),
+        ("body", '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+        ("furo_navigation_tree", 'role="heading"', 'role="heading" aria-level="2"'),
+    ):
+        if name in context:
+            context[name] = context[name].replace(old, new)
+
+
 def setup(app: Sphinx) -> None:
     """Connect the generators."""
     app.connect("sphinx-click-process-usage", _typed)
@@ -66,3 +79,5 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("sources_digest", examples.sources_digest(), "env")
     app.add_directive("output", examples.Output)
     app.connect("builder-inited", generate.everything)
+    # After the theme has made its sidebar.
+    app.connect("html-page-context", _accessible, priority=900)
