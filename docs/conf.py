@@ -65,6 +65,7 @@ def _accessible(_app: Sphinx, _page: str, _template: str, context: dict[str, Any
     for name, old, new in (
         ("body", "<pre>", '<pre tabindex="0">'),
         ("body", '<div class="math', '<div tabindex="0" class="math'),
+        ("body", '<span class="formula"', '<span tabindex="0" class="formula"'),
         ("body", '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
         ("furo_navigation_tree", 'role="heading"', 'role="heading" aria-level="2"'),
     ):

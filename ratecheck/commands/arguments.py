@@ -6,6 +6,7 @@ are.
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import re
@@ -125,7 +126,11 @@ def _number(assignment: str, text: str) -> float:
     try:
         value = decimal(over) / (decimal(under) if "/" in text else 1.0)
     except ValueError:
-        raise InputError(f"{assignment}: {text!r} is not a number") from None
+        name = assignment.partition("=")[0]
+        # A word stands where few parameters take one, and one of these may be meant.
+        close = difflib.get_close_matches(name, (*WORDS, *COLUMNS), n=1, cutoff=0.7)
+        hint = f"; did you mean {close[0]}={text}?" if close and close[0] != name else ""
+        raise InputError(f"{assignment}: {text!r} is not a number{hint}") from None
     except ZeroDivisionError:
         raise InputError(f"{assignment}: {text!r} divides by zero") from None
     if not math.isfinite(value):

@@ -113,6 +113,7 @@ REFUSED = [
     ("age,label\n1,0\n,1\n", {}, "column 'age', row 2 is empty or NaN"),
     ("age,label\n1,0\ninf,1\n", {}, "column 'age', row 2 is infinite"),
     ("age,town,label\n1,Bern,0\n2,Chur,1\n", {}, "leave the column out with drop=town"),
+    ("age,client,label\n1,Bern,0\n2,Chur,1\n", {}, "say client=client, or drop the row"),
     ("age,label\n1,0\n2,\n", {}, "column 'label', row 2 is empty"),
     ("age,label,who\n1,0,a\n2,1,\n", {"client": "who"}, "column 'who', row 2 is empty"),
     ("age,label,w\n1,0,1\n2,1,0\n", {"weight": "w"}, "the weight of row 2 is 0"),

@@ -33,6 +33,8 @@ _NPZ_LABELS = ("labels", "y", "label", "targets", "target")
 _CLIENTS = ("clients", "client")
 _WEIGHTS = ("weights", "weight")
 _SHOWN = 6
+# Parameters whose value is the name of a column that is no feature.
+_ROLES = ("client", "weight")
 _FILL = "drop the row or fill the value in"
 
 
@@ -270,9 +272,11 @@ def _numbers(name: str, column: str, cells: Any) -> Array:
         if bad.size:
             cell = "empty" if pandas.isna(cells.iloc[bad[0]]) else described(str(cells.iloc[bad[0]]))
             more = f", and so are {bad.size - 1} more" if bad.size > 1 else ""
+            # Parameters name columns by their role, and a column is often called so.
+            meant = f"say {column}={column}, " if column in _ROLES else ""
             raise InputError(
                 f"{name}: column {column!r}, row {bad[0] + 1} is {cell}{more}; features are numbers: leave the column "
-                f"out with drop={column}, or {_FILL}"
+                f"out with drop={column}, {meant}or {_FILL}"
             )
         cells = found
     try:
