@@ -29,6 +29,8 @@ class ProblemData(ABC):
     degrees: ClassVar[Mapping[str, int]] = {}
     # Arrays of points, which are measured in units of x, beside those that have degrees.
     points: ClassVar[frozenset[str]] = frozenset()
+    # The array of clients' weights, which add up to 1: those of the others stay in proportion where one is left out.
+    proportions: ClassVar[str] = ""
     # Breakpoints across which a curvature changes, of all clients and variables.
     bends: int = 0
 
@@ -51,7 +53,8 @@ class ProblemData(ABC):
             found = self.fields()
         except InputError:
             return {}
-        return {name: np.asarray(value, dtype=float) for name, value in found.items() if isinstance(value, list)}
+        lists = {name: value for name, value in found.items() if isinstance(value, list) and name != self.proportions}
+        return {name: np.asarray(value, dtype=float) for name, value in lists.items()}
 
     def with_arrays(self, changed: Mapping[str, Array], **others: Any) -> Self:
         """The problem with other arrays and other `fields`; raises `InputError` where these are no such problem's."""
@@ -62,6 +65,9 @@ class ProblemData(ABC):
         changed = {name: np.delete(array, i, axis=0) for name, array in self.arrays().items()}
         if self.n == 1 or not changed:
             raise InputError("no client to leave out")
+        if self.proportions:
+            left = np.delete(getattr(self, self.proportions), i)
+            changed[self.proportions] = left / left.sum()
         return self.with_arrays(changed)
 
     def with_clients(self, n: int) -> Self:

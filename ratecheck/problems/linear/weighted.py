@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from bounds.printing.notation import Notation
 from ratecheck.aliases import Array
-from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, shares
 from ratecheck.problems.problem import WrittenProblem
 from ratecheck.problems.quadratic import Quadratic
@@ -30,6 +29,7 @@ class WeightedQuadratic(Quadratic):
     """
 
     kind: ClassVar[str] = "weighted-quadratic"
+    proportions: ClassVar[str] = "p"
     written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("weighted-quadratic", "synthetic"),)
 
     def __init__(self, H: ArrayLike, g: ArrayLike, shared: int, p: ArrayLike | None = None) -> None:
@@ -75,18 +75,6 @@ class WeightedQuadratic(Quadratic):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["H"], data["g"], data["shared"], data["p"])
-
-    def arrays(self) -> dict[str, Array]:
-        """See `ProblemData.arrays`: without the weights, which add up to 1."""
-        return {name: array for name, array in super().arrays().items() if name != "p"}
-
-    def without_client(self, i: int) -> Self:
-        """See `ProblemData.without_client`: the weights of the others stay in proportion."""
-        if self.n == 1:
-            raise InputError("no client to leave out")
-        left = np.delete(self.p, i)
-        changed = {name: np.delete(array, i, axis=0) for name, array in self.arrays().items()}
-        return self.with_arrays({**changed, "p": left / left.sum()})
 
     def without_variable(self, c: int) -> WeightedQuadratic:
         """See `ProblemData.without_variable`."""

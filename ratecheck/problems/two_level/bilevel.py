@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +54,7 @@ class Bilevel(Problem):
     """
 
     kind: ClassVar[str] = "bilevel"
+    proportions: ClassVar[str] = "p"
     affine: ClassVar[bool] = True
     stored: ClassVar[tuple[str, ...]] = ("A", "B", "b", "Q", "q", "p")
     symmetric: ClassVar[frozenset[str]] = frozenset({"A", "Q"})
@@ -152,18 +153,6 @@ class Bilevel(Problem):
     def bilevel(self) -> Bilevel:
         """The problem itself."""
         return self
-
-    def arrays(self) -> dict[str, Array]:
-        """See `ProblemData.arrays`: without the weights p, which add up to 1."""
-        return {name: array for name, array in super().arrays().items() if name != "p"}
-
-    def without_client(self, i: int) -> Self:
-        """See `ProblemData.without_client`: the weights of the others stay in proportion."""
-        if self.n == 1:
-            raise InputError("no client to leave out")
-        left = np.delete(self.p, i)
-        changed = {name: np.delete(array, i, axis=0) for name, array in self.arrays().items()}
-        return self.with_arrays({**changed, "p": left / left.sum()})
 
     @property
     def samples(self) -> BilevelSamples | None:
