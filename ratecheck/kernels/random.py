@@ -222,3 +222,63 @@ def two_state_chains(keys, first_round, start, join, stay, masks):
                 for r in range(replicates):
                     threshold = stay[i] if masks[t - 1, i, r] else join[i]
                     masks[t, i, r] = np.float64(words[c, r]) < threshold
+
+
+@kernel
+def renewals(keys, first_round, start, hazards, masks):
+    """Fill masks (rounds, clients, replicates) with independent renewals of one law, whose last hazard is certain.
+
+    Thresholds (ages,), probabilities times 2**32: in round 0 a client has been away for the first number of rounds
+    whose ``start`` its word is below; afterwards one that has been away for ``a`` rounds is active if its word is below
+    ``hazards[a]``. The state in ``first_round`` is where all ages lead from the latest round for which that is one age.
+    """
+    rounds, clients, replicates = masks.shape
+    words = np.empty((4, replicates), dtype=np.uint64)
+    # Where each age leads from the round that is looked at to the first one, per lane.
+    leads = np.empty((4, replicates, hazards.size), dtype=np.int64)
+    moved = np.empty(hazards.size, dtype=np.int64)
+    settled = np.empty((4, replicates), dtype=np.bool_)
+    tag = counter_tag(PARTICIPATION, 0)
+    if rounds == 0:
+        return
+    for block in range((clients + 3) // 4):
+        width = min(4, clients - 4 * block)
+        settled[:, :] = False
+        for c in range(4):
+            for r in range(replicates):
+                for a in range(hazards.size):
+                    leads[c, r, a] = a
+        open_lanes = width * replicates
+        back = first_round
+        while open_lanes > 0:
+            philox(block, 0, back, tag, keys, words, replicates)
+            for c in range(width):
+                for r in range(replicates):
+                    if settled[c, r]:
+                        continue
+                    word = np.float64(words[c, r])
+                    same = True
+                    for a in range(hazards.size):
+                        to = 0 if word < hazards[a] else a + 1
+                        if back == 0:
+                            to = 0
+                            while to < hazards.size - 1 and word >= start[to]:
+                                to += 1
+                        moved[a] = leads[c, r, to]
+                        same = same and moved[a] == moved[0]
+                    for a in range(hazards.size):
+                        leads[c, r, a] = moved[a]
+                    if same:
+                        settled[c, r] = True
+                        open_lanes -= 1
+            back -= 1
+        for c in range(width):
+            for r in range(replicates):
+                masks[0, 4 * block + c, r] = leads[c, r, 0] == 0
+        for t in range(1, rounds):
+            philox(block, 0, first_round + t, tag, keys, words, replicates)
+            for c in range(width):
+                for r in range(replicates):
+                    age = leads[c, r, 0]
+                    leads[c, r, 0] = 0 if np.float64(words[c, r]) < hazards[age] else age + 1
+                    masks[t, 4 * block + c, r] = leads[c, r, 0] == 0

@@ -10,6 +10,7 @@ from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
 from ratecheck.participation.model.pattern import Participation
 from ratecheck.participation.periodic import Periodic
+from ratecheck.participation.renewal import Renewal
 from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine
 from ratecheck.participation.trace import Trace
@@ -26,6 +27,7 @@ __all__ = [
     "Markov",
     "Participation",
     "Periodic",
+    "Renewal",
     "Reshuffled",
     "Sine",
     "Trace",

@@ -164,7 +164,7 @@ def distribution(pattern: Participation, T: int, replicates: int = 1000, seed: i
 
 
 def expectation(pattern: Participation, T: int) -> Delays | None:
-    """E[tau_max] and E[tau_avg], computed where nothing is random or clients are independent; else None.
+    """E[tau_max] and E[tau_avg] where nothing is random, clients are independent or the pattern knows; else None.
 
     Independent clients: with Q_i(t, l) the probability that client i misses the l rounds up to t,
     E[tau_t] = sum_{l >= 1} (1 - prod_i (1 - Q_i(t, l))), and E[tau_max] = sum_{l >= 1} (1 - prod_i P(L_i < l)), where
@@ -178,7 +178,8 @@ def expectation(pattern: Participation, T: int) -> Delays | None:
         return counted(pattern, T)
     chances = pattern.probabilities(0, T + 1)
     if chances is None or pattern.delta is None:
-        return None
+        found = pattern.expected_delays(T)
+        return None if found is None else Delays(*found)
     return _Misses(chances, pattern.delta, T).delays()
 
 

@@ -46,7 +46,8 @@ SOUND = frozenset(statement.key for paper in bounds.PAPERS for statement in soun
 DIALS = ("d", "coupling", "condition", "heterogeneity", "spread", "rho", "shared", "how", "alpha", "seed", "d_x", "d_y")
 PATTERNS = (
     "full", "uniform", "cyclic", "reshuffled", "largest", "sine", "bernoulli:0.5", "bernoulli:", "bernoulli:nan",
-    "bernoulli:2", "markov:0.5,0.5", "markov:1", "markov:0,0", "uniform:3", "", ":", "x", "nowhere.csv", "nowhere.npz",
+    "bernoulli:2", "markov:0.5,0.5", "markov:1", "markov:0,0", "renewal:2,1", "uniform:3", "", ":", "x",
+    "nowhere.csv", "nowhere.npz",
 )  # fmt: skip
 # The code of a command that did not end, and how many times longer than the time of its own it may take.
 _UNENDED = 99

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,8 @@ from scipy import stats
 import ratecheck as rc
 from ratecheck.engines.monte_carlo import step
 from ratecheck.kernels import random as kernels
-from ratecheck.participation import Trace
-from ratecheck.participation.delays import maximum
+from ratecheck.participation import Renewal, Trace
+from ratecheck.participation.delays import expectation, maximum
 from ratecheck.problems import Quadratic
 
 BAND = 4.5
@@ -46,6 +47,8 @@ PATTERNS = {
     "markov, alternating": Trace.markov(0.97, 0.95, 5),
     "markov, periodic": Trace.markov(1.0, 1.0, 5),
     "markov from absence": Trace.markov(0.1, 0.1, 5, start=0.0),
+    "renewal": Renewal([0.2, 0.0, 0.5, 0.3], 5),
+    "renewal, periodic": Renewal([0.0, 0.0, 1.0], 5),
 }
 
 
@@ -452,6 +455,59 @@ def test_markov_looks_back_no_further_than_it_has_to():
     assert close(masks[0].mean(axis=1), np.full(4, 0.4), 20_000)
 
 
+# --- Random delays ---
+
+
+@pytest.mark.parametrize("name", ["renewal", "renewal, periodic"])
+def test_renewal_is_the_run_of_ages_from_round_0(name):
+    """Against a plain Python twin that goes forward through all rounds, and against other blocks of rounds."""
+    keys, pattern = keys_of(3, seed=8), PATTERNS[name]
+    later = [sum(pattern.gaps[k:]) for k in range(len(pattern.gaps))]
+    masks = np.concatenate([pattern.masks(t, 7, keys) for t in range(0, 140, 7)])
+    assert np.array_equal(masks, pattern.masks(0, 140, keys))
+    for r in range(3):
+        away = [0] * 5
+        for t in range(140):
+            for i, word in enumerate(words_of(5, t, keys[:, r])):
+                if t == 0:
+                    away[i] = sum(word >= 2**32 * sum(later[: k + 1]) / sum(later) for k in range(len(later) - 1))
+                else:
+                    away[i] = 0 if word < 2**32 * pattern.gaps[away[i]] / later[away[i]] else away[i] + 1
+            assert masks[t, :, r].tolist() == [a == 0 for a in away]
+
+
+def test_renewal_has_its_rate_and_the_law_of_its_gaps():
+    """Stationary from round 0 on, and gaps between reports as they were given, within 4.5 standard errors."""
+    pattern, count = PATTERNS["renewal"], 20_000
+    masks = pattern.masks(0, 9, keys_of(count))
+    assert pattern.rate == pytest.approx(1 / 2.9)
+    assert close(masks.mean(axis=2), np.full((9, 5), pattern.rate), count)
+    reported = masks[0, 0]
+    gaps = masks[1:5, 0, reported].argmax(axis=0) + 1
+    assert close(np.bincount(gaps, minlength=5)[1:] / len(gaps), pattern.gaps, len(gaps))
+
+
+@pytest.mark.parametrize(("T", "n"), [(3, 2), (6, 1), (2, 3)])
+def test_renewal_delays_are_those_of_all_its_runs(T, n):
+    """E[tau_max] and E[tau_avg] against the sum over every run of every client: Fractions, no recursion."""
+    gaps = [Fraction(1, 4), Fraction(0), Fraction(3, 4)]
+    later = [sum(gaps[k:]) for k in range(3)]
+    runs = {(a,): later[a] / sum(later) for a in range(3)}
+    for _ in range(T):
+        runs = {
+            (*run, a): chance * (gaps[run[-1]] / later[run[-1]] if a == 0 else 1 - gaps[run[-1]] / later[run[-1]])
+            for run, chance in runs.items()
+            for a in (0, run[-1] + 1)
+            if a < 3
+        }
+    longest = mean = Fraction(0)
+    for each in itertools.product(runs.items(), repeat=n):
+        chance = math.prod(p for _, p in each)
+        delays = [max(min(run[t], t + 1) for run, _ in each) for t in range(T + 1)]
+        longest, mean = longest + chance * max(delays), mean + chance * Fraction(sum(delays[:T]), T)
+    assert expectation(Renewal([0.25, 0, 0.75], n), T) == pytest.approx((float(longest), float(mean)), rel=1e-12)
+
+
 # --- The exact engine's side ---
 
 
@@ -600,6 +656,9 @@ MESSAGES = {
     "markov without n": (lambda: Trace.markov(0.5, 0.5), ("n=...",)),
     "markov shapes": (lambda: Trace.markov([0.5, 0.5], [0.5] * 3), ("join: 2", "leave: 3")),
     "markov other n": (lambda: Trace.markov([0.5, 0.5], 0.5, n=4), ("n: 4", "join: 2")),
+    "renewal sum": (lambda: Renewal([0.5, 0.4], 3), ("sum to 0.9",)),
+    "renewal ends with 0": (lambda: Renewal([1, 0], 3), ("last one above 0",)),
+    "renewal order": (lambda: Renewal.between(4, 1, 3), ("LOW=4", "LOW <= HIGH")),
     "markov two axes": (lambda: Trace.markov(np.ones((2, 2)), 0.5), ("join", "(2, 2)")),
     "draw T": (lambda: Trace.full(3).draw(0), ("T=0",)),
     "draw replicate": (lambda: Trace.full(3).draw(3, replicate=-1), ("replicate=-1",)),

@@ -196,6 +196,10 @@ class Participation(ABC):
         """The law of who takes part in round t, if rounds are independent of one another and of the run; else None."""
         return None
 
+    def expected_delays(self, T: int) -> tuple[float, float] | None:
+        """E[tau_max] over 0 <= t <= T and E[tau_avg] over t < T, where the pattern knows them itself; else None."""
+        return None
+
     @property
     def selection_skew(self) -> tuple[float, str] | None:
         """The least relative skew of the selection and why, where it is known."""
