@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -144,7 +144,11 @@ class Renewal(Participation):
 
     def simpler(self) -> Iterator[Iterable[Simpler]]:
         """Uniform gaps, from the shortest on."""
-        yield [lambda kept, k=k: Renewal.between(1, k, kept.n) for k in range(1, self.longest + 1)]
+        yield [partial(Renewal._up_to, high=high) for high in range(1, self.longest + 1)]
+
+    def _up_to(self, high: int) -> Renewal:
+        """Uniform gaps of at most so many rounds."""
+        return Renewal.between(1, high, self.n)
 
     def sentence(self, notation: Notation) -> str:
         """See `Participation.sentence`."""
