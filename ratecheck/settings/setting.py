@@ -250,7 +250,7 @@ def resolve(
     if unequal:
         raise InputError(unequal)
     counted, by_itself, recorded = counts(statement), every_participation(statement), wanted(statement)
-    pointwise = method is None and problem.bilevel is not None and recorded <= points.NAMES
+    pointwise = method is None and problem.bilevel and recorded <= points.NAMES
     found = Values().plus(statement.resolve(given), "given")
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})
