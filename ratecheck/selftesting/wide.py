@@ -100,7 +100,7 @@ class WideCube(Cube):
         if not problem.H.any() and "L" in self.statement.vocabulary.facts.values():
             raise InputError("L is positive, and nothing is curved")
         f, x = self._units
-        return found.scaled(np.arange(found.n), f, x)
+        return found.with_arrays({"H": problem.H * (f / x**2), "g": problem.g * (f / x)})
 
     def settings(self, at: Coordinates) -> dict[str, float]:
         """The sizes, with noise and parameters in these units."""
