@@ -50,7 +50,10 @@ class _Bent(PiecewiseQuadratics):
 
 
 _BENT = _Bent(
-    "functions with kinks that are not convex", "statements that mean convex functions", quiet=True, noise=False
+    "piecewise quadratic functions that are not convex",
+    "statements that mean convex functions",
+    quiet=True,
+    noise=False,
 )
 
 

@@ -38,7 +38,7 @@ _APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
 
 @dataclass(frozen=True)
 class PiecewiseQuadratics(Family):
-    """Functions whose derivative in a coordinate is linear between so many ``kinks``, of curvature up to 1.
+    """Functions whose derivative in a coordinate is linear between breakpoints, ``kinks`` many, of curvature up to 1.
 
     Where dissimilarity is bounded clients agree far away, where f has a minimum as far as one is assumed.
     """
@@ -69,11 +69,11 @@ class PiecewiseQuadratics(Family):
 
     def text(self, statement: Statement) -> str:
         convex = "" if self.bent_both_ways(statement, not_convex=any_sign(statement)) else "convex "
-        return f"{convex}functions with {self.kinks} kinks, without noise"
+        return f"{convex}piecewise quadratic functions with {self.kinks} breakpoints, without noise"
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         noisy = any(each.noise and not each.quadratic for each in others)
-        but = ", but for equal clients with a kink and noise of two values" if noisy else ""
+        but = ", but for equal clients with one breakpoint and noise of two values" if noisy else ""
         return (
             f"functions that are not quadratic, with noise or with sampled clients{but}",
             "functions that do not split into coordinates, but for quadratics",
@@ -206,10 +206,10 @@ class PiecewiseQuadratics(Family):
 
 
 PIECEWISE = PiecewiseQuadratics(
-    "functions with kinks, without noise",
+    "piecewise quadratic functions, without noise",
     "one client: gradient descent with steps of 1/L stays on a slope until the last round, and where curvatures may be "
     "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and "
     "drift, as one is curved and another is not",
-    50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
+    50, label="2 breakpoints", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
 )  # fmt: skip
 FAMILIES = (PIECEWISE,)

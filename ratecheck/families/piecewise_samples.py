@@ -107,9 +107,9 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
 
 
 WITH_SAMPLES = PiecewiseWithSamples(
-    "equal clients with a convex function that has one kink, noise of two values",
-    "local steps with noise, which walk to a kink and back at a point that is no minimiser",
-    60, label="equal clients with noise, 1 kink", quadratic=False, linear_far_away=True, simulated=False, later=True,
-    kinks=1,
+    "equal clients with a convex piecewise quadratic function of one breakpoint, noise of two values",
+    "local steps with noise, which walk to a breakpoint and back at a point that is no minimiser",
+    60, label="equal clients with noise, 1 breakpoint", quadratic=False, linear_far_away=True, simulated=False,
+    later=True, kinks=1,
 )  # fmt: skip
 FAMILIES = (WITH_SAMPLES,)

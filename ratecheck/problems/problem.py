@@ -47,7 +47,7 @@ class Known(enum.Enum):
     """
 
     AFFINE = "every client's gradient is affine, with coefficients that `operator` has"
-    PIECES = "every client's gradient is affine between kinks, and `pieces` has them in rationals"
+    PIECES = "every client's gradient is affine between breakpoints, in rationals"
     TYPES = "clients are counted by type: `multiplicities` says how many each row stands for"
     TWO_VALUED = "a sample is off by the same to either side, so that outcomes are followed and none is drawn"
 
@@ -133,7 +133,7 @@ class Problem(ProblemData):
     noises: ClassVar[tuple[str, ...]]
     # Whether every client's gradient is affine: `operator` has its coefficients.
     affine: ClassVar[bool] = False
-    # Whether every client's function is quadratic between kinks, exactly as rationals say.
+    # Whether every client's function is quadratic between breakpoints, which are rational.
     piecewise: ClassVar[bool] = False
     # Whether there is a lower level.
     bilevel: ClassVar[bool] = False
