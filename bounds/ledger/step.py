@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import sympy as sp
 
@@ -79,6 +79,16 @@ class _Sides:
         for name, conditions in lists.items():
             object.__setattr__(self, name, tuple(map(_expanded, conditions)))
 
+    @property
+    def algebraic(self) -> Self:
+        """The claim for all values: itself."""
+        return self
+
+    @property
+    def supposed(self) -> tuple[Condition, ...]:
+        """All that the claim supposes."""
+        return ()
+
 
 def _expanded(condition: Condition) -> Condition:
     if not isinstance(condition, Condition):
@@ -92,6 +102,7 @@ def _expanded(condition: Condition) -> Condition:
 class Identity(_Sides):
     """``left == right`` between expressions in scalar symbols (roots allowed) or in inner products of `vectors`."""
 
+    operator: ClassVar[str] = "=="
     kind: StepKind = StepKind.IDENTITY
 
 
@@ -107,6 +118,11 @@ class Scalar(_Sides):
     operator: str
     hypotheses: tuple[Condition, ...] = ()
     kind: StepKind = StepKind.SCALAR
+
+    @property
+    def supposed(self) -> tuple[Condition, ...]:
+        """See `_Sides.supposed`."""
+        return self.hypotheses
 
     def put(self, values: Mapping[sp.Symbol, sp.Expr]) -> Scalar:
         """The claim and its hypotheses with expressions in place of symbols."""
@@ -127,6 +143,11 @@ class Gram(_Sides):
     hypotheses: tuple[Condition, ...] = ()
     conditions: tuple[Condition, ...] = ()
     kind: StepKind = StepKind.GRAM
+
+    @property
+    def supposed(self) -> tuple[Condition, ...]:
+        """See `_Sides.supposed`."""
+        return (*self.hypotheses, *self.conditions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,10 +199,7 @@ def scalar_of(check: Algebraic) -> Scalar:
     """A claim about numbers or vectors with all that it supposes as hypotheses, inner products being numbers."""
     if isinstance(check, Scalar):
         return check
-    if isinstance(check, Identity):
-        return Scalar(left=check.left, operator="==", right=check.right)
-    hypotheses = (*check.hypotheses, *check.conditions)
-    return Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=hypotheses)
+    return Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=check.supposed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 Source: "FedSUM Family: Efficient Federated Learning Methods under Arbitrary Client Participation", Algorithms 1-3.
 
 All three keep per client the mean h_i of the K gradients of its last round, and on the server their sum y. A message is
-the change of h_i, so that the server never hears of clients that are away.
+the change of h_i, so that the server needs nothing from clients that are away.
 """
 
 from __future__ import annotations

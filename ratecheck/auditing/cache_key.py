@@ -82,8 +82,7 @@ def formulas_alone(step: Step) -> bool:
 
 
 def _formulas(check: Any) -> list[sp.Expr]:
-    conditions = (*getattr(check, "hypotheses", ()), *getattr(check, "conditions", ()))
-    return [side for each in (check, *conditions) for side in (each.left, each.right)]
+    return [side for each in (check, *check.supposed) for side in (each.left, each.right)]
 
 
 def _plain(expr: sp.Expr) -> bool:

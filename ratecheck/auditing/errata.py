@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import bounds
 from bounds.ledger.fault import Fault, FaultKind, faults
-from bounds.ledger.step import StepKind
 from bounds.statement import Relation
 from ratecheck.auditing.export.conclusions import Conclusion, ProofStanding, refutes
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -113,7 +112,7 @@ def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tupl
     standing = conclusions[key].standing if key in conclusions else ProofStanding.UNDECIDED
     if finding.vacuous:
         return 2, f"nothing was shown; {key}: {standing.value}"
-    if finding.kind == StepKind.END_TO_END.value:
+    if finding.end_to_end:
         return 0, f"{key} is false as printed"
     if not finding.mended:
         return 2, f"no repair is proved; {key}: {standing.value}"

@@ -86,6 +86,11 @@ class StepResult:
         return self.file or self.id.partition("/")[0]
 
     @property
+    def end_to_end(self) -> bool:
+        """Whether the claim is that of the whole statement, on instances."""
+        return self.kind == StepKind.END_TO_END.value
+
+    @property
     def certified(self) -> bool:
         """Whether the printed line has a proof that exact arithmetic re-checks."""
         return self.basis == "certificate" and self.scope.covers

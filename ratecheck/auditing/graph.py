@@ -374,7 +374,7 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
     links: list[Link] = []
     for key in plan.statements:
         statement = bounds.get(key)
-        whole = [each for each in of.get(key, []) if each.kind == StepKind.END_TO_END.value]
+        whole = [each for each in of.get(key, []) if each.end_to_end]
         if beside := plan.beside[key]:
             reasons = "; ".join(dict.fromkeys(reason for _, reason in beside if reason))
             links.append(_lines(key, tuple(premise for premise, _ in beside), reasons))
@@ -438,7 +438,7 @@ def _forms(statement: Statement) -> int:
 
 def _refutes_repair(step: StepResult) -> bool:
     """Whether a step on runs, filed under the printed statement, refutes the repaired one."""
-    if step.kind != StepKind.END_TO_END.value:
+    if not step.end_to_end:
         return False
     return step.repaired == "FALSE" or (step.verdict is StepVerdict.FALSE and "not printed" in step.location)
 
@@ -465,7 +465,7 @@ def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bo
         return Node(key, key, title, own=Grade.OPEN, tally=why, why=why)
     node = replace(_graded(lines, repaired=repaired), id=key, label=key, text=title)
     lacking = [node.why] if node.why else []
-    if not any(step.kind == StepKind.END_TO_END.value or "statement" in step.location for step in lines):
+    if not any(step.end_to_end or "statement" in step.location for step in lines):
         lacking.append("no step is the statement itself")
     if forms > 1:
         lacking.append("the ledger does not tell its repaired forms apart")
@@ -481,7 +481,7 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
     these forms.
     Where the statement itself is a step, and proved, the lines that lead to it do not matter.
     """
-    whole = [step for step in steps if step.kind == StepKind.END_TO_END.value]
+    whole = [step for step in steps if step.end_to_end]
     if whole and worst(_of_step(step, repaired=repaired) for step in whole) in _PROVED:
         steps = whole
     grades = [_of_step(step, repaired=repaired) for step in steps]
@@ -557,7 +557,7 @@ _PROVED = (Grade.PROVED, Grade.SOLVER)
 
 
 def _is_mended_line(step: StepResult) -> bool:
-    return step.verdict is StepVerdict.FALSE and step.mended and step.kind != StepKind.END_TO_END.value
+    return step.verdict is StepVerdict.FALSE and step.mended and not step.end_to_end
 
 
 def _of_step(step: StepResult, *, repaired: bool) -> Grade:
@@ -572,6 +572,6 @@ def _of_step(step: StepResult, *, repaired: bool) -> Grade:
     }
     if step.verdict in known:
         return known[step.verdict]
-    if step.kind == StepKind.END_TO_END.value and not repaired:
+    if step.end_to_end and not repaired:
         return Grade.FALSE
     return {"PROVED": Grade.PROVED, "CHECKED": Grade.CHECKED}.get(step.repaired, Grade.OPEN)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
+from bounds.ledger.step import Check, Enumerated, Gram, Scalar
 from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.evaluate import number_text, point_text
 from ratecheck.algebra.one_dimensional import bisect
@@ -104,22 +104,17 @@ def _judged(check: Check) -> list[PrintedConstant]:
     """The constants whose slack is worth a remark, those of the bound first."""
     if isinstance(check, Gram):
         return [mutants.factor_of(check)]
-    bound = "left" if getattr(check, "operator", "==") in (">=", ">") else "right"
+    bound = "left" if check.operator in (">=", ">") else "right"
     return sorted(mutants.constants(check), key=lambda constant: constant.side != bound)
 
 
 def satisfied(check: Check) -> tuple[bool | None, str]:
     """Whether the hypotheses can hold, with a rational point where they do."""
-    if isinstance(check, Enumerated):
-        form = check.algebraic
-        return (True, "") if form is None else satisfied(form)
-    if isinstance(check, Identity):
+    form = check.algebraic
+    if form is None or not form.supposed:
         return True, ""
-    conditions = (*check.hypotheses, *check.conditions) if isinstance(check, Gram) else check.hypotheses
-    if not conditions:
-        return True, ""
-    scalar = Scalar(left=sp.Integer(1), operator="<=", right=sp.Integer(0), hypotheses=conditions)
-    written = Coordinates(*(side for h in conditions for side in (h.left, h.right))).scalar(scalar, 1)
+    scalar = Scalar(left=sp.Integer(1), operator="<=", right=sp.Integer(0), hypotheses=form.supposed)
+    written = Coordinates(*(side for h in form.supposed for side in (h.left, h.right))).scalar(scalar, 1)
     point = SearchRegion(written.hypotheses, ()).witness()
     if point is not None:
         return True, point_text(point)
@@ -141,7 +136,7 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
 def slack(probe: Probe, constant: PrintedConstant, decisions: _Decisions) -> Loose | None:
     """The slack of a constant: how far it can be moved so that the claim holds; None for no slack."""
     check = probe.check
-    if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
+    if constant.exponent or check.operator == "==":
         return None
     sign = probe.direction(constant)
     if sign == 0:

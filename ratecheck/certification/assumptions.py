@@ -44,7 +44,7 @@ def _below(case: CertifiedCase) -> str:
     """The fact that exists where the objective is bounded below."""
     if _INNER in case.parameters:
         return "joint_minimum"
-    return "F_0" if case.problem.bilevel is None else "Phi_gap"
+    return "Phi_gap" if case.problem.bilevel else "F_0"
 
 
 def _convex(_: CertifiedCase) -> str:

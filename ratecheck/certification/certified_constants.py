@@ -116,7 +116,7 @@ class CertifiedCase:
     def minimum(self) -> MinimumFacts | None:
         """The facts of the minimum where f is quadratic."""
         problem = self.problem.objective
-        return None if problem is None else MinimumFacts(problem, problem.start(self.start), self.known["L"].value)
+        return None if problem is None else MinimumFacts(problem, self.problem.start(self.start), self.known["L"].value)
 
     @cached_property
     def gradients(self) -> GradientFacts | None:
@@ -154,7 +154,7 @@ def _mean_gradients(case: CertifiedCase) -> Constant:
 
 def _steepest(case: CertifiedCase) -> Constant | None:
     """L_f; that of the clients' samples has no bound where Gaussian noise is added."""
-    if case.problem.bilevel is None:
+    if not case.problem.bilevel:
         return None
     found = _of_samples("L_f")(case)
     assert found is not None

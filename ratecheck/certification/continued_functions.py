@@ -24,7 +24,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.visits import box
 from ratecheck.engines.setup import Setup, is_random
 from ratecheck.errors import InputError
-from ratecheck.problems import Quadratic
+from ratecheck.problems.quadratic_functions import QuadraticFunctions
 
 # Rounds and local steps of all clients in a run that is followed; more take seconds.
 _MOST_ROUNDS, _MOST_STEPS = 10_000, 10**8
@@ -36,7 +36,7 @@ _LATER = "total_T"
 class Continued:
     """Quadratics with diagonal Hessians: ``curvature`` and ``slope`` (n, d), ``start`` (n, d), ``box`` (2, d)."""
 
-    problem: Quadratic
+    problem: QuadraticFunctions
     curvature: Array
     slope: Array
     start: Array

@@ -36,10 +36,10 @@ from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Certificate, MinMax, Piecewise, PiecewiseSamples, Problem, Quadratic
-from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import largest_norm
 from ratecheck.problems.minmax import cocoercive as is_cocoercive
 from ratecheck.problems.piecewise_quadratic.piecewise import ROOTS
+from ratecheck.problems.quadratic_functions import Forms
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
@@ -365,11 +365,11 @@ def proved(problem: Problem, *, cocoercive: bool, **case: Any) -> Proved:
 
     ``cocoercive``: L of an operator that is no gradient is the constant of cocoercivity.
     """
-    if (saddle := problem.saddle) is not None:
+    if (saddle := problem.seen_as(MinMax)) is not None:
         return ProvedOperator(problem=saddle, cocoercive=cocoercive, **case)
-    if (piecewise := problem.equal_clients or problem.pieces) is not None:
+    if (piecewise := problem.seen_as(PiecewiseSamples) or problem.seen_as(Piecewise)) is not None:
         return ProvedPiecewise(problem=piecewise, **case)
-    quadratic = problem.quadratic
+    quadratic = problem.seen_as(Quadratic)
     assert quadratic is not None
     return Proved(problem=quadratic, **case)
 

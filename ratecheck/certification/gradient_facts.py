@@ -20,8 +20,8 @@ from ratecheck.algebra.linear_algebra import Entries, rationals, semidefinite, s
 from ratecheck.aliases import Array
 from ratecheck.problems import Constant
 from ratecheck.problems.constants import CANNOT_TELL
-from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import is_diagonal
+from ratecheck.problems.quadratic_functions import Forms
 
 # Operations on rationals, n d^3, that are made while a search waits, and entries of diagonal matrices.
 _RATIONAL, _ENTRIES = 200_000, 100_000

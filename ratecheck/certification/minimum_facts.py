@@ -15,9 +15,10 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.certification.gradient_facts import dominates
-from ratecheck.problems import Certificate, Constant, Population, Quadratic
+from ratecheck.problems import Certificate, Constant
 from ratecheck.problems.constants import CANNOT_TELL
 from ratecheck.problems.matrices import is_diagonal, solution_error
+from ratecheck.problems.quadratic_functions import QuadraticObjective
 
 # The constants, each a property of `MinimumFacts`.
 OF_MINIMUM = (
@@ -37,7 +38,7 @@ class MinimumFacts:
     Constants are None where f has personal variables, but for the distance.
     """
 
-    problem: Quadratic | Population
+    problem: QuadraticObjective
     start: tuple[Array, ...]
     smooth: float
 
@@ -161,7 +162,7 @@ class MinimumFacts:
         return self.problem.d <= _RATIONAL and dominates(self.problem.forms.exactly, Fraction(least))
 
 
-def spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
+def spectrum(problem: QuadraticObjective) -> tuple[Array, Array]:
     """The eigenvalues of the Hessian of f from the least one on, and what each of them may be off.
 
     Those of a diagonal matrix are its entries, each known to a share of itself.

@@ -21,8 +21,8 @@ from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import Bilevel, Certificate, Constant, Quadratic
-from ratecheck.problems.quadratic import UNBOUNDED
+from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Constant
+from ratecheck.problems.quadratic_functions import UNBOUNDED, QuadraticFunctions
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _gap_at_start(case: CertifiedCase) -> float:
     """||grad f||^2/(2L) at the start, which every f bounded below exceeds."""
     problem = case.problem.quadratic
     assert problem is not None
-    on_u, on_v = problem.gradients(*problem.start(case.start))
+    on_u, on_v = problem.gradients(*case.problem.start(case.start))
     with np.errstate(all="ignore"):
         square = float(np.sum(on_u.mean(axis=0) ** 2) + np.sum(on_v**2) / problem.n)
         found = square / (2 * float(np.abs(problem.H).max()))
@@ -121,7 +121,7 @@ def _gap_at_start(case: CertifiedCase) -> float:
 
 def _steepest(trail: Trajectory) -> Constant:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
-    problem, largest = trail.setup.problem.bilevel, 0.0
+    problem, largest = trail.setup.problem.seen_as(Bilevel), 0.0
     assert problem is not None
     for points, noise in _answers(trail, problem):
         gradients = problem.Q @ points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
@@ -133,8 +133,8 @@ def _steepest(trail: Trajectory) -> Constant:
 
 def _answers(trail: Trajectory, problem: Bilevel) -> Iterator[tuple[Array, Sequence[Array | float]]]:
     """The points of the local steps, and what noise adds to the gradients: that of the run, or every outcome of it."""
-    if problem.samples is not None:
-        either = problem.samples.noise_f[..., None]
+    if (sampled := problem.seen_as(BilevelSamples)) is not None:
+        either = sampled.noise_f[..., None]
         for outcome in enumerated.visits(trail.setup):
             yield outcome.points, (either, -either) if trail.samples else (0.0,)
         return
@@ -147,7 +147,7 @@ def _answers(trail: Trajectory, problem: Bilevel) -> Iterator[tuple[Array, Seque
 
 def _steepest_at_start(case: CertifiedCase) -> float:
     """Largest ||grad f_i|| at the start or, where all are 0 there, at the lower level's solution."""
-    problem = case.problem.bilevel
+    problem = case.problem.seen_as(Bilevel)
     assert problem is not None
     x, y = (np.asarray(case.start.get(name, np.zeros(d))) for name, d in (("x0", problem.d_x), ("y0", problem.d_y)))
     for each in (y, problem.y_star(x, case.weights)):
@@ -170,7 +170,7 @@ def _quiet(case: CertifiedCase) -> bool:
 _MOST_VISITS = 200_000
 
 
-def _largest_visited(name: str, size: Callable[[Quadratic, Array], Array]) -> Callable[[Trajectory], Constant]:
+def _largest_visited(name: str, size: Callable[[QuadraticFunctions, Array], Array]) -> Callable[[Trajectory], Constant]:
     """The largest of some size over the points (n, d) at which clients, participating or not, evaluate gradients."""
 
     def find(trail: Trajectory) -> Constant:
@@ -186,22 +186,22 @@ def _largest_visited(name: str, size: Callable[[Quadratic, Array], Array]) -> Ca
     return find
 
 
-def _gradient_sizes(problem: Quadratic, points: Array) -> Array:
+def _gradient_sizes(problem: QuadraticFunctions, points: Array) -> Array:
     return np.linalg.norm(problem.forms.gradients(points), axis=1)
 
 
-def _distances(problem: Quadratic, points: Array) -> Array:
+def _distances(problem: QuadraticFunctions, points: Array) -> Array:
     found = problem.minimizer()
     return np.array([math.inf]) if found is None else np.linalg.norm(points - problem.forms.points(*found), axis=1)
 
 
-def _at_start(size: Callable[[Quadratic, Array], Array]) -> Callable[[CertifiedCase], float]:
+def _at_start(size: Callable[[QuadraticFunctions, Array], Array]) -> Callable[[CertifiedCase], float]:
     """The size at the start, from which on the constant is tried."""
 
     def find(case: CertifiedCase) -> float:
         problem = case.problem.quadratic
         assert problem is not None
-        found = float(size(problem, problem.forms.points(*problem.start(case.start))).max())
+        found = float(size(problem, problem.forms.points(*case.problem.start(case.start))).max())
         return found if 0 < found < math.inf else 1.0
 
     return find

@@ -70,7 +70,7 @@ def unmet(statement: Statement, problem: Problem, pattern: Participation) -> str
 
 def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> Iterator[str]:
     assumptions = {*statement.assumptions}
-    if problem.bilevel is not None:
+    if problem.bilevel:
         return
     single = problem.single
     if wrong := {each for each in assumptions if CERTIFICATION[each].lower_level}:

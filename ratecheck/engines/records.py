@@ -18,8 +18,9 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Population, Quadratic
+from ratecheck.problems import Bilevel
 from ratecheck.problems.matrices import least_solution, solution_error
+from ratecheck.problems.quadratic_functions import QuadraticObjective
 
 _EPS = float(np.finfo(float).eps)
 
@@ -142,7 +143,7 @@ def _anchor(setup: Setup) -> tuple[Array, Array]:
 def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
     """Quantities that the problem defines, at the recorded point."""
     problem = setup.problem
-    if (bilevel := problem.bilevel) is not None:
+    if (bilevel := problem.seen_as(Bilevel)) is not None:
         found: dict[str, Callable[[], Record]] = {}
         # The objective weighs clients by p; with unequal local steps SimFBO solves the one that weighs them by w.
         for mark, weights in (("", setup.shares), ("_w", by_work(setup.shares, setup.norms))):
@@ -213,7 +214,7 @@ def _on(sizes: Array, x: Array) -> Array:
     return np.column_stack([sizes[:, :-1] @ np.abs(x), sizes[:, -1]])
 
 
-def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
+def _function_gap(setup: Setup, problem: QuadraticObjective) -> Record:
     """The gap f - inf f."""
     infimum = problem.infimum()
     if math.isinf(infimum):

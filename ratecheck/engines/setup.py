@@ -353,7 +353,7 @@ class _OfServer(dict[str, float]):
     def __init__(self, algorithm: Algorithm, steps: Integers, known: Mapping[str, float]) -> None:
         super().__init__({name: value for name, value in known.items() if name not in ("K", "norm")})
         self._why = (
-            f"its server asks for the K of one client, and K={','.join(map(str, steps[:_SHOWN_STEPS]))}"
+            f"its server uses the K of one client, and K={','.join(map(str, steps[:_SHOWN_STEPS]))}"
             f"{',...' if len(steps) > _SHOWN_STEPS else ''} differs by client: mean_norm is their mean"
         )
         self._name = named(algorithm)

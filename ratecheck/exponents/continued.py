@@ -23,7 +23,8 @@ from ratecheck.errors import InputError
 from ratecheck.exponents.families.hard import Hard, given_of
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Periodic
-from ratecheck.problems import Certificate, Constant, Quadratic
+from ratecheck.problems import Certificate, Constant
+from ratecheck.problems.quadratic_functions import QuadraticFunctions
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 
@@ -129,7 +130,7 @@ def _factors(
     return (bent * w**2, w) if w > 0 else None
 
 
-def _of_minimiser(problem: Quadratic, start: Mapping[str, Any]) -> dict[str, Constant]:
+def _of_minimiser(problem: QuadraticFunctions, start: Mapping[str, Any]) -> dict[str, Constant]:
     """Constants of the minimiser, in floats: `verify` certifies them anew. Of shared variables alone."""
     if problem.d_v:
         return {}

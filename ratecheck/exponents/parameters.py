@@ -24,7 +24,7 @@ from bounds.symbols import Domain, Role
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.errors import InputError
 from ratecheck.participation import Cyclic, Participation, Trace
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.problems import Problem
 from ratecheck.settings.applicability import every_participation
 from ratecheck.verification.verdict import Verdict
 
@@ -296,8 +296,7 @@ def returning(n: int, tau: int, T: int) -> Trace:
 
 def _copies(statement: Statement, problem: Problem, fixed: Mapping[str, float]) -> Points | str:
     """Every client several times over, and as many times as many participants."""
-    quadratic = problem.quadratic
-    if quadratic is None:
+    if problem.quadratic is None:
         return f"clients are copied on quadratic problems only, not on one of the kind {problem.kind}"
     if many := [name for name, alias in statement.vocabulary.aliases.items() if alias.many and name in fixed]:
         return f"{many[0]} has one number per client"
@@ -306,8 +305,7 @@ def _copies(statement: Statement, problem: Problem, fixed: Mapping[str, float]) 
     for count in _COPIES:
         if count > 1 and count * problem.n * problem.d > _ENTRIES:
             break
-        H, g = (np.concatenate([array] * count) for array in (quadratic.H, quadratic.g))
-        larger = Quadratic(H, g, quadratic.d_u)
+        larger = problem.scaled(np.tile(np.arange(problem.n), count), 1.0, 1.0)
         scaled = {run[role]: count * fixed[run[role]] for role in (CLIENTS, PARTICIPANTS) if run.get(role) in fixed}
         setting = {**fixed, **scaled}
         points.append(SweepPoint(float(larger.n), setting, larger, participation(statement, larger, setting)))

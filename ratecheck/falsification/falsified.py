@@ -13,7 +13,7 @@ from ratecheck.falsification.performance_estimation.worst_functions import Worst
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm
 from ratecheck.falsification.unconfirmed import Unconfirmed
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import InstanceShape
 from ratecheck.outcome import Outcome
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance

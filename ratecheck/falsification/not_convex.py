@@ -19,9 +19,9 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified
 from ratecheck.falsification.shrink import shrink
 from ratecheck.families.cube import Cube
+from ratecheck.families.family import InstanceCube, InstanceShape
 from ratecheck.families.piecewise import PIECEWISE, PiecewiseQuadratics
 from ratecheck.families.registry import shapes
-from ratecheck.families.shape import InstanceShape
 from ratecheck.outcome import Outcome
 from ratecheck.settings.convexity import OF_F, any_sign, says_convex
 from ratecheck.verification.instance import Instance
@@ -42,7 +42,7 @@ class _Bent(PiecewiseQuadratics):
         """Short runs."""
         return _REACH
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Points that are known to be hard, with a concave piece on which steps grow until a convex one."""
         if cube.shape.n == 1:
             yield from (self.one_client(cube, rounds, (0.01, 10.0), (1.0, 0.0, 1.0)) for rounds in (0.35, 0.45, 0.52))
@@ -50,7 +50,10 @@ class _Bent(PiecewiseQuadratics):
 
 
 _BENT = _Bent(
-    "functions with kinks that are not convex", "statements that mean convex functions", quiet=True, noise=False
+    "piecewise quadratic functions that are not convex",
+    "statements that mean convex functions",
+    quiet=True,
+    noise=False,
 )
 
 

@@ -27,7 +27,7 @@ from ratecheck.falsification.falsified import Report
 from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import InstanceShape
 from ratecheck.families.statements import has_delays
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome

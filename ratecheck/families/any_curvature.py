@@ -10,10 +10,8 @@ from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.families import coordinates
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import VISITED
+from ratecheck.families.family import VISITED, InstanceCube, InstanceShape
 from ratecheck.families.quadratics import Quadratics
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import FEW, blocks, of_functions
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.convexity import any_sign, says_quadratic
@@ -33,7 +31,7 @@ class AnyCurvature(Quadratics):
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         return ()
 
-    def _common(self, cube: Cube) -> bool:
+    def _common(self, cube: InstanceCube) -> bool:
         return False
 
     def _curvature(self, x: float) -> float:
@@ -45,20 +43,20 @@ class AnyCurvature(Quadratics):
     def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
         return VISITED
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """On a graph: one client is curved, and the others are next to flat or nearly as curved the other way."""
         if cube.shape.graph:
             yield from (self._pulled_apart(cube, rounds, edges) for rounds, edges in ((1.0, 0.3), (0.5, 0.3), (1.0, 0)))
             yield from (self._cancelled(cube, low, edges) for low in (0.99, 0.9) for edges in (0.4, 0.2))
 
-    def _pulled_apart(self, cube: Cube, rounds: float, edges: float) -> Array:
+    def _pulled_apart(self, cube: InstanceCube, rounds: float, edges: float) -> Array:
         own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "edges": edges}
         for i, c in itertools.product(range(cube.shape.n), range(cube.shape.d_u)):
             own[f"curvature {i} {c}"] = 1.0 if i == 0 else 0.35
             own[f"slope {i} {c}"] = (1.0, 0.01, 0.5)[min(i, 2)]
         return cube.at(own)
 
-    def _cancelled(self, cube: Cube, low: float, edges: float) -> Array:
+    def _cancelled(self, cube: InstanceCube, low: float, edges: float) -> Array:
         """Curvatures 1 and, shared by the other clients, -``low``: f is next to flat, and distances on the graph grow.
 
         Of two clients DSGD moves the mean by gamma (1 + low)/2 times their distance, which moves their distance so.

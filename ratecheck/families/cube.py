@@ -18,8 +18,7 @@ from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.families import who
 from ratecheck.families.choices import Choices
-from ratecheck.families.family import Coordinates
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import Coordinates, InstanceShape
 from ratecheck.problems import Problem
 from ratecheck.settings.convexity import any_sign
 from ratecheck.verification.instance import Instance

@@ -1,19 +1,19 @@
-"""A family of instances: what it needs of a statement, what it is hard for, and how a point becomes an instance."""
+"""A family of instances: what it needs of a statement, what it is hard for, and how a point becomes an instance.
+
+A shape is what is discrete about an instance: its family, its sizes, and who takes part. A cube has all instances of a
+shape, see `ratecheck.families.cube`; families know of it what `InstanceCube` says.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.problems import Problem
-
-if TYPE_CHECKING:
-    from ratecheck.families.cube import Cube
-    from ratecheck.families.shape import InstanceShape
+from ratecheck.verification.instance import Instance
 
 Coordinates = Mapping[str, float]
 
@@ -65,18 +65,18 @@ class Family(ABC):
         return ()
 
     @abstractmethod
-    def axes(self, cube: Cube) -> Iterator[str]:
+    def axes(self, cube: InstanceCube) -> Iterator[str]:
         """Names of the coordinates that `problem` reads, beside ``spread``."""
 
     @abstractmethod
-    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         """The problem at a point; it meets what the statement assumes of problems."""
 
-    def start(self, cube: Cube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
+    def start(self, cube: InstanceCube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
         """Where variables start, if not at zero."""
         return {}
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Points that are known to be hard; see ``hard_for``."""
         yield from ()
 
@@ -84,7 +84,7 @@ class Family(ABC):
         """The largest numbers of local steps and rounds; None where the method and the statement decide."""
         return VISITED if OF_QUIET_RUNS & {*statement.assumptions} else None
 
-    def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
+    def shortened(self, cube: InstanceCube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """A setting with fewer rounds and local steps, where it has more than are followed on such a problem."""
         return given
 
@@ -95,3 +95,76 @@ class Family(ABC):
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         """The problems that a search in these families has not tried."""
         return ("functions that are not quadratic",) if all(each.quadratic for each in others) else ()
+
+
+@dataclass(frozen=True)
+class InstanceShape:
+    """A family with n clients, ``d_u`` shared and ``d_v`` personal variables, and ``size`` participants of a round.
+
+    ``trace`` is who takes part, by the name of one of `who.TRACES`; "" for the pattern of the statement. ``groups``
+    kinds of clients have even shares of them; 0 where every client is of its own kind. ``graph`` is the one on which
+    clients mix, by name: with which share of a step is a coordinate.
+    """
+
+    family: Family
+    n: int
+    d_u: int
+    d_v: int
+    size: int
+    trace: str = ""
+    groups: int = 0
+    graph: str = ""
+
+    def __str__(self) -> str:
+        equal = f"{self.groups} groups" if self.groups > 1 else ""
+        kinds = (self.trace, equal, self.family.label, f"{self.graph} graph" if self.graph else "")
+        return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
+
+    @property
+    def group_of(self) -> list[int]:
+        """The group of every client: even shares, in order."""
+        groups = self.groups or self.n
+        return [i * groups // self.n for i in range(self.n)]
+
+
+class InstanceCube(ABC):
+    """All instances of a statement with one shape, as points of a unit cube; numbers that are ``fixed`` are in each."""
+
+    statement: Statement
+    shape: InstanceShape
+    fixed: Mapping[str, float]
+    # The names of the axes, in order.
+    coordinates: tuple[str, ...]
+
+    @property
+    def family(self) -> Family:
+        """The shape's."""
+        return self.shape.family
+
+    @property
+    @abstractmethod
+    def any_sign(self) -> bool:
+        """Whether functions need not be convex."""
+
+    @property
+    @abstractmethod
+    def noises(self) -> tuple[str, ...]:
+        """Symbols of the levels of noise that are coordinates."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> tuple[float, float]:
+        """The largest numbers of local steps and rounds."""
+
+    @property
+    @abstractmethod
+    def fewest_rounds(self) -> int:
+        """The least number of rounds of which the statement says something."""
+
+    @abstractmethod
+    def at(self, own: Coordinates) -> Array:
+        """The point with these coordinates, step sizes at their edge, and 0 for all others."""
+
+    @abstractmethod
+    def decode(self, point: Array, fewest: int = 1) -> Instance:
+        """The instance at a point, of that many rounds at least, unless their number is fixed."""

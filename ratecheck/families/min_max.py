@@ -11,9 +11,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.certification.uncertified import of_operators
 from ratecheck.families import coordinates
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import Coordinates, Family
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import Coordinates, Family, InstanceCube, InstanceShape
 from ratecheck.families.statements import FEW, participants
 from ratecheck.problems import MinMax
 from ratecheck.settings.applicability import method_of
@@ -53,13 +51,13 @@ class MinMaxPairs(Family):
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         return *super().missed(others), "operators that are neither affine nor gradients, and pairs that do not split"
 
-    def axes(self, cube: Cube) -> Iterator[str]:
+    def axes(self, cube: InstanceCube) -> Iterator[str]:
         """Of every client curvatures and slopes, then its turns."""
         n, d = cube.shape.n, cube.shape.d_u
         yield from (f"{name} {i} {c}" for i in range(n) for c in range(d) for name in ("curvature", "slope"))
         yield from (f"turn {i} {c}" for i in range(n) for c in range(d // 2))
 
-    def problem(self, cube: Cube, at: Coordinates) -> MinMax:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> MinMax:
         n, pairs, assumed = cube.shape.n, cube.shape.d_u // 2, {*cube.statement.assumptions}
 
         def of_clients(name: str, number: int, value: coordinates.Value) -> Array:
@@ -82,7 +80,7 @@ class MinMaxPairs(Family):
         A, B, C = (values[:, :, None] * np.eye(pairs) for values in (over_x, turn, over_y))
         return MinMax(A, B, C, slope[:, :pairs], slope[:, pairs:])
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """All clients have one operator, curved alike in all coordinates and turned most."""
         n, d = cube.shape.n, cube.shape.d_u
         for rounds, curved in ((rounds, curved) for rounds in (0.3, 1.0) for curved in (0.0, 0.35, 0.55)):

@@ -10,9 +10,8 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
-from ratecheck.families.cube import Cube
+from ratecheck.families.family import InstanceCube, InstanceShape
 from ratecheck.families.quadratics import Quadratics
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import FEW, of_f_alone, of_functions, participants
 
 # The least curvature of f.
@@ -37,7 +36,7 @@ class OpposedClients(Quadratics):
     def _admissible(self, curvature: Array) -> Array:
         return curvature + np.maximum(_LEAST - curvature.mean(axis=0), 0.0)
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """f_1 = (x - 1)^2/2 and another client that is -``low`` times that; others are next to flat."""
         for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)):
             own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "curvature 0 0": 1.0, "slope 0 0": 1.0}

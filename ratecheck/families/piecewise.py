@@ -15,9 +15,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.families import coordinates
 from ratecheck.families.coordinates import BARELY, NEAREST
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import Coordinates, Family
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import Coordinates, Family, InstanceCube, InstanceShape
 from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_functions
 from ratecheck.problems import Piecewise, Problem
 from ratecheck.settings.applicability import method_of
@@ -40,7 +38,7 @@ _APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
 
 @dataclass(frozen=True)
 class PiecewiseQuadratics(Family):
-    """Functions whose derivative in a coordinate is linear between so many ``kinks``, of curvature up to 1.
+    """Functions whose derivative in a coordinate is linear between breakpoints, ``kinks`` many, of curvature up to 1.
 
     Where dissimilarity is bounded clients agree far away, where f has a minimum as far as one is assumed.
     """
@@ -66,16 +64,16 @@ class PiecewiseQuadratics(Family):
         dominated = Assumption.POLYAK_LOJASIEWICZ in statement.assumptions
         return not_convex or (dominated and not assumes_convexity(statement))
 
-    def _bent(self, cube: Cube) -> bool:
+    def _bent(self, cube: InstanceCube) -> bool:
         return self.bent_both_ways(cube.statement, not_convex=cube.any_sign)
 
     def text(self, statement: Statement) -> str:
         convex = "" if self.bent_both_ways(statement, not_convex=any_sign(statement)) else "convex "
-        return f"{convex}functions with {self.kinks} kinks, without noise"
+        return f"{convex}piecewise quadratic functions with {self.kinks} breakpoints, without noise"
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         noisy = any(each.noise and not each.quadratic for each in others)
-        but = ", but for equal clients with a kink and noise of two values" if noisy else ""
+        but = ", but for equal clients with one breakpoint and noise of two values" if noisy else ""
         return (
             f"functions that are not quadratic, with noise or with sampled clients{but}",
             "functions that do not split into coordinates, but for quadratics",
@@ -84,7 +82,7 @@ class PiecewiseQuadratics(Family):
     def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
         return _REACH
 
-    def axes(self, cube: Cube) -> Iterator[str]:
+    def axes(self, cube: InstanceCube) -> Iterator[str]:
         """Breakpoints, curvatures between them and the slope at 0, of each client or group in each coordinate."""
         shape = cube.shape
         for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u)):
@@ -92,10 +90,10 @@ class PiecewiseQuadratics(Family):
             yield from (f"piece {i} {c} {j}" for j in range(self.kinks + 1))
             yield f"slope {i} {c}"
 
-    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         return Piecewise(*self._pieces(cube, at))
 
-    def _pieces(self, cube: Cube, at: Coordinates) -> tuple[Array, Array, Array]:
+    def _pieces(self, cube: InstanceCube, at: Coordinates) -> tuple[Array, Array, Array]:
         """Breakpoints (n, d, J), curvatures (n, d, J + 1) and slopes (n, d)."""
         shape, assumed, J = cube.shape, cube.statement.assumptions, self.kinks
         n, d = shape.groups or shape.n, shape.d_u
@@ -114,7 +112,7 @@ class PiecewiseQuadratics(Family):
             curvature = np.maximum(curvature, _LEAST)
         return kinks, curvature, coordinates.apart(slope, at["spread"])
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """See ``hard_for``: clients that drift, in a run of any length; one on a slope, T = 2 or 5, or on a hill."""
         if cube.shape.n == 1:
             # The slope ends 2 T - 2 steps away.
@@ -129,7 +127,7 @@ class PiecewiseQuadratics(Family):
         if dissimilar and (cube.shape.n, cube.shape.d_u, self.kinks) == (2, 1, 2):
             yield from (self._beside_a_hill(cube, steps) for steps in (1.0, 0.4))
 
-    def one_client(self, cube: Cube, rounds: float, kinks: Sequence[float], pieces: Sequence[float]) -> Array:
+    def one_client(self, cube: InstanceCube, rounds: float, kinks: Sequence[float], pieces: Sequence[float]) -> Array:
         """One client with all coordinates alike, and a slope of -1 at the start."""
         own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
         for c in range(cube.shape.d_u):
@@ -137,7 +135,7 @@ class PiecewiseQuadratics(Family):
             own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
         return cube.at(own)
 
-    def _on_a_hill(self, cube: Cube, rounds: int, *, wide: bool) -> Array:
+    def _on_a_hill(self, cube: InstanceCube, rounds: int, *, wide: bool) -> Array:
         """One client that starts on a hill and reaches its end, where f is steepest, in the last round.
 
         A double well where the hill is ``wide``, else with a wall behind the start.
@@ -158,7 +156,7 @@ class PiecewiseQuadratics(Family):
             own[cube.coordinates.index(f"kink 0 {c} 1")] = coordinates.of_kink(end)
         return own
 
-    def _clients_apart(self, cube: Cube, rounds: float, steps: float) -> Array:
+    def _clients_apart(self, cube: InstanceCube, rounds: float, steps: float) -> Array:
         own = {"rounds": rounds, "local_steps": steps, "spread": 0.5}
         for i, c in itertools.product(range(cube.shape.n), range(cube.shape.d_u)):
             own |= {f"kink {i} {c} {j}": 1 / 6 + 2 / 3 * (j > 0) for j in range(self.kinks)}
@@ -167,7 +165,7 @@ class PiecewiseQuadratics(Family):
             own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
         return cube.at(own)
 
-    def _beside_a_hill(self, cube: Cube, steps: float) -> Array:
+    def _beside_a_hill(self, cube: InstanceCube, steps: float) -> Array:
         """Two clients that step into a bowl on one side and onto a hill on the other, where steps grow.
 
         grad f_1 = D + d and grad f_2 = D - d, where D has the slopes 1, -1 and 1. The start is where the steps of both
@@ -208,10 +206,10 @@ class PiecewiseQuadratics(Family):
 
 
 PIECEWISE = PiecewiseQuadratics(
-    "functions with kinks, without noise",
+    "piecewise quadratic functions, without noise",
     "one client: gradient descent with steps of 1/L stays on a slope until the last round, and where curvatures may be "
     "negative meets the same gradient again, or runs down a hill until the last round; several: they pull apart and "
     "drift, as one is curved and another is not",
-    50, label="2 kinks", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
+    50, label="2 breakpoints", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
 )  # fmt: skip
 FAMILIES = (PIECEWISE,)

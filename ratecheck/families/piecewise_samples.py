@@ -15,10 +15,8 @@ from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
 from ratecheck.families import coordinates
 from ratecheck.families.coordinates import WIDE
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import OF_QUIET_RUNS, Coordinates
+from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, InstanceCube, InstanceShape
 from ratecheck.families.piecewise import HALVINGS, PiecewiseQuadratics
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import excluded
 from ratecheck.problems import PiecewiseSamples, Problem
 from ratecheck.settings.applicability import every_participation
@@ -61,10 +59,10 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
     def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
         return _OF_ONE if shape.n == 1 else _OF_CROWD
 
-    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         return PiecewiseSamples(*self._pieces(cube, at), clients=cube.shape.n)
 
-    def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
+    def shortened(self, cube: InstanceCube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """With no more rounds of one client than have few outcomes, all of which are followed."""
         run = cube.statement.vocabulary.run
         rounds, steps = run.get("rounds", ""), int(given.get(run.get("local_steps", ""), 1))
@@ -72,10 +70,10 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
             return given
         return {**given, rounds: max(min(given[rounds], 1.0 + FEW // steps), float(fewest))}
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         yield from (self._walking(cube, steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
 
-    def _walking(self, cube: Cube, steps: float, low: float) -> Array:
+    def _walking(self, cube: InstanceCube, steps: float, low: float) -> Array:
         """Clients at a point where f' < 0 and to which a round returns on average: a breakpoint is as far as they walk.
 
         f' is ``low`` (x - 1) up to 1 and x - 1 beyond, where steps against the noise's sign are longer.
@@ -109,9 +107,9 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
 
 
 WITH_SAMPLES = PiecewiseWithSamples(
-    "equal clients with a convex function that has one kink, noise of two values",
-    "local steps with noise, which walk to a kink and back at a point that is no minimiser",
-    60, label="equal clients with noise, 1 kink", quadratic=False, linear_far_away=True, simulated=False, later=True,
-    kinks=1,
+    "equal clients with a convex piecewise quadratic function of one breakpoint, noise of two values",
+    "local steps with noise, which walk to a breakpoint and back at a point that is no minimiser",
+    60, label="equal clients with noise, 1 breakpoint", quadratic=False, linear_far_away=True, simulated=False,
+    later=True, kinks=1,
 )  # fmt: skip
 FAMILIES = (WITH_SAMPLES,)

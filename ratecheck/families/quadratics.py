@@ -12,9 +12,7 @@ import numpy as np
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family, InstanceCube, InstanceShape
 from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_functions, participants
 from ratecheck.families.who import TRACES
 from ratecheck.problems import Quadratic
@@ -38,7 +36,7 @@ def grouped(family: Family, statement: Statement, n: int) -> Iterator[InstanceSh
         yield InstanceShape(family, n, d_u, d_v, size, groups=groups)
 
 
-def coupled(cube: Cube) -> int:
+def coupled(cube: InstanceCube) -> int:
     """Groups of clients whose shared and personal variable are coupled: none where a dissimilarity is bounded."""
     shape = cube.shape
     apart = shape.n > 1 and bounds_dissimilarity(cube.statement)
@@ -75,7 +73,7 @@ class Quadratics(Family):
         # Where nothing runs only the vectors of a statement matter.
         return self.name if method_of(statement) is not None else "vectors"
 
-    def axes(self, cube: Cube) -> Iterator[str]:
+    def axes(self, cube: InstanceCube) -> Iterator[str]:
         """Curvatures and slopes of each client or group, and couplings.
 
         Shared coordinates have one curvature for all clients where a dissimilarity is bounded, which else does not
@@ -88,10 +86,10 @@ class Quadratics(Family):
             yield f"slope {i} {c}"
         yield from (f"coupling {i}" for i in range(coupled(cube)))
 
-    def _common(self, cube: Cube) -> bool:
+    def _common(self, cube: InstanceCube) -> bool:
         return bounds_dissimilarity(cube.statement)
 
-    def problem(self, cube: Cube, at: Coordinates) -> Quadratic:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Quadratic:
         """See the class; where f is not curved at all a curvature of 1e-3 stands in."""
         shape = cube.shape
         curvature, slope = np.zeros((2, shape.n, shape.d_u + shape.d_v))
@@ -109,7 +107,7 @@ class Quadratics(Family):
             slope = curvature * np.where(slope[0] < 0, -1.0, 1.0)
         return Quadratic(self._hessians(cube, at, curvature), self._bounded_below(curvature, slope), shape.d_u)
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Under noise all clients start next to one minimiser: all that a bound has beside its noise is next to 0.
 
         Of two clients the one that takes part in the last of many rounds alone has all of the gradient at the start,
@@ -139,7 +137,7 @@ class Quadratics(Family):
         """Without curvature a slope has no minimum: as if it were not there."""
         return np.where(curvature == 0.0, 0.0, slope)
 
-    def _hessians(self, cube: Cube, at: Coordinates, curvature: Array) -> Array:
+    def _hessians(self, cube: InstanceCube, at: Coordinates, curvature: Array) -> Array:
         n, d = curvature.shape
         H = np.zeros((n, d, d))
         H[:, range(d), range(d)] = curvature

@@ -11,9 +11,7 @@ import numpy as np
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import Coordinates, Family
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import Coordinates, Family, InstanceCube, InstanceShape
 from ratecheck.families.statements import FEW, bounds_dissimilarity, of_functions, participants
 from ratecheck.problems import Quadratic
 from ratecheck.settings.applicability import method_of
@@ -44,7 +42,7 @@ class RankOne(Family):
         excluded = bounds_dissimilarity(statement) or bool(_FULL_RANK & {*statement.assumptions})
         return method is not None and method.shared and of_functions(statement) and not excluded
 
-    def axes(self, cube: Cube) -> Iterator[str]:
+    def axes(self, cube: InstanceCube) -> Iterator[str]:
         """Curvatures |a_i|^2, angles, the common minimiser, and of more than two clients what b_i is off by."""
         n = cube.shape.n
         yield from (f"curvature {i}" for i in range(n))
@@ -52,12 +50,12 @@ class RankOne(Family):
         yield from (f"minimiser {c}" for c in range(2))
         yield from (f"residual {i}" for i in self._apart(cube))
 
-    def _apart(self, cube: Cube) -> range:
+    def _apart(self, cube: InstanceCube) -> range:
         """Clients whose minimisers are not a common one: the lines of two in the plane always meet."""
         alike = cube.shape.n == 2 or Assumption.INTERPOLATION in cube.statement.assumptions
         return range(0 if alike else cube.shape.n)
 
-    def problem(self, cube: Cube, at: Coordinates) -> Quadratic:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Quadratic:
         """See the class; no client is flat, so that f has one minimiser."""
         n = cube.shape.n
         curvature = np.array([max(coordinates.curvature(at[f"curvature {i}"]), _LEAST) for i in range(n)])
@@ -70,7 +68,7 @@ class RankOne(Family):
             b[i] += coordinates.centred(at[f"residual {i}"]) * coordinates.factor(at["spread"])
         return Quadratic(a[:, :, None] * a[:, None, :], a * b[:, None], 2)
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """See ``hard_for``: the minimiser is along the direction in which f is flat, or across it."""
         n = cube.shape.n
         for (rounds, angle), (x, y) in itertools.product(((0.3, 0.0), (1.0, 0.0), (0.3, 0.3)), ((1, 1), (0.5, 1))):

@@ -15,9 +15,8 @@ from bounds.statement import Assumption, Statement
 from ratecheck.errors import InputError
 from ratecheck.extensions import Registry, named
 from ratecheck.families import who
-from ratecheck.families.family import Family
+from ratecheck.families.family import Family, InstanceShape
 from ratecheck.families.quadratics import QUADRATICS
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import dimension, excluded, is_bilevel
 
 GROUP = "ratecheck.families"

@@ -12,8 +12,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.engines.wanted import recordable
 from ratecheck.families.coordinates import EDGE, factor, or_zero, probability, whole
-from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, InstanceCube, InstanceShape
 from ratecheck.families.statements import has_delays
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
 from ratecheck.settings.measured import counts_rounds, wanted
@@ -31,16 +30,11 @@ _STEP_BY_STEP = (8.0, 200.0)
 _ONE_STEP = 0.25
 
 
-class Sizes:
+class Sizes(InstanceCube):
     """The run's sizes by the coordinates of a cube; numbers that are ``fixed`` are those of all instances."""
 
     def __init__(self, statement: Statement, shape: InstanceShape, fixed: Mapping[str, float] | None = None) -> None:
         self.statement, self.shape, self.fixed = statement, shape, fixed or {}
-
-    @property
-    def family(self) -> Family:
-        """The shape's."""
-        return self.shape.family
 
     def _step_axes(self) -> Iterator[str]:
         yield from ("rounds", "local_steps")

@@ -10,7 +10,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.algorithms.model.method import Method
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.uncertified import takes_partial_gradients
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import InstanceShape
 from ratecheck.settings import pointwise
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.convexity import OF_F

@@ -13,10 +13,8 @@ from ratecheck.aliases import Array
 from ratecheck.certification.uncertified import takes_partial_gradients
 from ratecheck.families import coordinates
 from ratecheck.families.coordinates import BARELY
-from ratecheck.families.cube import Cube
-from ratecheck.families.family import Coordinates, Family
+from ratecheck.families.family import Coordinates, Family, InstanceCube, InstanceShape
 from ratecheck.families.quadratics import coupled, grouped
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import is_bilevel
 from ratecheck.problems import Bilevel, BilevelSamples, Problem
 from ratecheck.settings.applicability import method_of
@@ -51,17 +49,17 @@ class TwoLevels(Family):
     def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
         return super().reach(statement, shape) or (_NEAR_OF_MANY if shape.groups else _NEAR)
 
-    def axes(self, cube: Cube) -> Iterator[str]:
+    def axes(self, cube: InstanceCube) -> Iterator[str]:
         """Curvatures of client 0, and slopes; couplings are read by no problem, and keep the points of old searches."""
         yield from (*(f"curvature {name}" for name in _NAMES), "slope coupling")
         yield from (f"slope {name} {i}" for i in range(cube.shape.n) for name in _NAMES)
         yield from self._own_axes(cube)
         yield from (f"coupling {i}" for i in range(coupled(cube)))
 
-    def _own_axes(self, cube: Cube) -> Iterator[str]:
+    def _own_axes(self, cube: InstanceCube) -> Iterator[str]:
         yield from ()
 
-    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         n, slope = cube.shape.n, self._slopes(cube, at)
         lower = max(coordinates.curvature(at["curvature lower"]), 1 / coordinates.WIDE)
         upper = np.diag([coordinates.curvature(at[f"curvature {name}"]) for name in ("x", "y")])
@@ -73,7 +71,7 @@ class TwoLevels(Family):
             np.column_stack([slope["x"], slope["y"]]),
         )
 
-    def _slopes(self, cube: Cube, at: Coordinates) -> dict[str, Array]:
+    def _slopes(self, cube: InstanceCube, at: Coordinates) -> dict[str, Array]:
         clients = range(cube.shape.n)
         slopes = {name: np.array([coordinates.slope(at[f"slope {name} {i}"]) for i in clients]) for name in _NAMES}
         return {name: coordinates.apart(each, at["spread"]) for name, each in slopes.items()}
@@ -89,16 +87,16 @@ class OwnHessians(TwoLevels):
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         return ()
 
-    def _own_axes(self, cube: Cube) -> Iterator[str]:
+    def _own_axes(self, cube: InstanceCube) -> Iterator[str]:
         yield from (f"curvature {name} {i}" for i in range(1, cube.shape.n) for name in _NAMES)
         yield from (f"cross {i}" for i in range(cube.shape.n))
         if method_of(cube.statement) is not None:
             yield "start v"
 
-    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         return Bilevel(*self._parts(cube, at))
 
-    def _parts(self, cube: Cube, at: Coordinates) -> tuple[Array, ...]:
+    def _parts(self, cube: InstanceCube, at: Coordinates) -> tuple[Array, ...]:
         """A, B, b, Q and q."""
         n, slope = cube.shape.n, self._slopes(cube, at)
 
@@ -117,9 +115,9 @@ class OwnHessians(TwoLevels):
         q = np.column_stack([slope["x"], slope["y"]])
         return A[:, None, None], B[:, None, None], slope["lower"][:, None], Q, q
 
-    def start(self, cube: Cube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
+    def start(self, cube: InstanceCube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
         """The start of v in the ball of radius L_f/mu_g: L_f is at least the largest gradient at x = y = 0."""
-        two = problem.bilevel
+        two = problem.seen_as(Bilevel)
         if "start v" not in at or two is None:
             return {}
         radius = float(np.linalg.norm(two.q, axis=1).max() / two.A.min())
@@ -144,16 +142,16 @@ class TwoLevelSamples(OwnHessians):
     def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
         return _SAMPLED
 
-    def _own_axes(self, cube: Cube) -> Iterator[str]:
+    def _own_axes(self, cube: InstanceCube) -> Iterator[str]:
         yield from super()._own_axes(cube)
         yield from (f"sample {name}" for name in ("f", "f side", "g", "gg", "gg side"))
 
-    def problem(self, cube: Cube, at: Coordinates) -> Problem:
+    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         """See the class."""
         A, *others = self._parts(cube, at)
         return BilevelSamples(A, *others, **self._samples(cube, at, float(A.min())))
 
-    def _samples(self, cube: Cube, at: Coordinates, least: float) -> dict[str, Array]:
+    def _samples(self, cube: InstanceCube, at: Coordinates, least: float) -> dict[str, Array]:
         """Noise of one size for all clients, where the statement does not say that there is none."""
         statement, n = cube.statement, cube.shape.n
         symbols = {fact: symbol for symbol, fact in statement.vocabulary.facts.items()}
@@ -176,7 +174,7 @@ class TwoLevelSamples(OwnHessians):
             "noise_B": np.full((n, 1, 1), gg[0] / math.sqrt(2)),
         }
 
-    def shortened(self, cube: Cube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
+    def shortened(self, cube: InstanceCube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """With fewer rounds and local steps where the samples have too many outcomes else; those given stay."""
         run, found = cube.statement.vocabulary.run, dict(given)
         steps, rounds = run.get("local_steps", ""), run.get("rounds", "")
@@ -190,7 +188,7 @@ class TwoLevelSamples(OwnHessians):
                 found[name] -= 1
         return found
 
-    def hard(self, cube: Cube) -> Iterator[Array]:
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Points where y and v begin at their solutions, f is barely curved, and one noise alone moves them."""
         n = cube.shape.n
         rest = {"curvature lower": 1.0, "curvature y": BARELY, "slope coupling": 0.5, "spread": 0.5}

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Statement
 from ratecheck.families.coordinates import mixing_share, probability
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import Coordinates, InstanceCube, InstanceShape
 from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.settings.applicability import method_of
-
-if TYPE_CHECKING:
-    from ratecheck.families.cube import Cube
-    from ratecheck.families.family import Coordinates
 
 # Who takes part, as matrices: client 0 always and the others as named; never with nobody at all in round 0.
 TRACES = ("cyclic", "once", "late", "alternating", "blocks", "rare", "leaving")
@@ -62,7 +57,7 @@ def on_graphs(shape: InstanceShape) -> Iterator[InstanceShape]:
         yield replace(shape, graph=name)
 
 
-def axes(cube: Cube) -> Iterator[str]:
+def axes(cube: InstanceCube) -> Iterator[str]:
     """Names of the coordinates that `pattern` reads."""
     if Assumption.INDEPENDENT_PARTICIPATION in cube.statement.assumptions and not cube.family.quiet:
         yield "probability"
@@ -72,7 +67,7 @@ def axes(cube: Cube) -> Iterator[str]:
             yield "mixing"
 
 
-def pattern(cube: Cube, at: Coordinates, T: int) -> Participation | None:
+def pattern(cube: InstanceCube, at: Coordinates, T: int) -> Participation | None:
     """A trace, a graph, or clients that are independent with some probability; None where the statement says who."""
     shape, quiet = cube.shape, cube.family.quiet
     if shape.trace:
@@ -86,6 +81,6 @@ def pattern(cube: Cube, at: Coordinates, T: int) -> Participation | None:
     return None
 
 
-def _mixes_at_random(cube: Cube) -> bool:
+def _mixes_at_random(cube: InstanceCube) -> bool:
     """Whether a round mixes clients on a graph with a probability of the instance's own."""
     return Assumption.RANDOM_MIXING in cube.statement.assumptions and not cube.family.quiet

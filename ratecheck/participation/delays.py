@@ -96,14 +96,6 @@ def rows_until(pattern: Participation, T: int) -> Matrix:
     return found
 
 
-def draw_until(pattern: Participation, T: int, seed: int, replicate: int) -> Matrix:
-    """As `Participation.draw` for rounds 0 ... T, or 0 ... T - 1 where the pattern ends there."""
-    try:
-        return pattern.draw(T + 1, seed, replicate)
-    except InputError:
-        return pattern.draw(T, seed, replicate)
-
-
 class Delays(NamedTuple):
     """A number for tau_max and one for tau_avg."""
 

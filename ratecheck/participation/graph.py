@@ -41,10 +41,10 @@ def _named(name: str) -> Callable[..., Graph]:
 class Graph(Participation):
     """Every client in every round, and the mixing matrix W (n, n) by which methods such as DSGD average neighbours.
 
-    x_i becomes sum_j W_ij x_j, so that client i hears from the j with W_ij > 0. W is nonnegative and doubly stochastic:
-    rows and columns add up to 1, and the mean over the clients stays as it is. It need not be symmetric.
+    x_i becomes sum_j W_ij x_j, so that client i receives from the j with W_ij > 0. W is nonnegative and doubly
+    stochastic: rows and columns add up to 1, and the mean over the clients stays as it is. It need not be symmetric.
 
-    With ``mixes`` below 1 a round mixes with that probability, along all edges at once, and else nobody hears from
+    With ``mixes`` below 1 a round mixes with that probability, along all edges at once, and else nobody receives from
     anybody: W_t = W or W_t = I, independently of all else. Raises `InputError` for any other matrix or probability.
 
     >>> Graph.named("ring", 4).mixing_rate
@@ -80,7 +80,7 @@ class Graph(Participation):
 
         These are W_ij = 1/(1 + max(d_i, d_j)) for clients with d_i and d_j neighbours, the rest being W_ii. There are
         ``ring``, ``path``, ``star`` and ``complete``; ``grid``, a torus whose sides are as equal as n allows; and
-        ``exponential``, directed and with equal weights, where client i hears from i - 1, i - 2, i - 4, ... A
+        ``exponential``, directed and with equal weights, where client i receives from i - 1, i - 2, i - 4, ... A
         round mixes with probability ``mixes``. Raises `InputError` for any other name or probability.
         """
         n = whole("n", n, 1)
@@ -114,7 +114,7 @@ class Graph(Participation):
         return Graph(_filled(self.edges * share), mixes=self.mixes)
 
     def without(self, i: int) -> Graph:
-        """The graph without client i, of which its neighbours hear what they have themselves.
+        """The graph without client i, in place of which its neighbours take what they have themselves.
 
         Raises `InputError` where W is not symmetric: shares that are lost then differ from those that are kept.
         """
@@ -125,7 +125,7 @@ class Graph(Participation):
 
     @property
     def edges(self) -> Array:
-        """The shares W_ij, j other than i, with which clients hear from others; 0 on the diagonal."""
+        """The shares W_ij, j other than i, with which clients take others' variables; 0 on the diagonal."""
         return np.where(np.eye(self.n, dtype=bool), 0.0, self.mixing)
 
     @property
@@ -314,7 +314,7 @@ def _torus(i: int, n: int) -> list[int]:
     ]
 
 
-# Whom client i hears from; of undirected graphs one direction will do.
+# From whom client i receives; of undirected graphs one direction will do.
 _EDGES: Mapping[str, Callable[[int, int], list[int]]] = {
     "ring": lambda i, n: [(i + 1) % n],
     "path": lambda i, n: [min(i + 1, n - 1)],

@@ -160,6 +160,14 @@ class Trace(Participation):
         return self.matrix[:T]
 
 
+def drawn(pattern: Participation, T: int, seed: int, replicate: int) -> Trace:
+    """A replicate's rounds 0 ... T of a pattern, or 0 ... T - 1 where it ends there; see `Participation.draw`."""
+    try:
+        return Trace(pattern.draw(T + 1, seed, replicate))
+    except InputError:
+        return Trace(pattern.draw(T, seed, replicate))
+
+
 def clients(who: Sequence[int], n: int) -> str:
     """Some of n clients, numbered from 1, in words."""
     if len(who) in (0, n):

@@ -21,10 +21,10 @@ from ratecheck.inputs import bounded, check_size, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.datasets import DataTable, dealt, synthetic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
+from ratecheck.problems.two_level.inner import InnerProblem, curvature, smoothness
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.two_level.inner import InnerProblem
 
 LARGEST = 1e60  # beyond it products of four inputs, which the constants contain, could leave the range of a float
 
@@ -129,14 +129,7 @@ class Logistic(SingleLevel):
 
     def inner(self, lambda_: float) -> InnerProblem:
         """By Newton's method; see `SingleLevel.inner`."""
-        from ratecheck.problems.two_level.inner import LogisticInner
-
         return LogisticInner(self, lambda_)
-
-    @property
-    def classifier(self) -> Logistic:
-        """The problem itself."""
-        return self
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`."""
@@ -311,6 +304,90 @@ class Logistic(SingleLevel):
         }
         best = max(floors)
         return best, floors[best]
+
+
+_NEWTON_STEPS = 200  # far more than it takes; what it reached is checked
+
+
+class LogisticInner(InnerProblem):
+    """The minimisation over theta for logistic regression, by Newton's method."""
+
+    rounding = 0.0
+
+    def __init__(self, problem: Logistic, lambda_: float) -> None:
+        self.problem, self.lambda_ = problem, lambda_
+        # The least eigenvalue of a Hessian of |x|^2/(1 + |x|^2) is -1/2, where |x| = 1; the loss is convex.
+        self.ell = problem.rho / 2
+        label = np.ones((1, problem.N))  # the rows of A have theirs in them
+        self.clients = [Logistic(rows[None], label, shared=problem.d, rho=problem.rho) for rows in problem.A]
+
+    def prox(self, i: int, w: Array) -> Array:
+        """Newton's method on the gradient, whose norm every step reduces.
+
+        The Hessian is positive definite, so that the norm falls along the Newton direction wherever it is not 0.
+        """
+        theta, slope = w, self._slope(i, w, w)
+        for _ in range(_NEWTON_STEPS):
+            if (found := self._step(i, w, theta, slope)) is None:
+                break
+            theta, slope = found
+        left, lengths = float(np.linalg.norm(slope)), np.linalg.norm(self.problem.A[i], axis=1)
+        # Bounds of what grad f_i and the change of the whole gradient per length are made of.
+        gradient = float(lengths.mean()) + self.problem.rho
+        curvature = float(np.mean(lengths**2)) / 4 + 2 * self.problem.rho + self.lambda_
+        if not left <= 1e-12 * (gradient + curvature * float(np.linalg.norm(theta) + np.linalg.norm(w))):
+            raise InputError(f"the minimiser at this w is hidden by rounding: a gradient of {left:.3g} is left")
+        return theta
+
+    def value(self, i: int, theta: Array) -> float:
+        """See `InnerProblem.value`."""
+        return self.clients[i].value(theta, np.zeros((1, 0)))
+
+    def floor(self) -> float:
+        """A certified lower bound of the mean of the ``inf f_i``, below which no envelope falls."""
+        problem = self.problem
+        alone = Logistic(problem.A, np.ones((problem.n, problem.N)), shared=0, rho=problem.rho)
+        return alone.value(np.zeros(0), np.zeros((problem.n, problem.d))) - alone.constants()["F_0"].value
+
+    def constants(self) -> tuple[Constant, ...]:
+        """See `InnerProblem.constants`."""
+        L = self.problem.constants()["L_u"]
+        convex, weak = (abs(float(curvature(np.array(h), self.lambda_))) for h in (L.value, -self.ell))
+        # The largest Hessian of the f_i is the one at 0, which is the prox of some w.
+        if convex >= weak:
+            L_F = smoothness(convex, self.lambda_, L.certificate, "lambda L/(lambda + L), where the prox is 0")
+        else:
+            L_F = smoothness(weak, self.lambda_, Certificate.UPPER_BOUND, "lambda ell/(lambda - ell)")
+        kind = Certificate.UPPER_BOUND if self.ell else Certificate.EXACT
+        return L_F, Constant("L", L.value, L.certificate, L.reason), Constant("ell", self.ell, kind, "rho/2")
+
+    def _step(self, i: int, w: Array, theta: Array, slope: Array) -> tuple[Array, Array] | None:
+        """The next iterate and its gradient; None where no step makes the gradient shorter any more."""
+        step = np.linalg.solve(self._hessian(i, theta), slope)
+        size, length = float(np.linalg.norm(slope)), 1.0
+        while length > 1e-10:
+            trial = theta - length * step
+            reduced = self._slope(i, trial, w)
+            if np.linalg.norm(reduced) < (1 - length / 4) * size:
+                return trial, reduced
+            length /= 2
+        return None
+
+    def _slope(self, i: int, theta: Array, w: Array) -> Array:
+        return np.asarray(self.clients[i].gradients(theta, np.zeros((1, 0)))[0][0] + self.lambda_ * (theta - w))
+
+    def _hessian(self, i: int, theta: Array) -> Array:
+        """With ``r = 1 + |theta|^2`` and s_l the slope of sample l: the Hessian in theta.
+
+        ``(1/N) sum_l s_l (1 - s_l) row_l row_l' + rho (2 I/r^2 - 8 theta theta'/r^3) + lambda I``.
+        """
+        rows, eye = self.problem.A[i], np.eye(len(theta))
+        margins = rows @ theta
+        weights = np.exp(-np.logaddexp(0.0, margins) - np.logaddexp(0.0, -margins))
+        root = math.sqrt(1.0 + float(theta @ theta))
+        unit = theta / root
+        regulariser = (2 * eye - 8 * np.outer(unit, unit)) / root**2 / root**2
+        return np.asarray((rows.T * weights) @ rows / len(rows) + self.problem.rho * regulariser + self.lambda_ * eye)
 
 
 def _penalty(x: Array) -> Array:

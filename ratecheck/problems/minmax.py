@@ -22,10 +22,10 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import bounded, check_size, floats, nonnegative, whole, within
 from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
-from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import flat_share, is_diagonal, largest_norm, rounded_mean, spd, spread, symmetric
 from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
+from ratecheck.problems.quadratic_functions import Forms
 from ratecheck.problems.sentence import functions, quadratic
 
 if TYPE_CHECKING:
@@ -215,11 +215,6 @@ class MinMax(SingleLevel):
         return functions("f", names, written, notation)
 
     # --- The saddle point ---
-
-    @property
-    def saddle(self) -> MinMax:
-        """The problem itself."""
-        return self
 
     @property
     def of_minimum(self) -> tuple[str, ...]:

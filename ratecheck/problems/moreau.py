@@ -15,8 +15,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import floats, positive, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.problem import SingleLevel
-from ratecheck.problems.quadratic import Quadratic
-from ratecheck.problems.two_level.inner import QuadraticInner
+from ratecheck.problems.quadratic import Quadratic, QuadraticInner
 
 LARGEST = 1e60  # of lambda_ and of the entries of a point: their products with the data stay floats
 _EPS = float(np.finfo(float).eps)
@@ -48,11 +47,7 @@ class Moreau:
             raise InputError(f'lambda_={self.lambda_:g} breaks "lambda_ <= {LARGEST:g}"; rescale the objective')
         self._inner = problem.inner(self.lambda_)
         self.ell = self._inner.ell
-        if not self.lambda_ > self.ell + self._inner.rounding:
-            raise InputError(
-                f'lambda_={self.lambda_:.10g} breaks "lambda_ > ell", without which the minimiser over theta is not '
-                f"unique: {self.lambda_:.10g} > {self.ell:.10g}, the modulus of weak convexity of the f_i"
-            )
+        self._inner.check()
 
     def __repr__(self) -> str:
         return f"Moreau({self.problem.kind}, n={self.n}, d={self.d}, lambda_={self.lambda_:g})"
@@ -104,9 +99,7 @@ class Moreau:
 
         Raises `InputError` for logistic regression, whose proximal map is not affine.
         """
-        inner = self._quadratics("proximal_map")
-        M = np.einsum("iab,ib,icb->iac", inner.bases, self.lambda_ / (inner.h + self.lambda_), inner.bases)
-        return np.asarray((M + M.transpose(0, 2, 1)) / 2), -inner.shrunk(inner.problem.g) / self.lambda_
+        return self._quadratics("proximal_map").proximal_map()
 
     def proximal_map_error(self) -> tuple[Array, Array]:
         """Bounds of the errors of the entries of `proximal_map`.

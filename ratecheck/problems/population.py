@@ -14,10 +14,10 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, whole
 from ratecheck.problems.constants import Constant, Constants
-from ratecheck.problems.forms import Forms
 from ratecheck.problems.matrices import rounded_mean
 from ratecheck.problems.problem import SingleLevel
-from ratecheck.problems.quadratic import Quadratic, certified_dissimilarity
+from ratecheck.problems.quadratic import Quadratic
+from ratecheck.problems.quadratic_functions import Forms, QuadraticObjective, certified_dissimilarity
 from ratecheck.problems.sentence import arguments
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LARGEST = 10**8
 _LARGEST_FULL = 5000
 
 
-class Population(SingleLevel):
+class Population(QuadraticObjective, SingleLevel):
     """n = sum(counts) quadratic clients of a few types: f = (1/n) sum_g counts[g] f_g, f_g(w) = w'H_g w/2 - g_g'w.
 
     ``types`` is a `Quadratic` whose G clients are the types (or several, whose clients are listed one after the other),

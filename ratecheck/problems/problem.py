@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,20 +23,15 @@ from ratecheck.noise import Gaussian, NoiseLaw
 from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.data import ProblemData
 from ratecheck.problems.matrices import flat_share, is_diagonal, solution_error
+from ratecheck.problems.quadratic_functions import QuadraticFunctions, QuadraticObjective
+from ratecheck.problems.two_level.inner import InnerProblem
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.logistic import Logistic
-    from ratecheck.problems.minmax import MinMax
-    from ratecheck.problems.piecewise_quadratic.piecewise import Piecewise
-    from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
-    from ratecheck.problems.population import Population
-    from ratecheck.problems.quadratic import Quadratic
-    from ratecheck.problems.two_level.bilevel import Bilevel
-    from ratecheck.problems.two_level.inner import InnerProblem
 
+Form = TypeVar("Form", bound="Problem")
 # Numbers of clients.
 Clients = NDArray[np.int64]
 
@@ -52,7 +47,7 @@ class Known(enum.Enum):
     """
 
     AFFINE = "every client's gradient is affine, with coefficients that `operator` has"
-    PIECES = "every client's gradient is affine between kinks, and `pieces` has them in rationals"
+    PIECES = "every client's gradient is affine between breakpoints, in rationals"
     TYPES = "clients are counted by type: `multiplicities` says how many each row stands for"
     TWO_VALUED = "a sample is off by the same to either side, so that outcomes are followed and none is drawn"
 
@@ -127,8 +122,8 @@ class CalledOracle:
 class Problem(ProblemData):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
-    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic`, `pieces`,
-    `bilevel` and `classifier` are the problem in that form, where it has it.
+    What an engine may do with a problem it reads off `knows`, a small closed family; `quadratic` and `seen_as` are the
+    problem in a form, where it has it.
     """
 
     d: int
@@ -138,6 +133,10 @@ class Problem(ProblemData):
     noises: ClassVar[tuple[str, ...]]
     # Whether every client's gradient is affine: `operator` has its coefficients.
     affine: ClassVar[bool] = False
+    # Whether every client's function is quadratic between breakpoints, which are rational.
+    piecewise: ClassVar[bool] = False
+    # Whether there is a lower level.
+    bilevel: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
     # The law of the noise of its gradients, unless a run has another one.
@@ -198,31 +197,20 @@ class Problem(ProblemData):
         return np.full(self.n, 1 / self.n)
 
     @property
-    def quadratic(self) -> Quadratic | None:
+    def quadratic(self) -> QuadraticFunctions | None:
         """The problem as quadratics f_i, where it is one."""
         return None
 
-    @property
-    def pieces(self) -> Piecewise | None:
-        """The problem as functions that are quadratic piece by piece, where it is one."""
-        return None
-
-    @property
-    def saddle(self) -> MinMax | None:
-        """The problem as one of minimising and maximising, where it is one."""
-        return None
-
-    @property
-    def equal_clients(self) -> PiecewiseSamples | None:
-        """The problem as equal clients with two-valued noise on a piecewise quadratic function, where it is one."""
-        return None
+    def seen_as(self, form: type[Form]) -> Form | None:
+        """The problem in another kind's form, for those who follow that form alone; None where it has none."""
+        return self if isinstance(self, form) else None
 
     @property
     def knows(self) -> frozenset[Known]:
         """The facts about the problem by which engines may follow its runs."""
         found = {
             Known.AFFINE: self.affine,
-            Known.PIECES: self.pieces is not None,
+            Known.PIECES: self.piecewise,
             Known.TYPES: self.multiplicities is not None,
             Known.TWO_VALUED: bool(self.law.outcomes),
         }
@@ -234,7 +222,7 @@ class Problem(ProblemData):
         return 0
 
     @property
-    def objective(self) -> Quadratic | Population | None:
+    def objective(self) -> QuadraticObjective | None:
         """The objective f as a quadratic whose minimum is known, where it is one."""
         return self.quadratic
 
@@ -312,16 +300,6 @@ class Problem(ProblemData):
     def representatives(self) -> Problem:
         """The problem of one client per row: itself, unless a row stands for several clients."""
         return self
-
-    @property
-    def bilevel(self) -> Bilevel | None:
-        """The problem as a bilevel quadratic, where it is one."""
-        return None
-
-    @property
-    def classifier(self) -> Logistic | None:
-        """The problem as a linear classifier of labelled samples, where it is one."""
-        return None
 
     @property
     def single(self) -> SingleLevel:

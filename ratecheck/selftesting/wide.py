@@ -13,13 +13,12 @@ from bounds.statement import Statement
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
 from ratecheck.families.cube import Cube
-from ratecheck.families.family import Coordinates
+from ratecheck.families.family import Coordinates, InstanceShape
 from ratecheck.families.registry import shapes
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.statements import is_bilevel
 from ratecheck.families.who import TRACES
 from ratecheck.participation import Participation
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.problems import Bilevel, Problem
 from ratecheck.settings.applicability import every_participation, method_of
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.verification.instance import Instance
@@ -101,7 +100,7 @@ class WideCube(Cube):
         if not problem.H.any() and "L" in self.statement.vocabulary.facts.values():
             raise InputError("L is positive, and nothing is curved")
         f, x = self._units
-        return Quadratic(problem.H * (f / x**2), problem.g * (f / x), problem.d_u)
+        return found.with_arrays({"H": problem.H * (f / x**2), "g": problem.g * (f / x)})
 
     def settings(self, at: Coordinates) -> dict[str, float]:
         """The sizes, with noise and parameters in these units."""
@@ -115,7 +114,7 @@ class WideCube(Cube):
 
 def _curvature(problem: Problem) -> float:
     """At least the largest curvature that a step meets, up to a factor."""
-    if (bilevel := problem.bilevel) is not None:
+    if (bilevel := problem.seen_as(Bilevel)) is not None:
         least = min(float(np.linalg.eigvalsh(A)[0]) for A in bilevel.A)
         upper, coupling = (float(np.abs(part).max(initial=0.0)) for part in (bilevel.Q, bilevel.B))
         return float(np.abs(bilevel.A).max()) + upper * (1 + coupling / least) ** 2

@@ -55,7 +55,7 @@ def _applicable(problem: Problem, participation: Participation | None, *, any_pr
         algorithm, run = method.algorithm, statement.vocabulary.run
         on_graph = pattern.neighbours is not None if participation else bool(algorithm.mixed)
         fixed = statement.settings.get(run.get("clients", ""))
-        if algorithm.bilevel != (problem.bilevel is not None) or bool(algorithm.mixed) != on_graph:
+        if algorithm.bilevel != problem.bilevel or bool(algorithm.mixed) != on_graph:
             continue
         if fixed is not None and fixed != problem.n:
             continue

@@ -46,7 +46,7 @@ def says_quadratic(statement: Statement) -> bool:
 def not_quadratic(statement: Statement, problem: Problem) -> str | None:
     """Why a statement about quadratics does not apply to the problem; None where it does."""
     # Those of two levels are quadratics as well, and proximal steps on others have names of their own.
-    if not says_quadratic(statement) or problem.objective is not None or problem.bilevel is not None:
+    if not says_quadratic(statement) or problem.objective is not None or problem.bilevel:
         return None
     return f"the problem is {problem.kind}, but the title says that the statement is about quadratics"
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.engines.expectation import Expectation
-from ratecheck.problems import Bilevel
+from ratecheck.problems import Bilevel, Problem
 
 # Pairs, the sizes of their steps.
 _PAIRS, _SIZES = 400, (-3.0, 1.0)
@@ -34,6 +34,13 @@ class Points:
     problem: Bilevel
     weights: Array
     seed: int = 0
+
+    @classmethod
+    def of(cls, problem: Problem, weights: Array, seed: int) -> Points:
+        """Those of a problem with a lower level."""
+        two = problem.seen_as(Bilevel)
+        assert two is not None
+        return cls(two, weights, seed)
 
     @cached_property
     def pairs(self) -> tuple[Array, ...]:

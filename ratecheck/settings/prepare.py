@@ -11,8 +11,9 @@ from bounds.statement import Statement, number
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.participation import Participation, Trace
+from ratecheck.participation import Participation
 from ratecheck.participation.build import build, form_of, in_file
+from ratecheck.participation.files import read_matrix
 from ratecheck.participation.model.pattern import Matrix, PerRound
 from ratecheck.problems import Problem, own
 from ratecheck.settings.applicability import method_parameters, within
@@ -76,7 +77,7 @@ def prepare_with(
     pattern = os.fspath(participation) if isinstance(participation, os.PathLike) else participation
     sizes: Mapping[str, Any] = {}
     if isinstance(pattern, str):
-        sizes = _of_matrix(statement, Trace.from_file(pattern).matrix, pattern, given) if in_file(pattern) else {}
+        sizes = _of_matrix(statement, read_matrix(pattern), pattern, given) if in_file(pattern) else {}
     elif pattern is not None and pattern.matrix is not None:
         sizes = _of_matrix(statement, pattern.matrix, "the participation matrix", given)
     elif pattern is not None:

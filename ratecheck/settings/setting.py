@@ -20,9 +20,9 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.noise import NoiseLaw
 from ratecheck.noise.build import build
-from ratecheck.participation import Graph, Participation, Trace, Uniform
+from ratecheck.participation import Graph, Participation, Uniform
 from ratecheck.participation.build import assumed
-from ratecheck.participation.delays import draw_until
+from ratecheck.participation.trace import drawn
 from ratecheck.problems import Problem
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import (
@@ -161,7 +161,7 @@ class Setting:
                 f"T={T} with {pattern.n} clients: participations are drawn as matrices of at most "
                 f"{_LARGEST_TRACE:g} entries. Largest T here: {_LARGEST_TRACE // pattern.n}."
             )
-        return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
+        return [drawn(pattern, T, self.options.seed, r) for r in range(self.options.traces)]
 
     def on(self, trace: Participation) -> Setting:
         """The setting with this participation, such as one of `traces`, as if the caller had given it."""
@@ -250,7 +250,7 @@ def resolve(
     if unequal:
         raise InputError(unequal)
     counted, by_itself, recorded = counts(statement), every_participation(statement), wanted(statement)
-    pointwise = method is None and problem.bilevel is not None and recorded <= points.NAMES
+    pointwise = method is None and problem.bilevel and recorded <= points.NAMES
     found = Values().plus(statement.resolve(given), "given")
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})

@@ -71,7 +71,7 @@ def free_constants(statement: Statement, wanted: str | None, given: Mapping[str,
     free = tuple(n for n in names if n in statement.parameters and vocabulary[n].role is not Role.STEP_SIZE)
     for name in free:
         if name in given or any(name in alias.targets and key in given for key, alias in vocabulary.aliases.items()):
-            raise InputError(f"{name} is given and asked for as an axis: leave out one of them")
+            raise InputError(f"{name} is given and is an axis, too: leave out one of them")
         if vocabulary[name].domain is Domain.POSITIVE_INTEGER:
             raise InputError(f"{name} takes whole numbers only, and an axis of a region takes all positive ones")
     return free

@@ -18,7 +18,7 @@ from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup, is_random
 from ratecheck.errors import InputError
 from ratecheck.kernels.local.proximal import logistic_prox
-from ratecheck.problems import Problem
+from ratecheck.problems import Logistic, Problem
 from ratecheck.studies.study import MEASURES
 
 
@@ -36,11 +36,11 @@ class ModelKernel(StepKernel):
     """
 
     def __init__(self, setup: Setup, test: Problem | None = None) -> None:
-        problem = setup.problem.classifier
+        problem = setup.problem.seen_as(Logistic)
         if problem is None or problem.d_v:
             raise InputError(f"{MEASURES[0]} and its like are of logistic problems without personal variables")
         super().__init__(setup)
-        held_out = problem if test is None else test.classifier
+        held_out = problem if test is None else test.seen_as(Logistic)
         if test is not None and held_out is None:
             raise InputError(f"the test samples are those of a {test.kind} problem")
         self._train, self._test = problem, held_out or problem

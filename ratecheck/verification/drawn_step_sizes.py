@@ -19,8 +19,8 @@ from ratecheck.engines.engine import choose
 from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Participation, Trace
-from ratecheck.participation.delays import draw_until
+from ratecheck.participation import Participation
+from ratecheck.participation.trace import drawn
 from ratecheck.settings.applicability import step_source
 from ratecheck.settings.on_trace import on_trace, step_values
 from ratecheck.settings.setting import Setting
@@ -131,7 +131,7 @@ def _compare_draws(means: _Means, base: Verdict, *, fixed: bool) -> Verdict:
     def draw(wanted: range) -> tuple[Array, Array]:
         lefts = []
         for r in wanted:
-            trace = pattern if fixed else Trace(draw_until(pattern, setting.rounds, options.seed, r))
+            trace = pattern if fixed else drawn(pattern, setting.rounds, options.seed, r)
             left = _left_on(means, trace, r)
             lefts.append([left.value])
             rounding.append(left.error)

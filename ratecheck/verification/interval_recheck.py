@@ -37,7 +37,7 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
     if verdict.outcome is Outcome.INCONCLUSIVE and pairs and all(_by_formula(verdict, *pair) for pair in pairs):
         note = "the sides are equal by the formulas that set the step sizes"
         return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note))
-    one_run = setting.problem.pieces is not None and not verdict.replicates
+    one_run = setting.problem.piecewise and not verdict.replicates
     if not (verdict.engine == "exact" or one_run) or not pairs:
         return verdict
     violated = [c for c, claim in pairs if sides.judged(c, claim)[0] is Outcome.VIOLATED]

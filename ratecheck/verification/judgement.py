@@ -143,8 +143,7 @@ def _of_operator(setting: Setting, ready: setup.Setup) -> str | None:
 
 def points(setting: Setting) -> Points:
     """The points that are drawn for a statement about points."""
-    assert setting.problem.bilevel is not None
-    return Points(setting.problem.bilevel, setting.problem.shares, setting.options.seed)
+    return Points.of(setting.problem, setting.problem.shares, setting.options.seed)
 
 
 def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> Verdict:
@@ -153,7 +152,7 @@ def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> V
     if all(claim.metric.over is Over.NO_RUN for claim in setting.statement.claims):
         if setting.pointwise:
             return _by_points(request, known, values)
-        if setting.problem.bilevel is not None:
+        if setting.problem.bilevel:
             return _not_applicable(base, "vectors come from another problem")
         if len(others := [sorted(kind & recorded) for kind in lemmas.VECTORS if kind & recorded]) > 1:
             listed = " and ".join(", ".join(names) for names in others)

@@ -478,7 +478,7 @@ def test_a_function_that_fails_in_another_process(mine, cli):
         (("mine.py:descent", "--step", "b"), "no step 'b' in the ledger of mine.py:descent"),
         (("mine.py:descnt",), "no statement 'descnt' in mine.py"),
         (("other.py",), "no file 'other.py'"),
-        (("mine.py", "--mutate", "--certificates", "a.json"), "ask for one of the two"),
+        (("mine.py", "--mutate", "--certificates", "a.json"), "give one of the two"),
         (("mine.py", "--certificates", "."), "."),
     ],
 )

@@ -150,7 +150,7 @@ def test_methods_of_ones_own(quadratic):
         for engine in (rc.exact, rc.simulate):
             with pytest.raises(rc.InputError) as error:
                 engine("servers-k", quadratic, Trace.full(3), K=STEPS, **run)
-            assert "its server asks for the K of one client, and K=1,2,5 differs by client" in str(error.value)
+            assert "its server uses the K of one client, and K=1,2,5 differs by client" in str(error.value)
             engine("servers-k", quadratic, Trace.full(3), K=2, **run)
         exact = rc.exact("mean-k", quadratic, Trace.full(3), K=STEPS, **run).records["G_u"]
         drawn = rc.simulate("mean-k", quadratic, Trace.full(3), K=STEPS, **run).records["G_u"]

@@ -25,9 +25,9 @@ from ratecheck.falsification.falsify import falsify
 from ratecheck.falsification.search import Budget
 from ratecheck.families.any_curvature import ANY_CURVATURE
 from ratecheck.families.cube import Cube
+from ratecheck.families.family import InstanceShape
 from ratecheck.families.quadratics import QUADRATICS
 from ratecheck.families.registry import shapes
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.who import TRACES, trace_matrix
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace

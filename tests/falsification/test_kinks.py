@@ -107,7 +107,8 @@ def test_what_was_searched_is_said():
     """Families, sizes, whether searches that share nothing agree, and what none of them is."""
     text = falsified_text(falsify(TRUE["values"], Budget(60, by_term=False, functions=False)))
     assert "  among   quadratics, n in {1, 2, 3, 10}, d in {1, 2}, T to " in text
-    assert "  among   convex functions with 2 kinks, without noise, n in {1, 2, 3}, d in {1}, T to 500" in text
+    functions = "convex piecewise quadratic functions with 2 breakpoints, without noise"
+    assert f"  among   {functions}, n in {{1, 2, 3}}, d in {{1}}, T to 500" in text
     assert "  missed  functions that are not quadratic, with noise or with sampled clients" in text
     assert "functions that are not convex" not in text
     silent = descent("L*dist2_0/(4*t + 2)", assumptions=[CONVEX[0], *CONVEX[2:]])
@@ -141,7 +142,7 @@ def test_a_statement_about_quadratics_is_searched_among_those_alone(key):
     """Its title says so; functions with kinks would refute it."""
     found = falsify(bounds.get(f"textbook/{key}"), Budget(150, by_term=False, functions=False))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert not any("kinks" in family for family in found.searched.families)
+    assert not any("piecewise" in family for family in found.searched.families)
 
 
 def last_gradient(*more):

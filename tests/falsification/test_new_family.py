@@ -17,7 +17,7 @@ SOURCE = '''
 from dataclasses import dataclass
 
 from ratecheck.families.family import Family
-from ratecheck.families.shape import InstanceShape
+from ratecheck.families.family import InstanceShape
 from ratecheck.problems import Quadratic
 from ratecheck.settings.applicability import method_of
 

@@ -88,8 +88,10 @@ def test_the_textbook_pair_is_told_apart():
     assert falsify(WALK.wrong, SHORT, seed=1).outcome is Outcome.VIOLATED
     found = falsify(WALK.true, Budget(20, by_term=False, functions=False, noise=60))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert any("one kink, noise of two values" in family for family in found.searched.families)
-    assert any("but for equal clients with a kink and noise of two values" in each for each in found.searched.missed)
+    assert any("one breakpoint, noise of two values" in family for family in found.searched.families)
+    assert any(
+        "but for equal clients with one breakpoint and noise of two values" in each for each in found.searched.missed
+    )
 
 
 def test_step_sizes_that_are_roots_are_no_way_out():

@@ -358,11 +358,11 @@ BROKEN = {
     "tilts too large": (lambda x: dataclasses.replace(x, tilts=x.tilts + 50), None),
     "too few answers": (
         lambda x: dataclasses.replace(x, gradients=(x.gradients[0][:-1], *x.gradients[1:])),
-        "the run asks at more points",
+        "the run evaluates more points",
     ),
     "too many answers": (
         lambda x: dataclasses.replace(x, heights=(np.append(x.heights[0], 1.0), *x.heights[1:])),
-        "the run asks at",
+        "the run evaluates",
     ),
 }
 

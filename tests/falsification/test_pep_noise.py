@@ -212,7 +212,7 @@ def test_an_instance_with_noise_survives_a_file_and_is_checked():
         recheck(Answers.load(less, statement), found.worst.comparison)
     for noises, message in (
         ([[]], "noises"),
-        ([[*saved["noises"][0], *saved["noises"][0]]], r"noises\[0\] has 2 entries: the run asks at 1 points"),
+        ([[*saved["noises"][0], *saved["noises"][0]]], r"noises\[0\] has 2 entries: the run evaluates 1 points"),
         (None, "no 'noises'"),
     ):
         with pytest.raises(InputError, match=message):

@@ -311,7 +311,7 @@ def test_what_changes_with_the_units_is_refused():
     ("change", "message"),
     [
         (lambda own: 1.1 * own, r"no convex function 0 has these answers|R\^2"),
-        (lambda own: own[:-1], "the run asks at"),
+        (lambda own: own[:-1], "the run evaluates"),
     ],
 )
 def test_a_false_instance_is_refused(change, message):

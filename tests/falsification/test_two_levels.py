@@ -21,8 +21,8 @@ from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.shrink import shrink
 from ratecheck.families.cube import Cube
+from ratecheck.families.family import InstanceShape
 from ratecheck.families.registry import shapes
-from ratecheck.families.shape import InstanceShape
 from ratecheck.families.two_levels import OWN_HESSIANS, SAMPLES, TWO_LEVELS
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform

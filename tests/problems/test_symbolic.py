@@ -150,7 +150,7 @@ def test_simple_forms():
     ("functions", "message"),
     [
         (sp.Abs(x), "x=0 its derivative jumps from -1 to 1"),
-        (sp.Max(0, x * y), "kinks are taken of one variable"),
+        (sp.Max(0, x * y), "they are taken of one variable"),
         (sp.log(x), "no proof was found that x is always positive"),
         (sp.Function("f")(x), "is not understood"),
         ("x**2", "functions[0] is 'x**2', no SymPy expression"),

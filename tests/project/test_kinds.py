@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from structure import modules, named_outside, parsed, referents  # noqa: E402  # a script, not a package
+from structure import arrows, circles, modules, named_outside, parsed, referents  # noqa: E402  # a script, not a package
 
 INPUT = "what a caller gives is checked, or told from a name"
 # File, class and reason of what stays.
@@ -30,6 +30,11 @@ def trees():
 def test_no_kind_is_asked_for_elsewhere(trees):
     """But for four places, each with its reason: a new kind needs no branch anywhere."""
     assert sorted((place, kind) for place, _, kind in named_outside(ROOT, trees)) == sorted(ALLOWED)
+
+
+def test_no_file_reaches_itself(trees):
+    """Not by imports for annotations either: of two files at most one knows the other."""
+    assert circles(arrows(trees)) == []
 
 
 @pytest.mark.parametrize(

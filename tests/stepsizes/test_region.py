@@ -238,7 +238,7 @@ def region_at(answer, lam):
 @pytest.mark.parametrize(
     ("axes", "given", "part"),
     [
-        ("lambda,rho", {"lambda": 5.0}, "given and asked for as an axis"),
+        ("lambda,rho", {"lambda": 5.0}, "given and is an axis, too"),
         ("m,rho", {"lambda": 5.0}, "whole numbers only"),
     ],
 )

@@ -95,7 +95,7 @@ class Method:
 
     def check_problem(self, problem: Problem) -> None:
         """Raise `InputError` where the problem has another number of levels, or variables that the method lacks."""
-        if (problem.bilevel is not None) is not self.algorithm.bilevel:
+        if problem.bilevel is not self.algorithm.bilevel:
             wanted = "bilevel" if self.algorithm.bilevel else "single-level"
             raise InputError(f"{self.spoken} is for {wanted} problems, not for a {problem.kind} one")
         if missing := [block for block in self.algorithm.blocks if block not in problem.layout]:

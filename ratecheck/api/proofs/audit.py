@@ -152,7 +152,7 @@ def audit(
             raise InputError(f"mutate and {name}: changed numbers have no certificates; ask for one of the two")
     targets = ProofFiles.of(certificates, coq)
     if mutate and room:
-        raise InputError("mutate and room: changed numbers have no slack of their own; ask for one of the two")
+        raise InputError("mutate and room: changed numbers have no slack of their own; give one of the two")
     room = room or step is not None
     chosen = _of_file(paper, step) if paper is not None and bounds.own.is_own(paper) else _of_catalogue(paper, step)
     first, ids = chosen.parts[0]

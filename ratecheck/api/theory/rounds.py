@@ -62,7 +62,7 @@ def rounds(
     eps = given.pop("eps", None) if "eps" not in found.vocabulary else None
     if found.order_only:
         raise InputError(
-            f"{found.key} is known only up to a constant (the paper prints O(...)), so it asks for no number of "
+            f"{found.key} is known only up to a constant (the paper prints O(...)), so it implies no number of "
             "rounds; 'show' prints the order"
         )
     with progress(f"searching rounds of {found.key}"):

@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar, Step
+from bounds.ledger.step import Check, Gram, Identity, Scalar, Step
 from bounds.ledger.vectors import factors, product_symbol
 from ratecheck import recheck
 from ratecheck.algebra.positivity.chain import chain
@@ -65,17 +65,15 @@ def file_data(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def certificate(step: Step, check: Check) -> dict[str, Any]:
     """The certificate of a claim that is proved; raises `NotExpressibleError` where none is found that is accepted."""
-    if isinstance(check, Enumerated):
-        form = check.algebraic
-        if form is None:
-            raise NotExpressibleError("checked on instances")
-        check = form
+    form = check.algebraic
+    if form is None:
+        raise NotExpressibleError("checked on instances")
     try:
         with limit(SECONDS):
             recheck.LEFT[0] = _UNBOUNDED
             names = Names()
-            data = claim_data(step, check, names)
-            found = {**data, "proofs": _Claim(check, data, names).proofs()}
+            data = claim_data(step, form, names)
+            found = {**data, "proofs": _Claim(form, data, names).proofs()}
             recheck.step(found)
             return found
     except OutOfTime:
@@ -96,7 +94,7 @@ class _Claim:
 
     def proofs(self) -> list[dict[str, Any]]:
         """A proof of each inequality that the claim is; raises `NotExpressibleError` where none is found."""
-        operator = "==" if isinstance(self.check, Identity) else self.check.operator
+        operator = self.check.operator
         operators = {"==": (">=", "<=")}.get(operator, (operator,))
         return [self._proof(goal, each) for goal, each in zip(self.goals, operators, strict=True) if any(goal)]
 

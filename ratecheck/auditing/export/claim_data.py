@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Identity, Step
+from bounds.ledger.step import Check, Step
 from bounds.ledger.vectors import InnerProduct, Vector, factors
 from bounds.ledger.written import WrittenOperation, ordered
 from ratecheck import recheck
@@ -29,17 +29,15 @@ def claim_data(step: Step, check: Check, names: Names | None = None) -> dict[str
 
     ``{"id", "variables", "vectors", "left", "relation", "right", "hypotheses", "digest"}``, without proofs.
     """
-    if isinstance(check, Enumerated):
-        if check.algebraic is None:
-            raise NotExpressibleError("checked on instances")
-        check = check.algebraic
+    form = check.algebraic
+    if form is None:
+        raise NotExpressibleError("checked on instances")
     names = Names() if names is None else names
-    left, right = check.printed
-    operator = "==" if isinstance(check, Identity) else check.operator
+    left, right = form.printed
     found: dict[str, Any] = {
         "id": step.id,
-        **_comparison(names, left, operator, right),
-        "hypotheses": [_comparison(names, each.left, each.operator, each.right) for each in check.given],
+        **_comparison(names, left, form.operator, right),
+        "hypotheses": [_comparison(names, each.left, each.operator, each.right) for each in form.given],
     }
     found["variables"] = {name: _kind(symbol) for name, symbol in sorted(names.numbers.items())}
     found["vectors"] = sorted(names.vectors)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from bounds.ledger.fault import Fault, FaultKind
-from bounds.ledger.step import StepKind
 from bounds.statement import Statement
 from ratecheck.auditing.finding import StepResult, StepVerdict
 
@@ -77,7 +76,7 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
             missing = [premise for premise in follows.get(key, ()) if premise not in own]
             known = [each for each in premises if each is not None]
             judged = _judge(key, own[key], known, missing, changes.get(key, ()))
-            whole = any(each.kind == StepKind.END_TO_END.value and each.mended for each in own[key])
+            whole = any(each.end_to_end and each.mended for each in own[key])
             alone = judged.standing is ProofStanding.REPAIR and filed and key not in changed and not whole
             found[key] = replace(judged, standing=ProofStanding.PROOF) if alone else judged
         return found[key]
@@ -167,9 +166,8 @@ def _of_step(step: StepResult) -> tuple[ProofStanding, str]:
     """The standing of a statement from one of its steps, and the reason."""
     if step.verdict is StepVerdict.UNKNOWN:
         return ProofStanding.UNDECIDED, f"{step.location} is {'vacuous' if step.vacuous else 'not decided'}"
-    end_to_end = step.kind == StepKind.END_TO_END.value
-    if step.verdict is StepVerdict.FALSE or (end_to_end and step.verdict is StepVerdict.TYPO):
-        return _of_refuted(step, end_to_end)
+    if step.verdict is StepVerdict.FALSE or (step.end_to_end and step.verdict is StepVerdict.TYPO):
+        return _of_refuted(step)
     checked = "CHECKED" in (step.verdict.value, step.repaired)
     return ProofStanding.CHECKED if checked else ProofStanding.HOLDS, ""
 
@@ -183,13 +181,13 @@ def refutes(step: StepResult) -> bool:
 _LACKING = (FaultKind.ASSUMPTION, FaultKind.EDGE_CASE, FaultKind.MISPRINT)
 
 
-def _of_refuted(step: StepResult, end_to_end: bool) -> tuple[ProofStanding, str]:
+def _of_refuted(step: StepResult) -> tuple[ProofStanding, str]:
     if not step.mended:
-        why = step.evidence if end_to_end else "no repair is proved"
-        return ProofStanding.FALSE if end_to_end else ProofStanding.UNDECIDED, f"{step.location}, {why}"
+        why = step.evidence if step.end_to_end else "no repair is proved"
+        return ProofStanding.FALSE if step.end_to_end else ProofStanding.UNDECIDED, f"{step.location}, {why}"
     repair = step.repair or "the repaired form"
     kind = None if step.fault is None else step.fault.kind
-    if end_to_end and kind not in _LACKING:
+    if step.end_to_end and kind not in _LACKING:
         return ProofStanding.FALSE, f"{step.location}, {step.evidence}; repaired: {step.repair}"
     return ProofStanding.REPAIR, f"{step.location}{'' if kind is None else f', {kind.text}'}: {repair}"
 

@@ -103,7 +103,7 @@ def _mutants(probe: Probe, end: float) -> Iterator[ChangedStep]:
                 mutant = mutants.changed(check, constant, constant.value + by)
                 yield _mutated(probe, mutant, (constant.text, f"{by:+d}"), end, MutantKind.EXPONENT)
             continue
-        sign = 0 if getattr(check, "operator", "==") == "==" else probe.direction(constant)
+        sign = 0 if check.operator == "==" else probe.direction(constant)
         for each in (sign,) if sign else (-1, 1):
             yield _worst(probe, constant, each, end)
     turned = mutants.turned(check)

@@ -309,7 +309,7 @@ class Arrow:
         self.at: slice | NDArray[np.intp] = slice(first, last) if together else mine
         self._cut, self._server_rows, self._last = servers, matrix[:servers], matrix[mine, -1:]
         self._from_server = np.ascontiguousarray(matrix[mine, :servers])
-        # Whether no client hears of the server.
+        # Whether no client receives the server's state.
         self.apart = not self._from_server.any()
         self.own = np.ascontiguousarray(matrix[own[:, :, None], own[:, None, :]])
 

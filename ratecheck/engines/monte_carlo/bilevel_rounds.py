@@ -16,6 +16,7 @@ from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.random import stream_keys
+from ratecheck.problems import Bilevel
 
 _BLOCKS = ("x", "y", "v")
 NAMES = frozenset(
@@ -59,8 +60,9 @@ class RoundSums:
     """
 
     def __init__(self, setup: Setup, replicates: int) -> None:
-        assert setup.problem.bilevel is not None
-        self.setup, self.problem, self.replicates = setup, setup.problem.bilevel, replicates
+        problem = setup.problem.seen_as(Bilevel)
+        assert problem is not None
+        self.setup, self.problem, self.replicates = setup, problem, replicates
         self.M, self.c = setup.operator("gradient")
         self.w = setup.algorithm.weights(setup.shares, setup.norms)
         used = np.arange(setup.K) < setup.local_steps[:, None]

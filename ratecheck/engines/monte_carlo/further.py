@@ -15,7 +15,7 @@ from ratecheck.engines.monte_carlo.rows import ClientRows
 from ratecheck.engines.monte_carlo.sources import AnswerSource
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import Quadratic
+from ratecheck.problems.quadratic_functions import QuadraticObjective
 
 
 class Nudge(Protocol):
@@ -82,12 +82,15 @@ class Further:
         return np.maximum((away * self._exact.answers(rows, t, k, x)).sum(axis=1, keepdims=True) / 2, 0.0)
 
     @cached_property
-    def _alone(self) -> list[Quadratic]:
+    def _alone(self) -> list[QuadraticObjective]:
         """Each client's function as a problem of its own, which has a minimum."""
-        quadratic, method, kind = self._setup.problem.quadratic, self._setup.method.name, self._setup.problem.kind
-        if quadratic is None:
-            raise InputError(f"{method} uses inf f_i, which is known of quadratic problems and not of a {kind} one")
-        found = [Quadratic(H[None], g[None], quadratic.d_u) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
+        problem, method = self._setup.problem, self._setup.method.name
+        if problem.quadratic is None:
+            raise InputError(
+                f"{method} uses inf f_i, which is known of quadratic problems and not of a {problem.kind} one"
+            )
+        clients = (problem.scaled(np.array([i]), 1.0, 1.0) for i in range(problem.n))
+        found = [each.objective for each in clients if each.objective is not None]
         for i, each in enumerate(found):
             if each.minimizer() is None:
                 raise InputError(f"{method} uses inf f_i, and f_{i} has none: {each.no_minimum}")

@@ -39,7 +39,7 @@ def covered(setup: Setup) -> bool:
     """Whether `simulate` is for it; that nothing is random is for the caller to see."""
     algorithm = setup.algorithm
     return (
-        setup.problem.pieces is not None
+        setup.problem.piecewise
         and setup.alike
         and algorithm.tabled
         and algorithm.asks_gradients
@@ -71,8 +71,9 @@ class _Rounds:
     """Variables of clients are arrays (clients, d), those of the server (1, d)."""
 
     def __init__(self, setup: Setup) -> None:
-        assert setup.problem.pieces is not None
-        self.setup, self.problem, self.algorithm = setup, setup.problem.pieces, setup.algorithm
+        problem = setup.problem.seen_as(Piecewise)
+        assert problem is not None
+        self.setup, self.problem, self.algorithm = setup, problem, setup.algorithm
         self.n, self.d = self.problem.slopes.shape
         group, slot = LinearMaps(self.algorithm).point()[self.algorithm.blocks.index(U)]
         names = self.algorithm.server if group == "server" else self.algorithm.client

@@ -32,7 +32,7 @@ _LARGEST_OF_ALL = EVERY_RUN | {"noise_weight_r"}
 
 def problem_of(setup: Setup) -> BilevelSamples:
     """The problem of the run; raises `InputError` for one without samples of two values."""
-    problem = None if setup.problem.bilevel is None else setup.problem.bilevel.samples
+    problem = setup.problem.seen_as(BilevelSamples)
     if problem is None:
         raise InputError(f"outcomes are followed of samples with two values, which a {setup.problem.kind} one has not")
     return problem

@@ -28,7 +28,7 @@ _OFF = 1e-14
 def check(setup: Setup) -> None:
     """Raise `InputError` where a run is not followed so."""
     n, K, T = setup.problem.n, setup.K, setup.T
-    if setup.problem.equal_clients is None:
+    if setup.problem.seen_as(PiecewiseSamples) is None:
         raise InputError(f"the mean of a round is followed of equal clients, which a {setup.problem.kind} has not")
     if not without_memory(setup.algorithm):
         raise InputError(f"{setup.method.spoken} with noise on functions that are not quadratic is not followed")
@@ -57,7 +57,7 @@ class MeanField:
     @property
     def problem(self) -> PiecewiseSamples:
         """The problem."""
-        problem = self.setup.problem.equal_clients
+        problem = self.setup.problem.seen_as(PiecewiseSamples)
         assert problem is not None
         return problem
 

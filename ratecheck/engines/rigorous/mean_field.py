@@ -166,7 +166,7 @@ class MeanFieldRun(ExactRun):
     @staticmethod
     def form(problem: Problem) -> PiecewiseSamples | None:
         """See `ExactRun.form`."""
-        return problem.equal_clients
+        return problem.seen_as(PiecewiseSamples)
 
     @staticmethod
     def products(run: RunSize) -> float:

@@ -35,7 +35,8 @@ from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed,
 from ratecheck.inputs import exact_shares
 from ratecheck.participation import Participation
 from ratecheck.participation.model.law import Clients, RoundLaw, Weighted
-from ratecheck.problems import Problem, Quadratic, SingleLevel
+from ratecheck.problems import MinMax, Problem, Quadratic, SingleLevel
+from ratecheck.problems.quadratic_functions import QuadraticFunctions
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
 _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
@@ -70,7 +71,7 @@ class RigorousRun(ExactRun):
     @staticmethod
     def form(problem: Problem) -> SingleLevel | None:
         """See `ExactRun.form`: quadratics, or operators of a saddle point."""
-        return problem.quadratic if problem.saddle is None else problem.saddle
+        return problem.seen_as(MinMax) or problem.seen_as(Quadratic)
 
     @staticmethod
     def products(run: RunSize) -> float:
@@ -479,7 +480,7 @@ def possible_sets(law: RoundLaw) -> list[Weighted]:
     return law.support()
 
 
-def vectors(problem: Quadratic, m: int, *, martingale: bool) -> dict[str, Fraction]:
+def vectors(problem: QuadraticFunctions, m: int, *, martingale: bool) -> dict[str, Fraction]:
     """The quantities of `ratecheck.engines.moments.lemmas.vectors` in rationals."""
     n, X = problem.n, -rationals(problem.g)
     one, two = Fraction(m, n), Fraction(m * (m - 1), max(n * (n - 1), 1))

@@ -61,7 +61,7 @@ class PiecewiseRun(ExactRun):
     @staticmethod
     def form(problem: Problem) -> Piecewise | None:
         """See `ExactRun.form`."""
-        return problem.pieces
+        return problem.seen_as(Piecewise)
 
     @staticmethod
     def products(run: RunSize) -> float:
@@ -287,7 +287,7 @@ def _on_grid(x: Number, bits: int) -> Number:
 
 def followed(setup: Setup) -> PiecewiseRun:
     """The run of a setup, whose floats are the binary fractions that they are; raises `UndecidedError` as `of`."""
-    problem, K = setup.problem.pieces, int(setup.local_steps[0])
+    problem, K = setup.problem.seen_as(Piecewise), int(setup.local_steps[0])
     assert problem is not None
     if (setup.local_steps != K).any() or (setup.weights != 1.0).any():
         raise UndecidedError("local steps that differ by client are not followed rigorously")

@@ -176,7 +176,8 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
         flatness, curvature = classes[k]
         if not len(points) == len(gradients) == len(values):
             raise InputError(
-                f"function {k} has {len(gradients)} gradients and {len(values)} heights: the run asks at {len(points)}"
+                f"function {k} has {len(gradients)} gradients and {len(values)} heights: "
+                f"the run evaluates {len(points)}"
             )
         triples = list(zip(points, gradients, values, strict=True))
         check = _check_operator if case.operator else _check_smooth
@@ -190,7 +191,7 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
     _check_start(case, run, found)
     for k, own in enumerate(stored.noises):
         if len(own) != len(stored.noisy[k]):
-            raise InputError(f"noises[{k}] has {len(own)} entries: the run asks at {len(stored.noisy[k])} points")
+            raise InputError(f"noises[{k}] has {len(own)} entries: the run evaluates {len(stored.noisy[k])} points")
         for error in own:
             _check_limit("||noise||^2 <= sigma_u^2", _dot(error, error), Fraction(case.noise) ** 2)
     if case.dissimilar:
@@ -244,7 +245,7 @@ class _Stored:
         k = self._function(i)
         j = self.noisy[k].setdefault(tuple(x), len(self.noisy[k]))
         if j >= len(self.noises[k]):
-            raise InputError(f"noises[{k}] has {len(self.noises[k])} entries, but the run asks at more points")
+            raise InputError(f"noises[{k}] has {len(self.noises[k])} entries, but the run evaluates more points")
         return self.noises[k][j]
 
     def value(self, i: int, x: Vector) -> Fraction:
@@ -257,7 +258,7 @@ class _Stored:
 
     def _next(self, k: int) -> int:
         if len(self.places[k]) >= len(self.slopes[k]):
-            raise InputError(f"gradients[{k}] has {len(self.slopes[k])} entries, but the run asks at more points")
+            raise InputError(f"gradients[{k}] has {len(self.slopes[k])} entries, but the run evaluates more points")
         return len(self.places[k])
 
 

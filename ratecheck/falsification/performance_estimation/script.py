@@ -1,4 +1,4 @@
-"""The worst case of a statement as a program for PEPit, which asks the same question in its own terms.
+"""The worst case of a statement as a program for PEPit, which has the same maximum in its own terms.
 
 The method's own functions are followed in unknown vectors, as in `pep`, in the units of the statement, and every call
 of an oracle is written down: a point as a combination of the vectors before it, the gradient and the value there as new

@@ -22,16 +22,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.problems.datasets import Indices
-
-if TYPE_CHECKING:
-    from ratecheck.problems.linear.losses import Loss
-    from ratecheck.problems.linear.model import LinearModel
+from ratecheck.problems.linear.losses import Loss
 
 _EPS = float(np.finfo(float).eps)
 # Points at most, and by what share of the bound the last one has to raise it.
@@ -49,6 +47,32 @@ _FLAT = 1e-11
 _MOVED = 1e-6
 
 
+class WeightedRows:
+    """Rows of n clients with features (rows, features), the first ``shared`` of them for u, targets and a loss.
+
+    f_i is the mean of the losses of the rows of client i by their weights, ``factors`` (rows,) times p_i, and
+    l2 |x|^2/2 + rho |x|^2/(1 + |x|^2); a loss has ``outputs``, d_v variables of a client are its own.
+    """
+
+    n: int
+    d_v: int
+    features: Any
+    targets: Array
+    factors: Array
+    loss: Loss
+    outputs: int
+    shared: int
+    l2: float
+    rho: float
+    # The number of rows of each client (n,), and where they begin among those of all, (n + 1,).
+    counts: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    def rows_of(self, i: int) -> slice:
+        """The rows of client i among those of all."""
+        return slice(int(self.first[i]), int(self.first[i + 1]))
+
+
 @dataclass(frozen=True, eq=False)
 class Point:
     """A point x (d,), f there from above, and a bound of the distance to the minimiser."""
@@ -61,7 +85,7 @@ class Point:
 class _Loss:
     """The mean loss over rows B (M, columns); ``of_columns`` are the clients of columns, each of which is of one."""
 
-    def __init__(self, model: LinearModel, B: Any, of_columns: Indices | None) -> None:
+    def __init__(self, model: WeightedRows, B: Any, of_columns: Indices | None) -> None:
         self.model, self.B, self.of_columns = model, B, of_columns
         self.outputs, self.n = model.outputs, model.n
         self.weights = model.factors / model.n
@@ -165,9 +189,9 @@ class _OneLoss:
 
 
 class Floor:
-    """The lower bound of inf f of a `LinearModel`, in `value`, and its `minimiser`."""
+    """The lower bound of inf f of a linear model, in `value`, and its `minimiser`."""
 
-    def __init__(self, model: LinearModel) -> None:
+    def __init__(self, model: WeightedRows) -> None:
         self.model = model
 
     @cached_property

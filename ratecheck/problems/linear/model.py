@@ -17,14 +17,14 @@ from ratecheck.inputs import bounded, nonnegative, whole
 from ratecheck.problems.constants import NO_PROOF, UNKNOWN, Certificate, Constant, Constants
 from ratecheck.problems.datasets import DataTable, binary_labels, breast_cancer, digits
 from ratecheck.problems.linear.dealing import AVERAGES, clients_of, targets
-from ratecheck.problems.linear.floor import Floor, Point
+from ratecheck.problems.linear.floor import Floor, Point, WeightedRows
 from ratecheck.problems.linear.losses import Loss
 from ratecheck.problems.linear.spectra import largest_square
 from ratecheck.problems.linear.spreads import ball_spread, box_spread, sample_spread, steepest
 from ratecheck.problems.linear.tables import FORMS, LabelledTable, from_libsvm
 from ratecheck.problems.linear.tables import table as read_table
 from ratecheck.problems.logistic import LARGEST, Logistic
-from ratecheck.problems.problem import SingleLevel, WrittenProblem
+from ratecheck.problems.problem import Form, SingleLevel, WrittenProblem
 from ratecheck.problems.quadratic import Quadratic
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class LeastSquares(Quadratic):
         return self.described or super().sizes
 
 
-class LinearModel(SingleLevel):
+class LinearModel(WeightedRows, SingleLevel):
     """Regularised empirical risks of a linear model over ``n`` clients, with shared and personal variables.
 
     ``f_i(w) = sum_l q_il phi(a_il'w, y_il) + l2/2 ||w||^2 + rho r(w)`` with ``w = (u, v_i)``, the row weights
@@ -157,10 +157,10 @@ class LinearModel(SingleLevel):
         self.counts = np.array([client.features.shape[0] for client in clients], dtype=np.int64)
         if not self.n or not self.counts.all():
             raise InputError("clients: needed at least one, each with at least one row")
-        self.features: Any = scipy.sparse.vstack([client.features for client in clients], format="csr")
+        self.features = scipy.sparse.vstack([client.features for client in clients], format="csr")
         self.features.sum_duplicates()
         bounded("features", self.features.data, LARGEST)
-        self.targets: Array = bounded("targets", np.concatenate([client.targets for client in clients]), LARGEST)
+        self.targets = bounded("targets", np.concatenate([client.targets for client in clients]), LARGEST)
         width = self.features.shape[1]
         d_u = whole("shared", width if shared is None else shared, 0, width, "there are that many features")
         self.d_u, self.d_v = d_u * outputs, (width - d_u) * outputs
@@ -175,7 +175,7 @@ class LinearModel(SingleLevel):
         own = np.ones(self.n) if weights is None else bounded("weights", weights, LARGEST, (self.n,))
         self.client_weights: Array = own / own.sum()
         shares = [self.n * p / own.sum() * c.weights / c.weights.sum() for p, c in zip(own, clients, strict=True)]
-        self.factors: Array = np.concatenate(shares)
+        self.factors = np.concatenate(shares)
         self.first = np.concatenate([[0], np.cumsum(self.counts)])
 
     @classmethod
@@ -283,10 +283,6 @@ class LinearModel(SingleLevel):
         """The clients' weights p_i: 1/n each, or in proportion to their rows."""
         return self.client_weights
 
-    def rows_of(self, i: int) -> slice:
-        """The rows of client i among those of all."""
-        return slice(int(self.first[i]), int(self.first[i + 1]))
-
     @property
     def least_curvature(self) -> float | None:
         """What the regularisers leave: l2, less rho/2; None where that is below 0."""
@@ -335,6 +331,11 @@ class LinearModel(SingleLevel):
         features = self.features.toarray().reshape(self.n, -1, self.d)
         labels = self.targets.reshape(self.n, -1)
         return Logistic(features, labels, shared=self.d_u, rho=self.rho, batch=self.batch)
+
+    def seen_as(self, form: type[Form]) -> Form | None:
+        """See `Problem.seen_as`: also as a `Logistic`, where `classifier` is one."""
+        dense = self.classifier if form is Logistic else None
+        return super().seen_as(form) if dense is None else dense.seen_as(form)
 
     def _dense(self, what: str) -> Logistic:
         if self.classifier is None:

@@ -40,7 +40,7 @@ def _apart(f: sp.Expr, real: dict[sp.Symbol, sp.Symbol], i: int) -> list[sp.Expr
         used = term.free_symbols
         if len(used) > 1:
             raise InputError(
-                f"functions[{i}]: {term} has a kink and several variables: kinks are taken of one variable"
+                f"functions[{i}]: {term} has breakpoints and several variables: they are taken of one variable"
             )
         parts[next(iter(used), next(iter(parts)))] += term
     return list(parts.values())
@@ -96,7 +96,7 @@ def _changes(f: sp.Expr, x: sp.Symbol, point: sp.Rational) -> set[sp.Rational]:
             found = sp.roots(sp.Poly(here, x)) if here.has(x) else {}
             real_roots = [root for root in found if root.is_real]
             if not all(root.is_Rational for root in real_roots):
-                raise InputError(f"{switch} changes at {real_roots[0]}: kinks are taken at rational numbers")
+                raise InputError(f"{switch} changes at {real_roots[0]}: breakpoints are taken at rational numbers")
             roots |= {*real_roots}
     return roots
 

@@ -73,6 +73,7 @@ class Piecewise(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise"
+    piecewise: ClassVar[bool] = True
     stored: ClassVar[tuple[str, ...]] = ("kinks", "curvatures", "slopes")
     degrees: ClassVar[Mapping[str, int]] = {"curvatures": 2, "slopes": 1}
     points: ClassVar[frozenset[str]] = frozenset({"kinks"})
@@ -316,11 +317,6 @@ class Piecewise(SingleLevel):
             "interpolation": ("the infimum of f is the mean of the clients' infima", _NO_COMMON),
         }
         return self._constant(name, [], *about[name]) if name in about else None
-
-    @property
-    def pieces(self) -> Piecewise:
-        """The problem itself."""
-        return self
 
     def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Piecewise:
         """See `Problem.scaled`."""

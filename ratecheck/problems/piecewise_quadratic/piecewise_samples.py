@@ -174,11 +174,6 @@ class PiecewiseSamples(SingleLevel):
         """The constant of one client."""
         return self.one.of_gradients(name)
 
-    @property
-    def equal_clients(self) -> PiecewiseSamples:
-        """The problem itself."""
-        return self
-
     def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
         """See `Problem.unmeasured`."""
         return self.one.undefined(names, RECORDED)

@@ -25,7 +25,6 @@ from ratecheck.problems.sentence import arguments, quadratic, together
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
-    from ratecheck.problems.two_level.bilevel_samples import BilevelSamples
 
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
 
@@ -56,6 +55,7 @@ class Bilevel(Problem):
     kind: ClassVar[str] = "bilevel"
     proportions: ClassVar[str] = "p"
     affine: ClassVar[bool] = True
+    bilevel: ClassVar[bool] = True
     stored: ClassVar[tuple[str, ...]] = ("A", "B", "b", "Q", "q", "p")
     symmetric: ClassVar[frozenset[str]] = frozenset({"A", "Q"})
     written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("bilevel", "synthetic"),)
@@ -148,16 +148,6 @@ class Bilevel(Problem):
     def shares(self) -> Array:
         """The weights p."""
         return self.p
-
-    @property
-    def bilevel(self) -> Bilevel:
-        """The problem itself."""
-        return self
-
-    @property
-    def samples(self) -> BilevelSamples | None:
-        """The problem with its samples of two values, where it has them."""
-        return None
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
         """See `Problem.sentence`: f_i and g_i, and the clients' weights where these differ."""

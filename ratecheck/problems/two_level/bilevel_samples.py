@@ -92,11 +92,6 @@ class BilevelSamples(Bilevel):
         return f"BilevelSamples(n={self.n}, d_x={self.d_x}, d_y={self.d_y})"
 
     @property
-    def samples(self) -> BilevelSamples:
-        """The problem itself."""
-        return self
-
-    @property
     def sampled(self) -> tuple[bool, bool, bool]:
         """Whether the directions of x, of y and of v are random at all."""
         first, others = self.noise_f[:, : self.d_x], self.noise_f[:, self.d_x :]

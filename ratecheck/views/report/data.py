@@ -115,7 +115,7 @@ def _not_checked(findings: Findings, left_out: Sequence[str]) -> Iterator[str]:
     """The limits of the report, the most important first."""
     study = findings.study
     if study.quick:
-        yield "A smoke test has fewer rounds and replicates than the study asks for: it says nothing about the study."
+        yield "A smoke test has fewer rounds and replicates than the study has: it says nothing about the study."
     if left_out:
         yield f"Figures of the file that were left out, with the claims about them: {', '.join(left_out)}."
     yield "Other problems, data, sizes and step sizes than those below: a confirmed claim is one about these."
