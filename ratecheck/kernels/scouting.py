@@ -331,3 +331,114 @@ def bent_rounds(
                 for k in range(M):
                     x += send[b, p, k] * total[k]
                 z[p] = x
+
+
+@kernel
+def _affine(A: Array, x: Array, out: Array) -> None:
+    """The product A x, added to ``out``."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            out[i] += A[i, k] * x[k]
+
+
+@kernel
+def level_rounds(
+    begin: Array, own: Array, pull: Array, still: Array, load: Array, keep: Array, send: Array,
+    first: NDArray[np.int64], M: Array, c: Array, bend: Array, shift: Array, kinds: NDArray[np.int64],
+    drawn: NDArray[np.bool_], sets: NDArray[np.bool_], ball: NDArray[np.int64], radius: Array, Q: Array, q: Array,
+    noise: Array, steps: NDArray[np.int64], start: Array, left: Array, right: Array, owner: NDArray[np.int64],
+    T: NDArray[np.int64], projected: bool, out: Array, steepest: Array,
+) -> None:  # fmt: skip
+    """Mean quantities before each round over all outcomes of samples, and the largest |Q_i y - q_i|^2 visited.
+
+    ``out`` is (N, quantities, rounds), ``steepest`` (N,). Clients keep nothing; a round of client i is local <-
+    ``begin`` server, ``steps`` times local <- ``own`` local + ``pull`` a, message <- ``still`` server + ``load`` local,
+    with the answer a = M z - c + s (bend z + shift) at z = local[``first``]. Row k of it has the sign s of its kind
+    ``kinds`` (k,), which is 1 or -1 with probability 1/2 where ``drawn`` (N, kinds). The server is then ``keep`` server
+    + ``send`` (sum of messages) of one of ``sets`` (sets, n), all as likely, whose entries from ball[0] to ball[1] are
+    projected on the ball of ``radius``; results are NaN where that acts and it is not ``projected``. Clients that are
+    not there make local steps, too. y are the first entries of z, and ``noise`` is added to the slope with either sign.
+    Quantities are sums of products of the rows ``left`` and ``right`` on (server, 1).
+    """
+    N, n, L, S = begin.shape
+    D, J = len(first), Q.shape[2]
+    local, z, answer, rough, new = np.empty(L), np.empty(D), np.empty(D), np.empty(D), np.empty(L)
+    server, message, total, moved = np.empty(S), np.empty(send.shape[2]), np.empty(send.shape[2]), np.empty(S)
+    slope, place = np.empty(J), np.empty(drawn.shape[1], dtype=np.int64)
+    for b in range(N):
+        count = 0
+        for kind in range(drawn.shape[1]):
+            place[kind] = count
+            count += 1 if drawn[b, kind] else 0
+        signs = 2 ** (n * steps[b] * count)
+        each = signs * len(sets)
+        # What the last round draws moves no record, but visits points; its set of clients does neither.
+        outcomes = each ** (T[b] - 1) * signs if T[b] > 0 else 1
+        share, known = 1.0 / outcomes, True
+        out[b, :, : T[b]] = 0.0
+        steepest[b] = 0.0
+        for outcome in range(outcomes):
+            server[:] = start[b]
+            rest = outcome
+            for t in range(T[b]):
+                for r in range(left.shape[1]):
+                    x = left[b, r, S]
+                    y = right[b, r, S]
+                    for k in range(S):
+                        x += left[b, r, k] * server[k]
+                        y += right[b, r, k] * server[k]
+                    out[b, owner[r], t] += share * x * y
+                bits = rest % signs
+                rest //= signs
+                group = rest % len(sets)
+                if t + 1 < T[b]:
+                    rest //= len(sets)
+                total[:] = 0.0
+                for i in range(n):
+                    local[:] = 0.0
+                    _affine(begin[b, i], server, local)
+                    for step in range(steps[b]):
+                        for k in range(D):
+                            z[k] = local[first[k]]
+                        for side in (-1.0, 1.0):
+                            for k in range(J):
+                                slope[k] = side * noise[b, i, k] - q[b, i, k]
+                            _affine(Q[b, i], z, slope)
+                            square = 0.0
+                            for k in range(J):
+                                square += slope[k] * slope[k]
+                            if not square <= steepest[b]:
+                                steepest[b] = square
+                        answer[:] = -c[b, i]
+                        _affine(M[b, i], z, answer)
+                        if count:
+                            rough[:] = shift[b, i]
+                            _affine(bend[b, i], z, rough)
+                            for k in range(D):
+                                if drawn[b, kinds[k]]:
+                                    bit = (i * steps[b] + step) * count + place[kinds[k]]
+                                    answer[k] += (1.0 - 2.0 * ((bits >> bit) & 1)) * rough[k]
+                        new[:] = 0.0
+                        _affine(own[b, i], local, new)
+                        _affine(pull[b, i], answer, new)
+                        local[:] = new
+                    if sets[group, i]:
+                        message[:] = 0.0
+                        _affine(still[b, i], server, message)
+                        _affine(load[b, i], local, message)
+                        total += message
+                moved[:] = 0.0
+                _affine(keep[b], server, moved)
+                _affine(send[b], total, moved)
+                server[:] = moved
+                length = 0.0
+                for k in range(ball[0], ball[1]):
+                    length += server[k] * server[k]
+                length = np.sqrt(length)
+                if length > radius[b] and t + 1 < T[b]:
+                    for k in range(ball[0], ball[1]):
+                        server[k] *= radius[b] / length
+                    known = known and projected
+        if not known:
+            out[b] = np.nan
+            steepest[b] = np.nan

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
 from ratecheck.scouting.runs import Batch, BatchRun
 
@@ -27,10 +28,12 @@ class ProblemBatch(ABC):
     ``H`` (N, n, d, d), ``g`` (N, n, d) are gradients H x - g where these are ``affine``, else zeros; ``start`` is
     (N, n, d), ``centre`` (N, n, d) a minimiser, NaN without one, ``lowest`` (N,) the infimum. The first ``d_u``
     variables are shared; ``noise`` has (N,) standard deviations by fact, ``parameters`` those of the
-    method that are no step sizes, (N,) or (N, n).
+    method that are no step sizes, (N,) or (N, n). Facts that are ``visited`` are those of a run, which has records of
+    these names (followed by _samples: of every sample); `fact` is the number from which on they are tried.
     """
 
     affine: ClassVar[bool] = True
+    visited: ClassVar[frozenset[str]] = frozenset()
     H: Array
     g: Array
     d_u: int
@@ -47,6 +50,10 @@ class ProblemBatch(ABC):
         parameters: Mapping[str, Array],
     ) -> ProblemBatch:  # fmt: skip
         """The batch of these problems, from starts x0 and v0, zeros by default."""
+
+    def width(self, block: str) -> int:
+        """Coordinates of a block."""
+        return self.d_u if block == U else int(self.g.shape[2]) - self.d_u
 
     @abstractmethod
     def fact(self, name: str) -> Array | None:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Claim, Over, Relation, names_in
 from bounds.symbols import Domain, Role
-from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
+from ratecheck.certification import local_work
+from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments.exact import single_threaded
@@ -29,11 +30,12 @@ from ratecheck.families.choices import HONEST
 from ratecheck.families.coordinates import WIDE
 from ratecheck.families.cube import Cube
 from ratecheck.participation import Participation
-from ratecheck.problems import Certificate, Piecewise, Problem, Quadratic
+from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
+from ratecheck.scouting.levels import TwoLevelBatch
 from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
 from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
 from ratecheck.settings.at_minimiser import OF_START, admits_minimiser
@@ -43,7 +45,11 @@ from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.verification.instance import Instance
 
 # How batches of problems of a class are evaluated.
-BATCHES: dict[type[Problem], type[ProblemBatch]] = {Quadratic: QuadraticBatch, Piecewise: BentBatch}
+BATCHES: dict[type[Problem], type[ProblemBatch]] = {
+    Quadratic: QuadraticBatch, Piecewise: BentBatch, Bilevel: TwoLevelBatch, BilevelSamples: TwoLevelBatch,
+}  # fmt: skip
+# How often a constant of a run is raised to what was measured, and the margin on top.
+_ATTEMPTS, _MARGIN = 30, 1.05
 # What is left of a difference of numbers by rounding, as a share of them.
 _ROUNDED = 1e-13
 # What the name of a change of a record in a round begins with.
@@ -83,11 +89,11 @@ class Scout:
             raise Unscouted("no run")
         self.method, self.algorithm = method, method.algorithm
         algorithm = self.algorithm
-        if not algorithm.linear or algorithm.varying or algorithm.compressed or algorithm.bilevel:
+        if not algorithm.linear or algorithm.varying or algorithm.compressed:
             raise Unscouted("a method that is not followed by one map")
-        if algorithm.projects or algorithm.second_oracle or algorithm.weighs or algorithm.asks_more:
-            raise Unscouted("a projection, weights, or further points or coins")
-        if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION, Assumption.BALL} & {*self.statement.assumptions}:
+        if algorithm.second_oracle or algorithm.asks_more:
+            raise Unscouted("further points or coins")
+        if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*self.statement.assumptions}:
             raise Unscouted("an assumption on the run")
         if any(claim.metric.over not in _OVER or claim.relation is Relation.ORDER for claim in self.statement.claims):
             raise Unscouted("a claim about the run as a whole")
@@ -107,7 +113,13 @@ class Scout:
         middle = cube.problem(dict.fromkeys(cube.coordinates, 0.5))
         if type(middle) not in BATCHES:
             raise Unscouted(f"a {middle.kind} problem")
+        visited, samples = BATCHES[type(middle)].visited, Assumption.EVERY_SAMPLE in self.statement.assumptions
+        # Constants of a run, and what a run calls them.
+        self.along = {
+            name: fact + "_samples" * samples for name, fact in certifiable(self.statement).items() if fact in visited
+        }
         self.by_round = any(self.changes) or not all(self._is_mean(claim) for claim in self.statement.claims)
+        self.by_round |= bool(visited)
 
     def _is_mean(self, claim: Claim) -> bool:
         """Whether the claim is about means of records alone: linear in them, and the round is not counted."""
@@ -182,12 +194,30 @@ class Scout:
             points = points.with_parameters(taken)
             known = self._certified(points)
         values = {**points.settings, **known.facts, **known.claims}
-        own = self._chosen(self.cube.free_steps, "step", values, points.at)
-        full = numbers.with_derived(self.statement, numbers.completed(self.statement, {**values, **own}))
-        allowed = self._allowed(known, full, [*taken.values(), *own.values()])
-        found = self._slack(points, known.problems, full, allowed)
+        # Conditions on step sizes speak of constants that a run has to show.
+        own = {} if self.along else self._chosen(self.cube.free_steps, "step", values, points.at)
+        found = self._along_run(points, known, {**values, **own}, [*taken.values(), *own.values()])
         made = [self._instance(points, k, known.claims, own) for k in range(len(decoded))]
-        return replace(found, slack=np.where(allowed, found.slack, np.nan)), made
+        return found, made
+
+    def _along_run(
+        self, points: _DecodedBatch, known: _Certified, values: Mapping[str, Array], chosen: Sequence[Array]
+    ) -> _BatchSides:
+        """Both sides with constants of the run that hold along it, as `verification.along_trajectory` finds them."""
+        tried = {name: _MARGIN * known.facts[name] for name in self.along}
+        open_, found = np.ones(len(points.T), dtype=bool), None
+        for _ in range(_ATTEMPTS):
+            full = numbers.with_derived(self.statement, numbers.completed(self.statement, {**values, **tried}))
+            allowed = open_ & self._allowed(known, full, chosen)
+            sides, needed = self._slack(points, known.problems, full, allowed)
+            found = sides if found is None else found.where(~open_, sides)
+            # What is not followed needs nothing.
+            open_ = np.any([needed[name] > tried[name] for name in tried], axis=0) & allowed
+            if not open_.any():
+                break
+            tried = {name: np.where(open_, _MARGIN * needed[name], tried[name]) for name in tried}
+        assert found is not None
+        return replace(found, slack=np.where(open_, np.nan, found.slack))
 
     def _points(self, decoded: Sequence[_Decoded]) -> _DecodedBatch:
         """Points with their setting, which is that of the first one but for numbers."""
@@ -211,7 +241,10 @@ class Scout:
         """Problems of the points, and their constants, certified and claimed."""
         problems = self._batch(points)
         facts = self._facts(points, problems)
-        return _Certified(problems, facts, self._claims(points.at, facts))
+        case = points.setting.case(points.traces[0][0])
+        exist = [CERTIFICATION[each].exists for each in self.statement.assumptions]
+        required = [of(case) for _, of in filter(None, exist)]
+        return _Certified(problems, facts, self._claims(points.at, facts), required)
 
     def _allowed(self, known: _Certified, values: Mapping[str, Array], chosen: Sequence[Array]) -> NDArray[np.bool_]:
         """Where an instance is admissible, (N,): conditions hold, constants and what was chosen inside them exist."""
@@ -222,6 +255,9 @@ class Scout:
         for name in self.statement.parameters:
             if self.statement.vocabulary[name].domain is Domain.POSITIVE and name in values:
                 allowed &= values[name] > 0
+        for fact in known.required:
+            if (number := known.problems.fact(fact)) is not None:
+                allowed &= np.isfinite(number)
         if self.algorithm.oracle == "prox":
             # Inner problems are solved exactly.
             if not known.problems.affine:
@@ -313,8 +349,11 @@ class Scout:
         """Constants by symbol; infinite for one that does not exist."""
         found: dict[str, Array] = {}
         cases: list[CertifiedCase] | None = None
+        samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
         for name, fact in certifiable(self.statement).items():
-            value = problems.fact(fact)
+            value = problems.fact(f"{fact}_samples") if samples else None
+            value = problems.fact(fact) if value is None else value
+            value = self._of_work(fact, points) if value is None else value
             if value is None:
                 cases = self._cases(points, problems) if cases is None else cases
                 value = self._one_by_one(fact, cases)
@@ -334,6 +373,16 @@ class Scout:
             if fact in MEASURES and np.isinf(found[name]).all():
                 raise Unscouted(f"{name} is that of the run")
         return found
+
+    @staticmethod
+    def _of_work(fact: str, points: _DecodedBatch) -> Array | None:
+        """A constant (N,) of the clients' local steps; None for another one."""
+        if fact not in local_work.FACTS:
+            return None
+        steps, which = np.unique(points.steps, axis=0, return_inverse=True)
+        works = [replace(points.setting, steps=each).case(points.traces[0][0]).work for each in steps]
+        values = np.array([each.fact(fact).value for each in works])  # type: ignore[union-attr]  # of a run
+        return values[which.reshape(-1)]
 
     @functools.cache  # noqa: B019  # a scout lives as long as its search
     def _admits_minimiser(self, name: str) -> bool:
@@ -375,7 +424,7 @@ class Scout:
         """Constants that are claimed larger, or smaller where that says less, than they are."""
         found = {}
         for name in self.cube.claimable:
-            if name not in facts:
+            if name not in facts or name in self.along:
                 continue
             x, value = at[f"claim {name}"], facts[name]
             times = WIDE ** ((np.maximum(x, HONEST) - HONEST) / (1 - HONEST))
@@ -388,38 +437,41 @@ class Scout:
 
     def _slack(
         self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array], allowed: NDArray[np.bool_]
-    ) -> _BatchSides:
-        """The tightest claim on the tightest participation."""
+    ) -> tuple[_BatchSides, dict[str, Array]]:
+        """The tightest claim on the tightest participation, and the constants (N,) that the runs need."""
         N, T, traces = len(points.T), points.T.astype(np.int64), points.traces
         whole = _BatchSides(
             np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms)))
         )
+        needed = {name: np.zeros(N) for name in self.along}
         for r in range(max(map(len, traces))):
             rows = np.array([k for k in range(N) if r < len(traces[k]) and allowed[k]], dtype=int)
             if not len(rows):
                 continue
             batch = self._run(points, problems, values, [traces[k][r] for k in rows], rows)
             records = self._recorded(problems, batch, rows)
+            for k, name in enumerate(self.along):
+                needed[name][rows] = np.fmax(needed[name][rows], records[:, len(self.records) + k].max(axis=1))
             own = {name: (value[rows] if value.ndim else value) for name, value in values.items()}
             found = self._sides(records, own, T[rows])
             less = np.isnan(whole.slack[rows]) | (found.slack < whole.slack[rows])
             whole.slack[rows] = np.where(less, found.slack, whole.slack[rows])
             whole.at_start[rows] = np.where(less, found.at_start, whole.at_start[rows])
             whole.shares[rows] = np.where(less[:, None], found.shares, whole.shares[rows])
-        return whole
+        return whole, needed
 
     def _run(
         self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array],
         patterns: Sequence[Participation], rows: NDArray[np.int64],
     ) -> Batch:  # fmt: skip
         """The runs of the points in ``rows`` with these participations."""
-        algorithm, d = self.algorithm, problems.g.shape[2]
+        algorithm = self.algorithm
         parameters = self._step_sizes(points, problems, values, rows)
         H, g, start = (np.ascontiguousarray(each[rows]) for each in (problems.H, problems.g, problems.start))
         M, c = self._operator(algorithm.oracle, H, g, parameters)
         record_M, record_c = (M, c) if algorithm.oracle == algorithm.record_oracle else self._operator(
             algorithm.record_oracle, H, g, parameters)  # fmt: skip
-        sizes = tuple(decoded_size(block, problems.d_u, d) for block in algorithm.blocks)
+        sizes = tuple(problems.width(block) for block in algorithm.blocks)
         steps, T = (np.ascontiguousarray(each[rows]) for each in (points.steps, points.T.astype(np.int64)))
         return Batch(
             algorithm, sizes, M, c, record_M, record_c, H, g, problems.centre[rows], problems.lowest[rows], parameters,
@@ -512,14 +564,16 @@ class Scout:
         """Quantities before every round, (N, symbols, rounds), or their means with one round."""
         if not self.by_round:
             return problems.followed(batch, rows, lambda run: run.mean(self.records)[..., None])
+        names = [*self.records, *self.along.values()]
         if not any(self.changes):
-            return problems.followed(batch, rows, lambda run: run.by_round(self.records))
+            return problems.followed(batch, rows, lambda run: run.by_round(names))
         # Of a change the round after the last one matters, too.
-        found = problems.followed(replace(batch, T=batch.T + 1), rows, lambda run: run.by_round(self.records))
+        found = problems.followed(replace(batch, T=batch.T + 1), rows, lambda run: run.by_round(names))
         change = np.diff(found, axis=2)
         size = np.abs(found[..., :-1]) + np.abs(found[..., 1:])
         change = np.where(np.abs(change) <= _ROUNDED * size, 0.0, change)
-        return np.where(np.array(self.changes)[:, None], change, found[..., :-1])
+        changes = np.array([*self.changes, *(False for _ in self.along)])
+        return np.where(changes[:, None], change, found[..., :-1])
 
     def _sides(self, records: Array, values: Mapping[str, Array], T: NDArray[np.int64]) -> _BatchSides:
         """The tightest claim on records (N, symbols, rounds), or (N, symbols, 1) of means."""
@@ -603,11 +657,6 @@ def first_lists(given: Mapping[str, Any]) -> list[str]:
     return [name for name, value in given.items() if not np.isscalar(value)]
 
 
-def decoded_size(block: str, d_u: int, d: int) -> int:
-    """Coordinates of a block."""
-    return d_u if block == U else d - d_u
-
-
 @dataclass(frozen=True)
 class _BatchSides:
     """The parts of a `Sighting` that are arrays."""
@@ -615,6 +664,12 @@ class _BatchSides:
     slack: Array
     at_start: NDArray[np.bool_]
     shares: Array
+
+    def where(self, kept: NDArray[np.bool_], other: _BatchSides) -> _BatchSides:
+        """These where they are kept, else others."""
+        mine, others = ((each.slack, each.at_start, each.shares.T) for each in (self, other))
+        slack, start, shares = (np.where(kept, a, b) for a, b in zip(mine, others, strict=True))
+        return _BatchSides(slack, start, shares.T)
 
 
 @dataclass(frozen=True)
@@ -655,8 +710,9 @@ class _DecodedBatch:
 
 @dataclass(frozen=True)
 class _Certified:
-    """Problems, their constants (N,) by symbol, and what is claimed of these."""
+    """Problems, their constants (N,) by symbol, what is claimed of these, and facts that have to exist besides."""
 
     problems: ProblemBatch
     facts: Mapping[str, Array]
     claims: Mapping[str, Array]
+    required: Sequence[str]
