@@ -78,7 +78,7 @@ class RoundMap:
     def then(self, P: Array) -> RoundMap:
         """The round and then z -> P z: (P A, P F_k, P N P'), the entries of P being known to a unit of rounding."""
         large, moved, unit = np.abs(P), ~kept(P)[:, None], len(P) + 8
-        error = large @ self.error + unit * moved * (large @ (np.abs(self.mean) + self._scatter))
+        error = large @ self.error + unit * moved * (large @ (np.abs(self.mean) + self.scatter))
         whole = np.arange(len(P))
         fluctuations = [replace(part, matrix=P[:, part.rows] @ part.matrix, rows=whole) for part in self.fluctuations]
         roots = np.sqrt(np.maximum(np.diagonal(self.noise.covariance), 0.0))
@@ -101,7 +101,7 @@ class RoundMap:
         D, variance, moved, unit = P - same, share * (1 - share), ~kept(P)[:, None], len(P) + 8
         # An entry of the diagonal of D is off by as much as that of P is.
         large, root = moved * (np.abs(P) + same), math.sqrt(variance)
-        error = root * large @ (self.error + unit * (np.abs(self.mean) + self._scatter))
+        error = root * large @ (self.error + unit * (np.abs(self.mean) + self.scatter))
         coins = [Fluctuation(variance, D @ self.mean, whole, whole)]
         coins += [
             Fluctuation(variance * part.weight, D[:, part.rows] @ part.matrix, whole, part.columns)
@@ -124,9 +124,9 @@ class RoundMap:
     @cached_property
     def _wobble(self) -> Array:
         """A bound of the new mean's error, relative to the old state."""
-        wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self._scatter)
+        wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self.scatter)
         # What a round leaves as it is has no error.
-        wobble[kept(self.mean) & ~self._scatter.any(axis=1)] = 0.0
+        wobble[kept(self.mean) & ~self.scatter.any(axis=1)] = 0.0
         return np.asarray(wobble)
 
     @cached_property
@@ -169,7 +169,7 @@ class RoundMap:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
         spread = self._scattered(stack, self._moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
-        found, off, rounding = self._beside(moment)
+        found, off, rounding = self.beside(moment)
         spread[0] += found
         _add(spread[1], off)
         _add(spread[2], rounding)
@@ -181,7 +181,7 @@ class RoundMap:
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
         """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
-        found, off, rounding = self._beside(moment)
+        found, off, rounding = self.beside(moment)
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
@@ -192,7 +192,15 @@ class RoundMap:
             for each, new, part in zip(results, moved, parts, strict=True)
         ]
 
-    def _beside(self, moment: Moment) -> tuple[Array, Array, Array]:
+    def scattered_form(self, form: Array) -> Array:
+        """Sum_k w_k F_k' Q F_k for a form Q: that of what fluctuations add, on the state before the round."""
+        found = np.zeros_like(form)
+        for part in self.fluctuations:
+            inner = part.matrix.T @ form[part.rows[:, None], part.rows] @ part.matrix
+            found[part.columns[:, None], part.columns] += part.weight * inner
+        return found
+
+    def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
         _, pushed, size = self._moved(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
@@ -222,7 +230,7 @@ class RoundMap:
         return majorant(np.sqrt(square))
 
     @cached_property
-    def _scatter(self) -> Array:
+    def scatter(self) -> Array:
         """Root of the sum of squares of the fluctuations."""
         square = np.zeros_like(self.mean)
         for part in self.fluctuations:
@@ -232,7 +240,7 @@ class RoundMap:
     @cached_property
     def _sizes(self) -> Array:
         """Root of the terms that are added up to a new second moment."""
-        return np.asarray(self.terms + self._scatter)
+        return np.asarray(self.terms + self.scatter)
 
     def advance(self, moment: Moment) -> Moment:
         """The moment after the round."""
