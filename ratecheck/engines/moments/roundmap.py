@@ -210,13 +210,13 @@ class RoundMap:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
         last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
         if last is None or last[0] is not moment:
-            new = self.followed(moment.covariance, np.stack([moment.off, moment.rounding]))
+            new = self.followed(moment.covariance, (moment.off, moment.rounding))
             last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
         return last[1]
 
-    def followed(self, covariance: Array, bounds: Array) -> Array:
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
         """`linear` of a covariance, and matrices above that of positive semidefinite bounds: one symmetric stack."""
-        return _symmetric(self.linear(np.concatenate([covariance[None], bounds])))
+        return _symmetric(self.linear(np.stack([covariance, *bounds])))
 
     def _loose(self, moment: Moment) -> Array:
         return np.asarray(self._wobble @ moment.roots)
@@ -326,12 +326,15 @@ class Arrow:
         cut, (n, size, _), width = self._cut, self.own.shape, X.shape[-1]
         result = np.zeros_like(X) if onto is None else onto
         np.matmul(self._server_rows, X, out=result[:cut])
-        mine = np.matmul(self.own, X[self.at].reshape(n, size, width)).reshape(n * size, width)
+        inside = isinstance(self.at, slice) and result.flags.c_contiguous
+        mine = result[self.at] if inside else np.empty((n * size, width))
+        np.matmul(self.own, X[self.at].reshape(n, size, width), out=mine.reshape(n, size, width))
         if not self.apart:
             mine += self._from_server @ X[:cut]
         if X[-1].any():
             mine += self._last * X[-1:]
-        result[self.at] = mine
+        if not inside:
+            result[self.at] = mine
         return result
 
 
@@ -430,7 +433,7 @@ class BlockRound(RoundMap):
         found[-1] = matrix[-1]
         return found
 
-    def followed(self, covariance: Array, bounds: Array) -> Array:
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
 
         A bound [[S, C], [C', D]] of server and clients has D = diag(D_1, ..., D_n). Of what the round makes of it, the
@@ -439,7 +442,7 @@ class BlockRound(RoundMap):
         arrow, mixing, cut = self._arrow, self._mixing, len(self._servers)
         n, size = arrow.own.shape[:2]
         by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
-        if mixing is None or not by_blocks or bounds[:, -1].any():
+        if mixing is None or not by_blocks or any(each[-1].any() for each in bounds):
             return super().followed(covariance, bounds)
         result = np.zeros((1 + len(bounds), *covariance.shape))
         result[:1] = _symmetric(self.linear(covariance[None]))
@@ -471,7 +474,7 @@ class SampledRound(RoundMap):
 
         A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i',
 
-    whose first terms are (A_0 C + pi_1 H) A_0' + (pi_1 A_0 + pi_2 Bbar) H' with H = Bbar C, A_0 acting on the server.
+    whose first terms are A_0 C A_0' + G + G' with G = (pi_1 A_0 + pi_2/2 Bbar) (Bbar C)', A_0 acting on the server.
 
     ``parts`` are the B_i of the clients that may take part.
     """
@@ -479,33 +482,45 @@ class SampledRound(RoundMap):
     def __init__(
         self, general: RoundMap, Bbar: Array, keep: Array, parts: Sequence[Fluctuation], inclusion: tuple[float, float]
     ) -> None:
-        super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
+        # What is not symmetric would stay, as the rest is symmetric as it is made.
+        noise = replace(general.noise, covariance=_symmetric(general.noise.covariance[None])[0])
+        super().__init__(general.mean, general.error, general.terms, noise, general.fluctuations)
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
+        self._idle = bool((keep == np.eye(servers)).all())
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
         own = self._rows[:, servers:]
-        both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] * Bbar
+        both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] / 2 * Bbar
         both[:servers, :servers] += inclusion[0] * (keep - np.eye(servers))
         self._arrow, self._both = Arrow(Bbar, servers, own), Arrow(both, servers, own)
         self._matrices = np.stack([part.matrix for part in parts])
 
-    def linear(self, matrices: Array) -> Array:
+    def linear(self, matrices: Sequence[Array] | Array) -> Array:
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
-        one = self._inclusion[0]
-        cut, new = self._cut, np.empty_like(matrices)
-        moves = self._keep - np.eye(cut)
-        for k, matrix in enumerate(matrices):
-            half = self._arrow.times(matrix)
-            new[k] = self._both.times(np.ascontiguousarray(half.T))
+        one, cut = self._inclusion[0], self._cut
+        new = np.empty((len(matrices), *matrices[0].shape))
+        for matrix, found in zip(matrices, new, strict=True):
+            half = np.ascontiguousarray(self._arrow.times(matrix).T)
+            part = self._both.times(half)
             # The constant, of which an arrow has no row.
-            new[k, -1] += one * half[:, -1]
-            half *= one
-            half += matrix
-            half[:cut] += moves @ matrix[:cut]
-            half[:, :cut] = half[:, :cut] @ self._keep.T
-            new[k] += half
+            part[-1] += one * half[-1]
+            np.add(part, part.T, out=found)
+            if self._idle:
+                found += matrix
+                continue
+            found[cut:, cut:] += matrix[cut:, cut:]
+            told = self._keep @ matrix[:cut]
+            found[:cut, cut:] += told[:, cut:]
+            found[cut:, :cut] += told[:, cut:].T
+            found[:cut, :cut] += told[:, :cut] @ self._keep.T
         self._one_by_one(new, matrices)
         return new
+
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
+        """See `RoundMap.followed`: all but the server's part is symmetric as it is made."""
+        found, cut = self.linear((covariance, *bounds)), self._cut
+        found[:, :cut, :cut] = _symmetric(found[:, :cut, :cut])
+        return found
 
     def _scattered(self, matrices: Array, moved: Array) -> Array:
         """See `RoundMap._scattered`: (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i'."""
@@ -515,14 +530,15 @@ class SampledRound(RoundMap):
         self._one_by_one(found, matrices)
         return found
 
-    def _one_by_one(self, sums: Array, matrices: Array) -> None:
+    def _one_by_one(self, sums: Array, matrices: Sequence[Array] | Array) -> None:
         """Add (pi_1 - pi_2) sum_i B_i M B_i'."""
         one, two = self._inclusion
         if one == two:
             return
-        inner = matrices[:, self._columns[:, :, None], self._columns[:, None, :]]
+        square = self._columns[:, :, None], self._columns[:, None, :]
+        inner = np.stack([matrix[square] for matrix in matrices])
         squares = np.matmul(np.matmul(self._matrices, inner), self._matrices.transpose(0, 2, 1))
-        self._spread_out(sums, (one - two) * squares)
+        self._spread_out(sums, (one - two) / 2 * (squares + squares.transpose(0, 1, 3, 2)))
 
     def _spread_out(self, matrices: Array, parts: Array) -> None:
         """Add parts (stack, clients, entries, entries) to a stack of matrices, at the rows of server and client."""
@@ -540,7 +556,7 @@ class SampledRound(RoundMap):
         spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
         if one != two:
             shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
-            self._spread_out(spread[None], ((one - two) * shifts[:, :, None] * shifts[:, None, :])[None])
+            self._spread_out(spread[None], ((one - two) * (shifts[:, :, None] * shifts[:, None, :]))[None])
             size[:cut] += (one - two) * (shifts[:, :cut] ** 2).sum(axis=0)
             size[self._rows[:, cut:]] += (one - two) * shifts[:, cut:] ** 2
         return spread, size
