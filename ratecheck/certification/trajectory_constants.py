@@ -139,7 +139,7 @@ def _answers(trail: Trajectory, problem: Bilevel) -> Iterator[tuple[Array, Seque
             yield outcome.points, (either, -either) if trail.samples else (0.0,)
         return
     xy = problem.d_x + problem.d_y
-    for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates)):
+    for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates), together=True):
         # The directions of x and v have grad_x f_i and -grad_y f_i, and so has their noise.
         drawn = (np.concatenate([visit.noise[:, : problem.d_x], -visit.noise[:, xy:]], axis=1),)
         yield visit.points, drawn if trail.samples else (0.0,)

@@ -22,9 +22,9 @@ from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expectation import Expectation
 from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
-from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows, chosen
+from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows
 from ratecheck.engines.moments.roundmap import RoundMap
-from ratecheck.engines.moments.transition import Transition
+from ratecheck.engines.moments.transition import Displacement, Transition
 from ratecheck.engines.records import not_recorded, recorded
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
@@ -183,7 +183,7 @@ class _Probe:
         self.noise = [H @ local.point_noise @ H.T for H, local in pairs]
         self.noise_sizes = [np.abs(H) @ local.point_noise_size @ np.abs(H).T for H, local in pairs]
         squares = [self.setup.K * float(point @ point) for point in self.setup.point]
-        self._last_form: tuple[RoundMap, Array] | None = None
+        self._displacement: Displacement | None = None
         self.last_square: list[Number] = [(square, 4 * self.problem.d * EPS * square) for square in squares]
 
     def _local(self, i: int) -> _Local:
@@ -276,8 +276,6 @@ class _Probe:
         gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
         sums = list(zip(self.sums, self.sum_sizes, strict=True))
         own = np.stack([self.moments.inputs(i) for i in every])
-        places, moved = np.unique(np.concatenate(self.points), axis=0, return_inverse=True)
-        of_client = [np.arange(len(places)) == at[:, None] for at in moved.reshape(n, -1)]
         return Parts(
             own,
             mean_u=_over(np.mean, gradients, slice(d_u)),
@@ -289,10 +287,10 @@ class _Probe:
             drifts=_stacked([_squares_of(local.drifts, local.drift_sizes) for local in self.locals]),
             points=_own(own, [(rows, np.abs(rows)) for rows in self.points]),
             rows_v=WideRows(np.concatenate([each[d_u:] for each, _ in gradients])),
-            places=places,
-            moved=WideRows(np.concatenate(of_client).astype(float)),
-            bent=WideRows(np.concatenate([H @ each for H, each in zip(self.problem.H, of_client, strict=True)])),
-            moved_v=WideRows(np.concatenate([each[d_u:] for each in of_client]).astype(float)),
+            moved=WideRows(np.concatenate(self.points)),
+            moved_u=WideRows(self.points[0][:d_u]),
+            moved_v=WideRows(np.concatenate([each[d_u:] for each in self.points])),
+            bent=WideRows(np.concatenate([H @ each for H, each in zip(self.problem.H, self.points, strict=True)])),
             noise_u=_sum(_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
             noise_v=_sum(_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
         )
@@ -356,33 +354,22 @@ class _Probe:
     def _changes(self, moment: Moment, round_map: RoundMap) -> Record:
         """Change of f and of the iterates over the round."""
         n, d_u, parts = self.moments.n, self.problem.d_u, self._parts
-        transition = Transition(moment, round_map)
-        change = transition.of(-parts.places, parts.places)
-        first_u = self.points[0][:d_u]
+        transition, first_u = Transition(moment, round_map), self.points[0][:d_u]
+        if self._displacement is None or self._displacement.round_map is not round_map:
+            self._displacement = Displacement(round_map)
+        change = self._displacement.at(moment)
         inner_u = transition.inner(parts.mean_u[0], -first_u, first_u, parts.mean_u[1])
-        inner_v = moment.inner_with(parts.rows_v, self._form_v(round_map), change, parts.moved_v)
+        inner_v = change.inner_before(parts.rows_v, parts.moved_v)
         # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
-        second = change.inner_of(parts.moved, parts.bent, self._form_bent)
+        second = change.inner(parts.moved, parts.bent)
         first = _sum([inner_u, _scaled(1 / n, inner_v)])
         return {
             "descent": _sum([first, _scaled(1 / (2 * n), second)]),
             "inner_u": inner_u,
             "inner_v": _scaled(1 / n, inner_v),
-            "du2": change.square(parts.moved.rows[:d_u]),
-            "dv2": _scaled(1 / n, change.square_of(parts.moved_v)),
+            "du2": change.inner(parts.moved_u, parts.moved_u),
+            "dv2": _scaled(1 / n, change.inner(parts.moved_v, parts.moved_v)),
         }
-
-    @cached_property
-    def _form_bent(self) -> Array:
-        return self._parts.moved.form_with(self._parts.bent)
-
-    def _form_v(self, round_map: RoundMap) -> Array:
-        """F of sum_i <grad_v f_i, mean change of v_i> = <F, z z'>; it is kept as long as the round's map is."""
-        if self._last_form is None or self._last_form[0] is not round_map:
-            parts = self._parts
-            change = chosen(parts.places, round_map.mean) - parts.places
-            self._last_form = round_map, (parts.moved_v.rows.T @ parts.rows_v.rows).T @ change
-        return self._last_form[1]
 
 
 @dataclass(frozen=True)
@@ -392,8 +379,8 @@ class Parts:
     On z: ``mean_u`` and ``total``, gradients of u and their sums over the local steps; ``apart``, one
     client after the other, less the mean. As stacks over the clients on y_i, whose positions are ``own``: the
     gradients and sums of v, all local iterates, how far they drift, and points. ``rows_v`` are the
-    gradients of v on z. ``places`` are the entries of z that are anybody's point, on which all clients'
-    points are ``moved``, H_i times them ``bent``, and those of v ``moved_v``.
+    gradients of v on z. All clients' points are ``moved`` on z, H_i times them ``bent``, those of v ``moved_v``, and
+    ``moved_u`` is that of u.
     """
 
     own: NDArray[np.intp]
@@ -406,10 +393,10 @@ class Parts:
     drifts: Sized
     points: Sized
     rows_v: WideRows
-    places: Array
     moved: WideRows
-    bent: WideRows
+    moved_u: WideRows
     moved_v: WideRows
+    bent: WideRows
     noise_u: Number
     noise_v: Number
 

@@ -102,34 +102,16 @@ class Moment:
         length = max(length, _SMALL) if mean.any() else length
         return length, error, EPS * (max(rounding, 0.0) + fresh)
 
-    def _lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
+    def lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
         """`lengths` of many rows, by their form."""
-        rows, form = wide.rows, wide.form
-        mean = rows @ self.mean
-        square, off, rounding = (_paired(form, each) for each in (self.covariance, self.off, self.rounding))
-        unit = wide.unit
-        own, spread = wide.sizes @ (self.loose + unit * self.roots), wide.sizes @ self.spreads
-        rough = wide.large @ self.rough
-        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
-        length = float(np.sqrt((mean * mean).sum() + abs(square)))
-        fresh = float(rough @ rough + 2 * unit * (spread @ spread))
-        return max(length, _SMALL) if mean.any() else length, error, EPS * (max(rounding, 0.0) + fresh)
-
-    def inner_of(self, left: WideRows, right: WideRows, between: Array) -> Number:
-        """`inner` of many rows, ``between`` being `WideRows.form_with` of both."""
-        value = float(((left.rows @ self.mean) * (right.rows @ self.mean)).sum()) + _paired(between, self.covariance)
-        lengths = self._lengths_of(left)
-        return value, product_error(lengths, lengths if left is right else self._lengths_of(right))
-
-    def inner_with(self, left: WideRows, form: Array, other: Moment, right: WideRows) -> Number:
-        """E<left z, right y> of another vector y, E[right y | z] being ``others`` z and ``form`` left' others."""
-        means = (left.rows @ self.mean) * (right.rows @ other.mean)
-        value = float(means.sum()) + _paired(form, self.covariance)
-        return value, product_error(self._lengths_of(left), other._lengths_of(right))
+        square, off, rounding = (paired(wide.form, each) for each in (self.covariance, self.off, self.rounding))
+        own, rough = self.loose + wide.unit * self.roots, self.rough
+        return wide.lengths(wide.rows @ self.mean, (square, off, rounding), own, rough, self.spreads)
 
     def square_of(self, wide: WideRows) -> Number:
         """`square` of many rows."""
-        return self.inner_of(wide, wide, wide.form)
+        mean, lengths = wide.rows @ self.mean, self.lengths_of(wide)
+        return float((mean * mean).sum()) + paired(wide.form, self.covariance), product_error(lengths, lengths)
 
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
@@ -154,13 +136,22 @@ class WideRows:
     def __init__(self, rows: Array, sizes: Array | None = None) -> None:
         self.rows, self.large = rows, np.abs(rows)
         self.sizes = self.large if sizes is None else sizes
-        self.form = self.form_with(self)
+        self.form = self.rows.T @ self.rows
         # Roundings of a product: of its terms, or of an entry of the form.
         self.unit = max(len(rows), len(columns(self.sizes))) + 8
 
-    def form_with(self, other: WideRows) -> Array:
-        """The matrix F = rows' others of E<rows z, others z> = <rows m, others m> + <F, cov z>."""
-        return np.asarray(self.rows.T @ other.rows)
+    def lengths(
+        self, mean: Array, squares: tuple[float, float, float], own: Array, rough: Array, spreads: Array
+    ) -> tuple[float, float, float]:
+        """`Moment.lengths` of the rows, whose ``mean`` it is, with the ``squares`` that covariance, ``off`` and
+        ``rounding`` have; entries of the state are wrong by ``own`` in mean square, and vary by ``spreads``.
+        """  # fmt: skip
+        square, off, rounding = squares
+        wrong, carried, spread = self.sizes @ own, self.large @ rough, self.sizes @ spreads
+        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(wrong @ wrong)))
+        length = float(np.sqrt((mean * mean).sum() + abs(square)))
+        fresh = float(carried @ carried + 2 * self.unit * (spread @ spread))
+        return max(length, _SMALL) if mean.any() else length, error, EPS * (max(rounding, 0.0) + fresh)
 
 
 class LocalMoments:
@@ -224,7 +215,7 @@ def columns(rows: Array) -> NDArray[np.intp]:
     return used.nonzero()[0]
 
 
-def _paired(one: Array, other: Array) -> float:
+def paired(one: Array, other: Array) -> float:
     """The sum of the products of the entries, row by row."""
     return float(np.einsum("ij,ij->i", one, other).sum())
 

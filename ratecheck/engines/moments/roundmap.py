@@ -78,7 +78,7 @@ class RoundMap:
     def then(self, P: Array) -> RoundMap:
         """The round and then z -> P z: (P A, P F_k, P N P'), the entries of P being known to a unit of rounding."""
         large, moved, unit = np.abs(P), ~kept(P)[:, None], len(P) + 8
-        error = large @ self.error + unit * moved * (large @ (np.abs(self.mean) + self._scatter))
+        error = large @ self.error + unit * moved * (large @ (np.abs(self.mean) + self.scatter))
         whole = np.arange(len(P))
         fluctuations = [replace(part, matrix=P[:, part.rows] @ part.matrix, rows=whole) for part in self.fluctuations]
         roots = np.sqrt(np.maximum(np.diagonal(self.noise.covariance), 0.0))
@@ -101,7 +101,7 @@ class RoundMap:
         D, variance, moved, unit = P - same, share * (1 - share), ~kept(P)[:, None], len(P) + 8
         # An entry of the diagonal of D is off by as much as that of P is.
         large, root = moved * (np.abs(P) + same), math.sqrt(variance)
-        error = root * large @ (self.error + unit * (np.abs(self.mean) + self._scatter))
+        error = root * large @ (self.error + unit * (np.abs(self.mean) + self.scatter))
         coins = [Fluctuation(variance, D @ self.mean, whole, whole)]
         coins += [
             Fluctuation(variance * part.weight, D[:, part.rows] @ part.matrix, whole, part.columns)
@@ -124,9 +124,9 @@ class RoundMap:
     @cached_property
     def _wobble(self) -> Array:
         """A bound of the new mean's error, relative to the old state."""
-        wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self._scatter)
+        wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self.scatter)
         # What a round leaves as it is has no error.
-        wobble[kept(self.mean) & ~self._scatter.any(axis=1)] = 0.0
+        wobble[kept(self.mean) & ~self.scatter.any(axis=1)] = 0.0
         return np.asarray(wobble)
 
     @cached_property
@@ -169,7 +169,7 @@ class RoundMap:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
         spread = self._scattered(stack, self._moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
-        found, off, rounding = self._beside(moment)
+        found, off, rounding = self.beside(moment)
         spread[0] += found
         _add(spread[1], off)
         _add(spread[2], rounding)
@@ -181,7 +181,7 @@ class RoundMap:
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
         """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
-        found, off, rounding = self._beside(moment)
+        found, off, rounding = self.beside(moment)
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
@@ -192,7 +192,15 @@ class RoundMap:
             for each, new, part in zip(results, moved, parts, strict=True)
         ]
 
-    def _beside(self, moment: Moment) -> tuple[Array, Array, Array]:
+    def scattered_form(self, form: Array) -> Array:
+        """Sum_k w_k F_k' Q F_k for a form Q: that of what fluctuations add, on the state before the round."""
+        found = np.zeros_like(form)
+        for part in self.fluctuations:
+            inner = part.matrix.T @ form[part.rows[:, None], part.rows] @ part.matrix
+            found[part.columns[:, None], part.columns] += part.weight * inner
+        return found
+
+    def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
         _, pushed, size = self._moved(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
@@ -202,13 +210,13 @@ class RoundMap:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
         last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
         if last is None or last[0] is not moment:
-            new = self.followed(moment.covariance, np.stack([moment.off, moment.rounding]))
+            new = self.followed(moment.covariance, (moment.off, moment.rounding))
             last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
         return last[1]
 
-    def followed(self, covariance: Array, bounds: Array) -> Array:
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
         """`linear` of a covariance, and matrices above that of positive semidefinite bounds: one symmetric stack."""
-        return _symmetric(self.linear(np.concatenate([covariance[None], bounds])))
+        return _symmetric(self.linear(np.stack([covariance, *bounds])))
 
     def _loose(self, moment: Moment) -> Array:
         return np.asarray(self._wobble @ moment.roots)
@@ -222,7 +230,7 @@ class RoundMap:
         return majorant(np.sqrt(square))
 
     @cached_property
-    def _scatter(self) -> Array:
+    def scatter(self) -> Array:
         """Root of the sum of squares of the fluctuations."""
         square = np.zeros_like(self.mean)
         for part in self.fluctuations:
@@ -232,7 +240,7 @@ class RoundMap:
     @cached_property
     def _sizes(self) -> Array:
         """Root of the terms that are added up to a new second moment."""
-        return np.asarray(self.terms + self._scatter)
+        return np.asarray(self.terms + self.scatter)
 
     def advance(self, moment: Moment) -> Moment:
         """The moment after the round."""
@@ -318,12 +326,15 @@ class Arrow:
         cut, (n, size, _), width = self._cut, self.own.shape, X.shape[-1]
         result = np.zeros_like(X) if onto is None else onto
         np.matmul(self._server_rows, X, out=result[:cut])
-        mine = np.matmul(self.own, X[self.at].reshape(n, size, width)).reshape(n * size, width)
+        inside = isinstance(self.at, slice) and result.flags.c_contiguous
+        mine = result[self.at] if inside else np.empty((n * size, width))
+        np.matmul(self.own, X[self.at].reshape(n, size, width), out=mine.reshape(n, size, width))
         if not self.apart:
             mine += self._from_server @ X[:cut]
         if X[-1].any():
             mine += self._last * X[-1:]
-        result[self.at] = mine
+        if not inside:
+            result[self.at] = mine
         return result
 
 
@@ -422,7 +433,7 @@ class BlockRound(RoundMap):
         found[-1] = matrix[-1]
         return found
 
-    def followed(self, covariance: Array, bounds: Array) -> Array:
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
 
         A bound [[S, C], [C', D]] of server and clients has D = diag(D_1, ..., D_n). Of what the round makes of it, the
@@ -431,7 +442,7 @@ class BlockRound(RoundMap):
         arrow, mixing, cut = self._arrow, self._mixing, len(self._servers)
         n, size = arrow.own.shape[:2]
         by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
-        if mixing is None or not by_blocks or bounds[:, -1].any():
+        if mixing is None or not by_blocks or any(each[-1].any() for each in bounds):
             return super().followed(covariance, bounds)
         result = np.zeros((1 + len(bounds), *covariance.shape))
         result[:1] = _symmetric(self.linear(covariance[None]))
@@ -463,7 +474,7 @@ class SampledRound(RoundMap):
 
         A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i',
 
-    whose first terms are (A_0 C + pi_1 H) A_0' + (pi_1 A_0 + pi_2 Bbar) H' with H = Bbar C, A_0 acting on the server.
+    whose first terms are A_0 C A_0' + G + G' with G = (pi_1 A_0 + pi_2/2 Bbar) (Bbar C)', A_0 acting on the server.
 
     ``parts`` are the B_i of the clients that may take part.
     """
@@ -471,33 +482,45 @@ class SampledRound(RoundMap):
     def __init__(
         self, general: RoundMap, Bbar: Array, keep: Array, parts: Sequence[Fluctuation], inclusion: tuple[float, float]
     ) -> None:
-        super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
+        # What is not symmetric would stay, as the rest is symmetric as it is made.
+        noise = replace(general.noise, covariance=_symmetric(general.noise.covariance[None])[0])
+        super().__init__(general.mean, general.error, general.terms, noise, general.fluctuations)
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
+        self._idle = bool((keep == np.eye(servers)).all())
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
         own = self._rows[:, servers:]
-        both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] * Bbar
+        both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] / 2 * Bbar
         both[:servers, :servers] += inclusion[0] * (keep - np.eye(servers))
         self._arrow, self._both = Arrow(Bbar, servers, own), Arrow(both, servers, own)
         self._matrices = np.stack([part.matrix for part in parts])
 
-    def linear(self, matrices: Array) -> Array:
+    def linear(self, matrices: Sequence[Array] | Array) -> Array:
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
-        one = self._inclusion[0]
-        cut, new = self._cut, np.empty_like(matrices)
-        moves = self._keep - np.eye(cut)
-        for k, matrix in enumerate(matrices):
-            half = self._arrow.times(matrix)
-            new[k] = self._both.times(np.ascontiguousarray(half.T))
+        one, cut = self._inclusion[0], self._cut
+        new = np.empty((len(matrices), *matrices[0].shape))
+        for matrix, found in zip(matrices, new, strict=True):
+            half = np.ascontiguousarray(self._arrow.times(matrix).T)
+            part = self._both.times(half)
             # The constant, of which an arrow has no row.
-            new[k, -1] += one * half[:, -1]
-            half *= one
-            half += matrix
-            half[:cut] += moves @ matrix[:cut]
-            half[:, :cut] = half[:, :cut] @ self._keep.T
-            new[k] += half
+            part[-1] += one * half[-1]
+            np.add(part, part.T, out=found)
+            if self._idle:
+                found += matrix
+                continue
+            found[cut:, cut:] += matrix[cut:, cut:]
+            told = self._keep @ matrix[:cut]
+            found[:cut, cut:] += told[:, cut:]
+            found[cut:, :cut] += told[:, cut:].T
+            found[:cut, :cut] += told[:, :cut] @ self._keep.T
         self._one_by_one(new, matrices)
         return new
+
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
+        """See `RoundMap.followed`: all but the server's part is symmetric as it is made."""
+        found, cut = self.linear((covariance, *bounds)), self._cut
+        found[:, :cut, :cut] = _symmetric(found[:, :cut, :cut])
+        return found
 
     def _scattered(self, matrices: Array, moved: Array) -> Array:
         """See `RoundMap._scattered`: (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i'."""
@@ -507,14 +530,15 @@ class SampledRound(RoundMap):
         self._one_by_one(found, matrices)
         return found
 
-    def _one_by_one(self, sums: Array, matrices: Array) -> None:
+    def _one_by_one(self, sums: Array, matrices: Sequence[Array] | Array) -> None:
         """Add (pi_1 - pi_2) sum_i B_i M B_i'."""
         one, two = self._inclusion
         if one == two:
             return
-        inner = matrices[:, self._columns[:, :, None], self._columns[:, None, :]]
+        square = self._columns[:, :, None], self._columns[:, None, :]
+        inner = np.stack([matrix[square] for matrix in matrices])
         squares = np.matmul(np.matmul(self._matrices, inner), self._matrices.transpose(0, 2, 1))
-        self._spread_out(sums, (one - two) * squares)
+        self._spread_out(sums, (one - two) / 2 * (squares + squares.transpose(0, 1, 3, 2)))
 
     def _spread_out(self, matrices: Array, parts: Array) -> None:
         """Add parts (stack, clients, entries, entries) to a stack of matrices, at the rows of server and client."""
@@ -532,7 +556,7 @@ class SampledRound(RoundMap):
         spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
         if one != two:
             shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
-            self._spread_out(spread[None], ((one - two) * shifts[:, :, None] * shifts[:, None, :])[None])
+            self._spread_out(spread[None], ((one - two) * (shifts[:, :, None] * shifts[:, None, :]))[None])
             size[:cut] += (one - two) * (shifts[:, :cut] ** 2).sum(axis=0)
             size[self._rows[:, cut:]] += (one - two) * shifts[:, cut:] ** 2
         return spread, size

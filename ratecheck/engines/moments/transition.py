@@ -8,13 +8,26 @@ is taken of the maps, not of expectations.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import Moment, Number, chosen, columns, product, product_error, sandwich, squares
+from ratecheck.engines.moments.moment import (
+    EPS,
+    Moment,
+    Number,
+    WideRows,
+    chosen,
+    columns,
+    paired,
+    product,
+    product_error,
+    sandwich,
+    squares,
+)
 from ratecheck.engines.moments.roundmap import RoundMap, kept
 
 
@@ -97,6 +110,112 @@ class Transition:
     def magnitude(self) -> Array:
         """|E z| + the standard deviations of z, entry by entry."""
         return np.sqrt(squares(self.moment.mean)) + self.moment.spreads
+
+
+class Displacement:
+    """z' - z in rounds of one map, of many rows: forms of its second moments are made once, and kept with the map.
+
+    With z' - z = (D + sum_k F_k) z + noise, N being the covariance of noise and of what fluctuations make of the mean m,
+
+        E<l (z' - z), r (z' - z)> = <l D m, r D m> + <D' l'r D + sum_k w_k F_k' l'r F_k, cov z> + <l'r, N>.
+    """
+
+    def __init__(self, round_map: RoundMap) -> None:
+        self.round_map = round_map
+        same = np.eye(len(round_map.mean))
+        self.matrix = round_map.mean - same
+        self.large = np.abs(self.matrix)
+        # The terms of an entry: what a round leaves as it is cancels exactly.
+        self.size = np.where(kept(round_map.mean)[:, None], 0.0, np.abs(round_map.mean) + same)
+        self._forms: dict[tuple[WideRows, WideRows], tuple[Array, Array]] = {}
+        self._before: dict[tuple[WideRows, WideRows], Array] = {}
+        self._moved: dict[WideRows, Array] = {}
+
+    def moved(self, rows: WideRows) -> Array:
+        """The rows of the mean of z' - z on z."""
+        if rows not in self._moved:
+            self._moved[rows] = chosen(rows.rows, self.matrix)
+        return self._moved[rows]
+
+    def forms(self, left: WideRows, right: WideRows) -> tuple[Array, Array]:
+        """Of both sides on z' - z: that on z, and the one on what a round adds."""
+        if (left, right) not in self._forms:
+            form = left.form if left is right else left.rows.T @ right.rows
+            found = self.moved(left).T @ self.moved(right) + self.round_map.scattered_form(form)
+            self._forms[left, right] = found, form
+        return self._forms[left, right]
+
+    def form_before(self, left: WideRows, right: WideRows) -> Array:
+        """Of the left side on z, and the right one on z' - z."""
+        if (left, right) not in self._before:
+            self._before[left, right] = left.rows.T @ self.moved(right)
+        return self._before[left, right]
+
+    def at(self, moment: Moment) -> Displaced:
+        """At the moment before the round."""
+        round_map, size, unit = self.round_map, self.size, len(moment.mean) + 8
+        found, off, rounding = round_map.beside(moment)
+        terms, scatter = size @ moment.spreads, round_map.scatter
+        added = np.sqrt(np.abs(np.diagonal(found)) + EPS * rounding)
+        # |D| is below the size of its terms, and what is below a variance was not looked for.
+        spreads = terms + scatter @ moment.spreads + added
+        wrong = np.sqrt(np.maximum(np.diagonal(moment.off), 0.0))
+        wrong = size @ wrong + scatter @ wrong + np.sqrt(off)
+        mean = self.matrix @ moment.mean
+        return Displaced(
+            self, moment, mean, found, off, rounding,
+            loose=self.large @ moment.loose + round_map.error @ moment.roots + 2 * unit * (size @ moment.roots),
+            rough=np.hypot(self.large @ moment.rough, np.sqrt(2 * unit) * (terms + spreads)),
+            spreads=spreads,
+            roots=np.sqrt(squares(mean) + spreads**2) + EPS * wrong,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Displaced:
+    """z' - z at one moment: its mean, what ``found`` adds to its covariance, ``off`` and ``rounding`` to the diagonals
+    of the bounds that a `Moment` has, whose other fields these are; ``spreads`` and ``roots`` are from above.
+    """  # fmt: skip
+
+    displacement: Displacement
+    before: Moment
+    mean: Array
+    found: Array
+    off: Array
+    rounding: Array
+    loose: Array
+    rough: Array
+    spreads: Array
+    roots: Array
+
+    def _covariance(self, left: WideRows, right: WideRows) -> float:
+        """The part of E<left, right> beside the means."""
+        form, added = self.displacement.forms(left, right)
+        return paired(form, self.before.covariance) + paired(added, self.found)
+
+    def lengths(self, rows: WideRows) -> tuple[float, float, float]:
+        """See `Moment.lengths_of`."""
+        (form, added), before = self.displacement.forms(rows, rows), self.before
+        diagonal = np.diagonal(added)
+        squares = (
+            self._covariance(rows, rows),
+            paired(form, before.off) + float(diagonal @ self.off),
+            paired(form, before.rounding) + float(diagonal @ self.rounding),
+        )
+        own = self.loose + rows.unit * self.roots
+        return rows.lengths(rows.rows @ self.mean, squares, own, self.rough, self.spreads)
+
+    def inner(self, left: WideRows, right: WideRows) -> Number:
+        """E<left (z' - z), right (z' - z)> and its rounding error."""
+        means, lengths = (left.rows @ self.mean) * (right.rows @ self.mean), self.lengths(left)
+        error = product_error(lengths, lengths if left is right else self.lengths(right))
+        return float(means.sum()) + self._covariance(left, right), error
+
+    def inner_before(self, left: WideRows, right: WideRows) -> Number:
+        """E<left z, right (z' - z)> and its rounding error."""
+        means = (left.rows @ self.before.mean) * (right.rows @ self.mean)
+        value = float(means.sum()) + paired(self.displacement.form_before(left, right), self.before.covariance)
+        return value, product_error(self.before.lengths_of(left), self.lengths(right))
 
 
 def scaled(factor: float, number: Number) -> Number:

@@ -34,21 +34,22 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
 
     Arrays (replicates, T).
     """
-    rounds = RoundSums(setup, len(wanted))
-    keys = stream_keys(seed, wanted)
+    rounds, keys = RoundSums(setup), stream_keys(seed, wanted)
     rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES))}
     # An overflow is a result here: the run diverges.
     with np.errstate(over="ignore", invalid="ignore"):
-        for visit in visits(setup, seed=seed, wanted=wanted):
+        for visit in visits(setup, seed=seed, wanted=wanted, together=True):
             if visit.k == 0:
                 rounds.begin(visit.points)
             rounds.step(visit.k, visit.points, visit.noise)
             if visit.k == setup.K - 1:
-                for name, value in rounds.finish(setup.trace.masks(visit.t, 1, keys)[0]).items():
-                    rows[name].append(value)
+                count = visit.points.shape[-1] // len(wanted)
+                members = setup.trace.masks(visit.t, count, keys).transpose(1, 0, 2).reshape(len(visit.points), -1)
+                for name, value in rounds.finish(members).items():
+                    rows[name].append(value.reshape(count, -1))
                 if progress is not None:
                     progress(visit.t / setup.T)
-    records = {name: np.stack(values, axis=1) for name, values in rows.items()}
+    records = {name: np.concatenate(values).T for name, values in rows.items()}
     return Run(records, setup.metric, setup.trace.rate)
 
 
@@ -59,10 +60,10 @@ class RoundSums:
     answer there, all (n, d, replicates); `finish` has the quantities of `NAMES` and the errors before the round.
     """
 
-    def __init__(self, setup: Setup, replicates: int) -> None:
+    def __init__(self, setup: Setup) -> None:
         problem = setup.problem.seen_as(Bilevel)
         assert problem is not None
-        self.setup, self.problem, self.replicates = setup, problem, replicates
+        self.setup, self.problem = setup, problem
         self.M, self.c = setup.operator("gradient")
         self.w = setup.algorithm.weights(setup.shares, setup.norms)
         used = np.arange(setup.K) < setup.local_steps[:, None]
@@ -78,8 +79,8 @@ class RoundSums:
         """The points of the first local steps are the server's."""
         self.start = points[0]
         self.mean, self.sampled = np.zeros_like(points), np.zeros_like(points)
-        self.drifts = {block: np.zeros((len(points), self.replicates)) for block in _BLOCKS}
-        self.largest = np.zeros((len(points), self.replicates))
+        self.largest = np.zeros((len(points), points.shape[-1]))
+        self.drifts = {block: np.zeros_like(self.largest) for block in _BLOCKS}
 
     def step(self, k: int, points: Array, noise: Array) -> None:
         """Add local step k."""
@@ -106,7 +107,7 @@ class RoundSums:
             **found,
             "mean_x2": np.sum(mean[self.blocks["x"]] ** 2, axis=0),
             "local_v": self.largest.max(axis=0),
-            "noise_weight": np.full(self.replicates, noise.sum()),
+            "noise_weight": np.full(taken.shape[-1], noise.sum()),
             "noise_weight_r": noise @ self.largest**2,
             **self._changes(taken),
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,16 @@ from ratecheck.kernels.oracle import AFFINE, add_noise
 from ratecheck.kernels.random import stream_keys
 
 
+# Rounds are followed together until the points of a step are so many numbers.
+_TOGETHER = 2**15
+
+
 @dataclass(frozen=True)
 class Visit:
-    """Local step k of round t: the points (n, d, replicates) and the noise of what the oracles answer there."""
+    """Local step k of round t: the points (n, d, replicates) and the noise of what the oracles answer there.
+
+    Of several rounds it is the first, and their points stand one round after the other.
+    """
 
     t: int
     k: int
@@ -85,27 +93,36 @@ def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, Local
     return kernel, LocalMaps.of(setup), keys
 
 
-def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator[Visit]:
+def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1), together: bool = False) -> Iterator[Visit]:
     """The local steps of all clients, in order, in the replicates ``wanted`` of the step engine with that seed.
 
-    A client that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
+    Rounds differ by where they start, and are followed ``together`` where the caller takes them so. A client that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
     made its last local step stays where it is. Raises `InputError` for a problem that is not quadratic.
     """
     kernel, steps, keys = _prepared(setup, seed, wanted)
-    source, replicates, shortest = kernel.source, len(wanted), int(np.min(setup.local_steps))
-    for start in _starts(setup, kernel, steps, keys):
-        t, local = start.t, start.local
-        if t == setup.T:
-            return
+    source, width, shortest = kernel.source, keys.shape[1], int(np.min(setup.local_steps))
+    many = max(1, _TOGETHER // (setup.problem.n * setup.problem.d * width)) if together else 1
+    words, starts = np.empty((4, width), dtype=np.uint64), islice(_starts(setup, kernel, steps, keys), setup.T)
+    while rounds := list(islice(starts, many)):
+        # Replicates that only fill a vector are not shown.
+        some = np.flatnonzero(np.arange(len(rounds) * width) % width < len(wanted))
+        shown = slice(None) if len(wanted) == width else some
+        t, local = rounds[0].t, np.concatenate([start.local for start in rounds], axis=-1).transpose(0, 2, 1, 3)
+        # The local variables, and after them what the oracle answers.
+        both = np.empty((*local.shape[:2], local.shape[2] + 1, local.shape[3]))
+        both[:, :, :-1] = local
         for k in range(setup.K):
-            points = local[:, 0]
-            noise, words = np.zeros_like(points), np.empty((4, keys.shape[1]), dtype=np.uint64)
-            for i in range(len(points) if setup.noise.any() else 0):
-                add_noise(source, i, t, k, noise[i], words, keys, keys.shape[1])
-            yield Visit(t, k, points[..., :replicates], noise[..., :replicates])
-            answer = source.M @ points - source.c[..., None] + noise
-            moved = np.einsum("idlm,imdb->ildb", steps.step(k), np.concatenate([local, answer[:, None]], axis=1))
-            local = moved if k < shortest else np.where((k < setup.local_steps)[:, None, None, None], moved, local)
+            # A copy, as who sees it may keep it.
+            points = both[:, :, 0].copy()
+            fresh = np.zeros((len(rounds), *points.shape[:2], width))
+            for own, start in zip(fresh, rounds, strict=True):
+                for i in range(len(points) if setup.noise.any() else 0):
+                    add_noise(source, i, start.t, k, own[i], words, keys, width)
+            noise = fresh.transpose(1, 2, 0, 3).reshape(points.shape)
+            yield Visit(t, k, points[..., shown], noise[..., shown])
+            both[:, :, -1] = source.M @ points - source.c[..., None] + noise
+            moves = slice(None) if k < shortest else np.flatnonzero(k < setup.local_steps)
+            both[moves, :, :-1] = steps.step(k)[moves] @ both[moves]
 
 
 def box(setup: Setup) -> Array:

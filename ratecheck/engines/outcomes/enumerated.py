@@ -105,7 +105,7 @@ def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
             raise InputError(f"{record.name} is not known of samples whose outcomes are followed")
     with np.errstate(over="ignore", invalid="ignore"):
         for round_ in run.rounds():
-            sums = RoundSums(setup, run.branches.count)
+            sums = RoundSums(setup)
             point = run.branches.server[recorded.slots[setup.block_of], np.arange(setup.problem.d)]
             values = {
                 record.name: record.constant + np.sum((record.rows @ point - record.offset[:, None]) ** 2, axis=0)
