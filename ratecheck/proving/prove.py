@@ -17,6 +17,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
+from ratecheck.proving.attained import LONG_DATA, attained
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, run_sizes
@@ -36,8 +37,6 @@ _ONE_FUNCTION = {
 _TIGHT = 1e-6
 # And this close, it may be one of that kind.
 _NEARLY = 1e-4
-# Binary digits of denominators from which on numbers are taken for rounded ones.
-_LONG_DATA = 100
 # And from which on a rate is.
 _LONG_RATE = 250
 # What is added to a factor that has no inside, so that there is a proof.
@@ -173,7 +172,7 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
             if proof is None or T != _SHORT:
                 raise
             break
-        if T == _SHORT and found.verdict == "NOT PROVED":
+        if T == _SHORT and proof is not None and found.verdict in ("NOT PROVED", proof.verdict):
             break
         proof = replace(found, statement=statement, defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
@@ -204,7 +203,7 @@ def _quick_claim(statement: Statement, values: Mapping[str, float]) -> ProvedCla
     short = 0 < sum(len(plan.program.names) for plan, _ in plans) <= _FEW
     sized = [each for plan, number in plans if (each := _sized_plan(plan, number)) is not None] if short else []
     whole = 0 < len(plans) == len(sized) and least(sized) < 1 + _TIGHT
-    return _claim_proved(q, _all_parts(sized, 1, room=False) if whole else ())
+    return _claim_proved(q, _all_parts(sized, 1, made=proof_part) if whole else ())
 
 
 def _asked(statement: Statement, given: Given) -> tuple[Statement, Given]:
@@ -335,14 +334,17 @@ def _proved(q: Question) -> ProvedClaim:
         if plans[0].plan.kind == "chain" and abs(smallest - 1) < _TIGHT:
             # The exact face of many potentials is the hardest to find.
             attained.append(plans)
-        elif smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
+        elif smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1, made=proof_part)):
             return _claim_proved(q, parts)
     whole = any(plans[0].plan.kind == "run" for plans in best)
     for plans in attained if q.T <= _SHORT or not whole else ():
-        if parts := _all_parts(plans, 1 + _HAIR, room=False):
+        if parts := _all_parts(plans, 1, made=proof_part):
+            return _claim_proved(q, parts)
+    for plans in best:
+        if abs(least(plans) - 1) < _NEARLY and (parts := _all_parts(plans, 1 + _HAIR, made=attained_part)):
             return _claim_proved(q, parts)
     for plans in sorted(best, key=least)[:2]:
-        if parts := _all_parts(plans, math.inf, room=True):
+        if parts := _all_parts(plans, math.inf, made=partial(proof_part, room=True)):
             return _claim_proved(q, parts)
     return _claim_proved(q, ())
 
@@ -353,12 +355,14 @@ def _claim_proved(q: Question, parts: tuple[ProofPart, ...]) -> ProvedClaim:
     return ProvedClaim(q.statement.claims[0].name, parts, measured=q.measures_right, nothing_left=nothing_left)
 
 
-def _all_parts(plans: Sequence[SizedPlan], most: Fraction | float, *, room: bool) -> tuple[ProofPart, ...]:
+def _all_parts(
+    plans: Sequence[SizedPlan], most: Fraction | float, *, made: Callable[[SizedPlan], ProofPart]
+) -> tuple[ProofPart, ...]:
     """The proofs that make up a claim; none where one of them is missing or has a larger factor than ``most``."""
     parts: list[ProofPart] = []
     # The longest run is the hardest.
     for each in reversed(plans):
-        parts.insert(0, proof_part(each, room=room))
+        parts.insert(0, made(each))
         factor = parts[0].factor
         if factor is None or factor > most:
             return ()
@@ -419,19 +423,27 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
         if (y := certified(plan.program, {plan.factor: goal})) is not None:
             return ProofPart(plan, sized.round, smallest, goal, y)
     # Where nothing is inside: on the face of what is far from the least factor, or of what is at it.
-    tight = [Fraction(1), 1 + _HAIR] if smallest < 1 + _TIGHT else []
+    tight = [Fraction(1)] if smallest < 1 + _TIGHT else []
     ways = [(Fraction(1), [*goals, Fraction(1)])] if near <= 1 else [(goal, [goal]) for goal in tight]
     for at, wanted in [*ways, *([(near, [near])] if room else [])]:
         if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
             return ProofPart(plan, sized.round, smallest, at, y)
         # The face of a bound that is attained is none of simple fractions where data are rounded irrational numbers.
         attained = plan.kind in ("chain", "run") and abs(smallest - 1) < _NEARLY
-        long = attained and plan.program.digits > _LONG_DATA
+        long = attained and plan.program.digits > LONG_DATA
         for face in () if long else faces(plan.program, {plan.factor: at}):
             for goal in wanted:
                 if (y := certified(face, {plan.factor: goal})) is not None:
                     return ProofPart(plan, sized.round, smallest, goal, y)
     return ProofPart(plan, sized.round, smallest, None, None)
+
+
+def attained_part(sized: SizedPlan) -> ProofPart:
+    """A proof of 1, or of 1 + 1e-9, where 1 is the least factor; of a smaller one as `proof_part`."""
+    if sized.smallest < 1 - _NEARLY:
+        return proof_part(sized)
+    y = attained(sized.plan.program, sized.plan.factor, _HAIR)
+    return ProofPart(sized.plan, sized.round, sized.smallest, None if y is None else y[sized.plan.factor], y)
 
 
 def _above(number: Fraction) -> Fraction:
