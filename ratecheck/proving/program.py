@@ -191,6 +191,11 @@ class Block:
                 matrix[i, j] += factor * float(value)
         return matrix
 
+    @property
+    def matrices(self) -> dict[int | None, list[tuple[int, int, Fraction]]]:
+        """Rows, columns and values without its kernel, by unknown."""
+        return {u: [*_halves(form, self.vectors)] for u, form in self.entries.items()}
+
     def at(self, y: Sequence[Fraction]) -> Entries:
         """The matrix at fractions, without its kernel."""
         matrix = np.full((len(self.vectors), len(self.vectors)), Fraction(0), dtype=object)
@@ -371,12 +376,16 @@ def faces(program: Program, fixed: Mapping[int, Fraction]) -> Iterator[Program]:
     Matrices vanish on what they seem to vanish on; then what seems to be 0 is equal to 0 as well.
     """
     found = _inside(program, fixed)
-    if found is None or isinstance(found, list):
-        return
+    if found is not None and not isinstance(found, list):
+        yield from faces_at(program, fixed, found.y)
+
+
+def faces_at(program: Program, fixed: Mapping[int, Fraction], y: NDArray[np.float64]) -> Iterator[Program]:
+    """The program on faces on which what floats say seems to lie; see `faces`."""
     # A solver knows the kernel of a matrix to fewer digits than the matrix.
     for accuracy, tight in itertools.product(_ACCURACIES, (False, True)):
-        equal = [*program.equal, *(_flat(program, fixed, found.y) if tight else ())]
-        yield replace(program, kernels=kernels(program, found.y, accuracy), equal=equal)
+        equal = [*program.equal, *(_flat(program, fixed, y) if tight else ())]
+        yield replace(program, kernels=kernels(program, y, accuracy), equal=equal)
 
 
 def _flat(
@@ -460,7 +469,6 @@ def _reduced_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction]) -> list[Fraction] | None:
     """Fractions near ``y`` that meet everything exactly, or None."""
-    zero, _ = program.rows
     for scale in (_SCALES[0], _SCALES[-1]) if program.kernels else _SCALES:
         found = [Fraction(round(float(value) * scale), scale) for value in y]
         for u, signed in enumerate(program.signed):
@@ -469,7 +477,7 @@ def exact(program: Program, y: NDArray[np.float64], fixed: Mapping[int, Fraction
                 found[u] = Fraction(0)
         for u, value in fixed.items():
             found[u] = value
-        if _balance(zero, found, program, fixed) and meets(program, found):
+        if balanced(program, found, fixed) and meets(program, found):
             return found
     return None
 
@@ -489,9 +497,7 @@ def meets(program: Program, y: Sequence[Fraction]) -> bool:
     )
 
 
-def _balance(
-    rows: list[dict[int | None, Fraction]], y: list[Fraction], program: Program, fixed: Mapping[int, Fraction]
-) -> bool:
+def balanced(program: Program, y: list[Fraction], fixed: Mapping[int, Fraction]) -> bool:
     """Have equations hold exactly by changing one unknown for each, the largest that may be; whether that is possible.
 
     Elimination forwards, shortest rows first, and substitution backwards. Rows are whole numbers, which are added and
@@ -499,7 +505,7 @@ def _balance(
     """
     sizes = [abs(float(value)) for value in y]
     pivots: dict[int, dict[int | None, int]] = {}
-    for given in sorted(rows, key=len):
+    for given in sorted(program.rows[0], key=len):
         common = math.lcm(*(v.denominator for v in given.values()))
         row = {u: v.numerator * (common // v.denominator) for u, v in given.items() if v}
         # An eliminated row may bring unknowns back that later pivots eliminate.

@@ -11,12 +11,13 @@ from fractions import Fraction
 from functools import partial
 
 from bounds.sentences import words
-from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement
+from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
+from ratecheck.proving.attained import LONG_DATA, attained
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, run_sizes
@@ -36,8 +37,6 @@ _ONE_FUNCTION = {
 _TIGHT = 1e-6
 # And this close, it may be one of that kind.
 _NEARLY = 1e-4
-# Binary digits of denominators from which on numbers are taken for rounded ones.
-_LONG_DATA = 100
 # And from which on a rate is.
 _LONG_RATE = 250
 # What is added to a factor that has no inside, so that there is a proof.
@@ -58,6 +57,8 @@ Way = Sequence[tuple[Callable[[], ProofPlan], int | None]]
 _LONGEST_RUN = 24
 # Rounds of a claim on every round, each of which is a chain.
 _MOST_CHAINS = 12
+# Unknown numbers of the programs of a proof that takes a tenth of a second.
+_FEW = 120
 
 
 @dataclass(frozen=True)
@@ -156,12 +157,8 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
     Raises `InputError` for what no proof is looked for, and for numbers that break a condition.
     """
     begun = time.perf_counter()
-    if statement.order_only:
-        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
-    given, basic = words.basic_names(statement, given), words.basic(statement)
+    basic, given = _asked(statement, given)
     written = basic.written
-    if written.algorithm is None or written.algorithm not in METHODS:
-        raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
     proof: PotentialProof | None = None
     # A long run first: what is wrong of its length alone shows there, where one potential serves all rounds.
     for T in _lengths(written, given):
@@ -175,13 +172,48 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
             if proof is None or T != _SHORT:
                 raise
             break
-        if T == _SHORT and found.verdict == "NOT PROVED":
+        if T == _SHORT and proof is not None and found.verdict in ("NOT PROVED", proof.verdict):
             break
         proof = replace(found, statement=statement, defaulted=defaulted if T is None else (*defaulted, "T"))
         if proof.verdict == "PROVED":
             break
     assert proof is not None
     return replace(proof, seconds=time.perf_counter() - begun)
+
+
+def quick_proof(statement: Statement, given: Given) -> PotentialProof | None:
+    """A proof of every claim by the plan that `prove` tries first, where this takes a tenth of a second; else None."""
+    try:
+        basic, given = _asked(statement, given)
+        written = basic.written
+        T = _lengths(written, given)[0]
+        values, defaulted = completed(written, given if T is None else {**given, "T": T})
+        claims = tuple(_quick_claim(replace(written, claims=(claim,)), values) for claim in written.claims)
+    except InputError:
+        return None
+    proof = PotentialProof(statement, values, defaulted if T is None else (*defaulted, "T"), claims)
+    return proof if proof.verdict == "PROVED" else None
+
+
+def _quick_claim(statement: Statement, values: Mapping[str, float]) -> ProvedClaim:
+    """The only claim of a statement with the first plan's proof of it, without one where it is a long one."""
+    q = next(questions(statement, values))
+    _check_relation(q)
+    plans = [(make(), number) for make, number in next(ways(q), ())]
+    short = 0 < sum(len(plan.program.names) for plan, _ in plans) <= _FEW
+    sized = [each for plan, number in plans if (each := _sized_plan(plan, number)) is not None] if short else []
+    whole = 0 < len(plans) == len(sized) and least(sized) < 1 + _TIGHT
+    return _claim_proved(q, _all_parts(sized, 1, made=proof_part) if whole else ())
+
+
+def _asked(statement: Statement, given: Given) -> tuple[Statement, Given]:
+    """The statement and the numbers by the names of the basic vocabulary, where a proof of it can be looked for."""
+    if statement.order_only:
+        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
+    basic = words.basic(statement)
+    if basic.written.algorithm is None or basic.written.algorithm not in METHODS:
+        raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
+    return basic, words.basic_names(statement, given)
 
 
 def proved_at(statement: Statement, values: Mapping[str, float], *, potential: str = "") -> PotentialProof:
@@ -267,7 +299,7 @@ def _proved_claim(statement: Statement, values: Mapping[str, float], potential: 
     found, reason = ProvedClaim(claim.name, ()), None
     for question in questions(statement, values, potential):
         try:
-            proved = _proved(question, claim)
+            proved = _proved(question)
         except InputError as error:
             reason = error
             continue
@@ -292,35 +324,45 @@ def questions(statement: Statement, values: Mapping[str, float], potential: str 
         yield Question(statement, values, apart=sampled, potential=potential)
 
 
-def _proved(q: Question, claim: Claim) -> ProvedClaim:
+def _proved(q: Question) -> ProvedClaim:
     """The best proof of one claim."""
     best: list[list[SizedPlan]] = []
     attained: list[list[SizedPlan]] = []
-    rest = {"measured": q.measures_right, "nothing_left": all(each.right == 0 for each in q.compared)}
     for plans in sized_plans(q):
         smallest = least(plans)
         best.append(plans)
         if plans[0].plan.kind == "chain" and abs(smallest - 1) < _TIGHT:
             # The exact face of many potentials is the hardest to find.
             attained.append(plans)
-        elif smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1 + _HAIR, room=False)):
-            return ProvedClaim(claim.name, parts, **rest)
+        elif smallest < 1 + _TIGHT and (parts := _all_parts(plans, 1, made=proof_part)):
+            return _claim_proved(q, parts)
     whole = any(plans[0].plan.kind == "run" for plans in best)
     for plans in attained if q.T <= _SHORT or not whole else ():
-        if parts := _all_parts(plans, 1 + _HAIR, room=False):
-            return ProvedClaim(claim.name, parts, **rest)
+        if parts := _all_parts(plans, 1, made=proof_part):
+            return _claim_proved(q, parts)
+    for plans in best:
+        if abs(least(plans) - 1) < _NEARLY and (parts := _all_parts(plans, 1 + _HAIR, made=attained_part)):
+            return _claim_proved(q, parts)
     for plans in sorted(best, key=least)[:2]:
-        if parts := _all_parts(plans, math.inf, room=True):
-            return ProvedClaim(claim.name, parts, **rest)
-    return ProvedClaim(claim.name, (), **rest)
+        if parts := _all_parts(plans, math.inf, made=partial(proof_part, room=True)):
+            return _claim_proved(q, parts)
+    return _claim_proved(q, ())
 
 
-def _all_parts(plans: Sequence[SizedPlan], most: Fraction | float, *, room: bool) -> tuple[ProofPart, ...]:
+def _claim_proved(q: Question, parts: tuple[ProofPart, ...]) -> ProvedClaim:
+    """The claim of a question with what proves it."""
+    nothing_left = all(each.right == 0 for each in q.compared)
+    return ProvedClaim(q.statement.claims[0].name, parts, measured=q.measures_right, nothing_left=nothing_left)
+
+
+def _all_parts(
+    plans: Sequence[SizedPlan], most: Fraction | float, *, made: Callable[[SizedPlan], ProofPart]
+) -> tuple[ProofPart, ...]:
     """The proofs that make up a claim; none where one of them is missing or has a larger factor than ``most``."""
     parts: list[ProofPart] = []
     # The longest run is the hardest.
     for each in reversed(plans):
-        parts.insert(0, proof_part(each, room=room))
+        parts.insert(0, made(each))
         factor = parts[0].factor
         if factor is None or factor > most:
             return ()
@@ -329,12 +371,16 @@ def _all_parts(plans: Sequence[SizedPlan], most: Fraction | float, *, room: bool
 
 def sized_plans(q: Question) -> Iterator[list[SizedPlan]]:
     """Plans that prove the claim together, with the least factors that the solver finds; cheaper ones first."""
-    claim = q.statement.claims[0]
-    if claim.relation is not Relation.AT_MOST:
-        raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
+    _check_relation(q)
     for way in ways(q):
         if (plans := _sized(way)) is not None:
             yield plans
+
+
+def _check_relation(q: Question) -> None:
+    claim = q.statement.claims[0]
+    if claim.relation is not Relation.AT_MOST:
+        raise q.out_of_reach(f"the claim {claim.name!r} is no upper bound")
 
 
 def least(plans: Sequence[SizedPlan]) -> float:
@@ -355,12 +401,17 @@ def _sized(way: Way) -> list[SizedPlan] | None:
     """The plans of a way with their least factors; None where one of them has none."""
     found = []
     for make, number in way:
-        plan = make()
-        proposal = solve(plan.program, {plan.factor: 1.0})
-        if proposal is None:
+        sized = _sized_plan(make(), number)
+        if sized is None:
             return None
-        found.append(SizedPlan(plan, number, proposal.cost))
+        found.append(sized)
     return found
+
+
+def _sized_plan(plan: ProofPlan, number: int | None) -> SizedPlan | None:
+    """A plan with its least factor, None where it has none."""
+    proposal = solve(plan.program, {plan.factor: 1.0})
+    return None if proposal is None else SizedPlan(plan, number, proposal.cost)
 
 
 def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
@@ -372,19 +423,27 @@ def proof_part(sized: SizedPlan, *, room: bool = False) -> ProofPart:
         if (y := certified(plan.program, {plan.factor: goal})) is not None:
             return ProofPart(plan, sized.round, smallest, goal, y)
     # Where nothing is inside: on the face of what is far from the least factor, or of what is at it.
-    tight = [Fraction(1), 1 + _HAIR] if smallest < 1 + _TIGHT else []
+    tight = [Fraction(1)] if smallest < 1 + _TIGHT else []
     ways = [(Fraction(1), [*goals, Fraction(1)])] if near <= 1 else [(goal, [goal]) for goal in tight]
     for at, wanted in [*ways, *([(near, [near])] if room else [])]:
         if near > 1 and (y := certified(plan.program, {plan.factor: at})) is not None:
             return ProofPart(plan, sized.round, smallest, at, y)
         # The face of a bound that is attained is none of simple fractions where data are rounded irrational numbers.
         attained = plan.kind in ("chain", "run") and abs(smallest - 1) < _NEARLY
-        long = attained and plan.program.digits > _LONG_DATA
+        long = attained and plan.program.digits > LONG_DATA
         for face in () if long else faces(plan.program, {plan.factor: at}):
             for goal in wanted:
                 if (y := certified(face, {plan.factor: goal})) is not None:
                     return ProofPart(plan, sized.round, smallest, goal, y)
     return ProofPart(plan, sized.round, smallest, None, None)
+
+
+def attained_part(sized: SizedPlan) -> ProofPart:
+    """A proof of 1, or of 1 + 1e-9, where 1 is the least factor; of a smaller one as `proof_part`."""
+    if sized.smallest < 1 - _NEARLY:
+        return proof_part(sized)
+    y = attained(sized.plan.program, sized.plan.factor, _HAIR)
+    return ProofPart(sized.plan, sized.round, sized.smallest, None if y is None else y[sized.plan.factor], y)
 
 
 def _above(number: Fraction) -> Fraction:

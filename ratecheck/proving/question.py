@@ -180,6 +180,7 @@ class Question:
         return InputError(f"{self.statement.key} is not in reach of a proof: {reason}")
 
     def _unmodelled(self) -> Iterator[str]:
+        yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
         a, assumptions = self.algorithm, {*self.statement.assumptions}
         if unknown := [each.value for each in self.statement.assumptions if each not in _KNOWN]:
             yield f"it assumes {'; '.join(unknown)}"
@@ -209,7 +210,6 @@ class Question:
         if U not in self.blocks:
             yield f"{self.name} has no shared variable"
         yield from foreign(self.statement)
-        yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
         if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or self.constant("tau_max")):
             yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
         if not {*a.blocks} <= {U, V}:

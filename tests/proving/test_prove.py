@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import bounds
 import ratecheck as rc
@@ -24,7 +25,7 @@ from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.forms import ClientDraw, Entry, Key, VectorFamily
 from ratecheck.proving.invariants import invariants
-from ratecheck.proving.prove import PotentialProof, completed, least, prove, sized_plans
+from ratecheck.proving.prove import PotentialProof, completed, least, prove, quick_proof, sized_plans
 from ratecheck.proving.question import Question, scales
 from ratecheck.proving.rounds import PlayedRound, RunStart
 
@@ -54,6 +55,41 @@ def test_theorem_is_proved(key: str, every_T: bool) -> None:
     assert proof.verdict == "PROVED"
     assert proof.every_T is every_T
     assert not [each["reason"] for each in certificates(proof) if each["reason"]]
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"),
+    [
+        ("classics/halpern-gradients", "PROVED"),
+        ("classics/fixed-point-krasnoselskii-mann", "PROVED"),
+        ("classics/strongly-convex-values-nesterov", "PROVED UP TO 1e-9"),
+    ],
+)
+def test_attained_bound_is_proved_on_its_face_or_up_to_a_hair(key: str, verdict: str) -> None:
+    """Where multipliers that vanish do so slowly, a solver's digits are too few; of less than the bound is no proof."""
+    proof = _of(key, T=4)
+    assert proof.verdict == verdict
+    assert not [each["reason"] for each in certificates(proof) if each["reason"]]
+    whole = bounds.get(key).written
+    claim = whole.claims[0]
+    terms = {name: term * (1 - sp.Rational(1, 10**6)) for name, term in claim.terms.items()}
+    less = dataclasses.replace(whole, claims=(dataclasses.replace(claim, terms=terms),))
+    assert prove(less, {"T": 4}).verdict == "NOT PROVED"
+
+
+def test_search_without_a_violation_says_what_is_proved_at_some_numbers(tmp_path: Path) -> None:
+    """Where that takes a tenth of a second, and of a right side that is proved as it stands."""
+    found = rc.falsify("classics/nonconvex-sgd", evaluations=3)
+    assert found.proof is not None
+    assert found.proof.verdict == "PROVED"
+    assert "is proved at n=10 m=10" in " ".join(str(found).split())
+    assert found.to_dict()["proof"]["factor"] == 1
+    own = tmp_path / "halved.py"
+    own.write_text(
+        "from bounds.theorem import theorem\n"
+        "wrong = theorem('mean grad2 <= F_0/(gamma*T)', method='gd', given='smooth', when='gamma <= 1/L')\n"
+    )
+    assert quick_proof(bounds.get(f"{own}:wrong"), {}) is None
 
 
 def test_sharper_than_the_paper_for_every_number_of_rounds() -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import bounds
 from bounds.statement import Statement
@@ -53,6 +53,9 @@ from ratecheck.views.checks.falsify import (
 from ratecheck.views.numbers import number
 from ratecheck.views.progress import progress
 
+if TYPE_CHECKING:
+    from ratecheck.proving.prove import PotentialProof
+
 # The worse, the earlier.
 _ORDER = (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)
 
@@ -63,13 +66,15 @@ class FalsifyResult(Result):
 
     ``outcome``, ``tightness`` and ``instance`` are those of `search`, the one that comes closest to failing.
     ``stop`` is the interrupt or the termination that ended it early, None where none did, and ``missing`` are the keys
-    about which nothing is known because of that.
+    about which nothing is known because of that. ``proof`` is one at some numbers, where the only search found no
+    violation and a proof is found in a tenth of a second; a statement without one may still have one.
     """
 
     searches: tuple[Falsified, ...]
     several: bool = False
     missing: tuple[str, ...] = ()
     stop: KeyboardInterrupt | None = None
+    proof: PotentialProof | None = None
 
     @property
     def search(self) -> Falsified:
@@ -127,7 +132,7 @@ class FalsifyResult(Result):
         return found
 
     def __str__(self) -> str:
-        return falsified_table(self.searches) if self.several else falsified_text(self.searches[0])
+        return falsified_table(self.searches) if self.several else falsified_text(self.searches[0], self.proof)
 
     def _headline(self) -> str:
         largest = "largest " * (self.search.shrunk is None)
@@ -137,7 +142,16 @@ class FalsifyResult(Result):
 
     def _fields(self) -> dict[str, Any]:
         fields = [falsified_fields(each) for each in self.searches]
-        return {"searches": fields} if self.several else fields[0]
+        return {"searches": fields} if self.several else {**fields[0], "proof": self._proof_fields}
+
+    @property
+    def _proof_fields(self) -> dict[str, Any] | None:
+        """What is proved at some numbers, as JSON data."""
+        if self.proof is None:
+            return None
+        from ratecheck.views.proofs.prove import proved_fields
+
+        return proved_fields(self.proof)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -291,11 +305,22 @@ def falsify(
     unsearched = () if stop is None or not missing else (f"{ending.word(stop)}: not searched: {', '.join(missing)}",)
     remarks = (*unsearched, *(text for statement in chosen for text in warning(statement)))
     instance = simplest(found[0])
-    result = FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, stop=stop, remarks=remarks)
+    several = len(chosen) > 1
+    proof = None if several else _proof(found[0], fixed[0])
+    result = FalsifyResult(tuple(found), several, missing, stop, proof, remarks=remarks)
     if path is not None and instance is not None:
         with result.kept():
             instance.save(path)
     return result
+
+
+def _proof(found: Falsified, fixed: dict[str, float]) -> PotentialProof | None:
+    """What is proved with little work of a statement that a whole search has not refuted."""
+    if found.outcome is not Outcome.INCONCLUSIVE or found.unconfirmed is not None or found.stopped:
+        return None
+    from ratecheck.proving.prove import quick_proof
+
+    return quick_proof(found.statement, fixed)
 
 
 def check_out(path: Path | None, statements: Sequence[Statement]) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ratecheck.falsification.performance_estimation.worst_functions import WorstFunctions
     from ratecheck.falsification.terms import Niche
     from ratecheck.falsification.unconfirmed import Unconfirmed
+    from ratecheck.proving.prove import PotentialProof
     from ratecheck.verification.instance import Instance
 
 # Columns of a sentence.
@@ -61,8 +62,8 @@ def counterexample(found: Falsified) -> WrittenCounterexample | None:
     return WrittenCounterexample(instance, verdict)
 
 
-def falsified_text(found: Falsified) -> str:
-    """The outcome, what was spent, and the worst instance as a verdict."""
+def falsified_text(found: Falsified, proof: PotentialProof | None = None) -> str:
+    """The outcome, what was spent, a proof at some numbers where there is one, and the worst instance as a verdict."""
     statement = found.statement
     ratio, largest = shown_ratio(found), "largest " * (found.shrunk is None)
     tight = "" if ratio is None else f"   {largest}left side / right side {number(ratio)}"
@@ -77,6 +78,7 @@ def falsified_text(found: Falsified) -> str:
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
+        lines += [] if proof is None else _proof_text(proof)
         lines += _agreement(found)
     if found.shape is not None:
         lines.append(f"  shape   {found.shape}")
@@ -94,6 +96,14 @@ def falsified_text(found: Falsified) -> str:
     elif found.verdict is not None and not found.by_function:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def _proof_text(proof: PotentialProof) -> list[str]:
+    """What is proved, and that it is so at these numbers alone."""
+    from ratecheck.views.proofs.prove import proved_text
+
+    text = f"{proved_text(proof)}; at other numbers it may fail"
+    return textwrap.wrap(text, _COLUMNS, initial_indent="  proof   ", subsequent_indent="          ")
 
 
 def outcome_text(found: Falsified) -> str:

@@ -38,7 +38,12 @@ def bracket_text(found: ProvedBracket) -> str:
     proof = found.proof
     if proof is None or proof.factor is None:
         return found.reason or f"no proof is found at {_numbers(proof)}" if proof else found.reason
-    reached = "" if found.found is None else f" (an instance reaches {found.found:.6g})"
+    return proved_text(proof, "" if found.found is None else f" (an instance reaches {found.found:.6g})")
+
+
+def proved_text(proof: PotentialProof, reached: str = "") -> str:
+    """What is proved, at which numbers and of what, in a line; ``reached`` is what an instance attains of it."""
+    assert proof.factor is not None
     said = f"left side <= {_decimal(proof.factor)} * right side{reached} is proved"
     return f"{said} at {_numbers(proof)}, {_scope(proof)}"
 
@@ -53,6 +58,16 @@ def bracket_fields(found: ProvedBracket) -> dict[str, Any]:
         "proved": None if proof is None or proof.factor is None else float(proof.factor),
         "every_T": proof is not None and proof.factor is not None and proof.every_T,
         "text": bracket_text(found),
+    }
+
+
+def proved_fields(proof: PotentialProof) -> dict[str, Any]:
+    """What is proved at its numbers as JSON data, with its line."""
+    return {
+        "values": {name: float(value) for name, value in proof.shown.items() if name in _spoken(proof)},
+        "factor": None if proof.factor is None else float(proof.factor),
+        "every_T": proof.every_T,
+        "text": proved_text(proof),
     }
 
 
