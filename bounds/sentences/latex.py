@@ -62,7 +62,7 @@ def sentence(text: str) -> str:
     >>> sentence(r"\frac1T\sum_{t=0}^{T-1} \mathbb{E}\|\nabla f(x_t)\|^2 \le \frac{2 F_0}{\gamma T}")
     'mean grad2 <= 2*F_0/(gamma*T)'
     """
-    written = _LOOKS.sub(" ", text).strip()
+    written = _with_usual_rounds(_LOOKS.sub(" ", text).strip())
     left, *others = re.split(r"(<=|==)", _RELATIONS.sub("<=", written), maxsplit=1)
     if others and re.fullmatch(r"(?!.*\bf\s*\()[\w\s+*/().-]+", left):
         # Words on the left, a formula on the right.
@@ -76,7 +76,7 @@ def sentence(text: str) -> str:
         if found := re.match(r"([A-Za-z]{3,})(?=[\s\\({])", written):
             word, rest = found[1], written[found.end() :]
         elif _SUM.match(written):
-            raise InputError(rf"{text}: a sum is read as the mean \frac1T\sum_{{t=0}}^{{T-1}}, over x_0 ... x_(T-1)")
+            raise InputError(f"{text}: {_MEAN}")
     rest = _AVERAGED.sub(r"{\\mathrm{averaged_gap}}", rest)
     rest, last = _LAST.sub(lambda found: found[0].replace("T", "t", 1), rest), bool(_LAST.search(rest))
     if last and word:
@@ -85,6 +85,16 @@ def sentence(text: str) -> str:
     if "averaged_gap" in read:
         return read.replace("averaged_gap", "gap at the mean iterate", 1)
     return f"{word or ('last' if last else '')} {read}".strip()
+
+
+def _with_usual_rounds(text: str) -> str:
+    """The text with rounds t of T in place of others such as r of R, where a mean over them says so and T is free."""
+    found = _OTHER_ROUNDS.match(text)
+    for new, letter in found.groupdict().items() if found else ():
+        if letter != new and re.search(_LETTER.format(new), text):
+            return text
+        text = re.sub(_LETTER.format(letter), new, text)
+    return text
 
 
 def _loose(pattern: str) -> re.Pattern[str]:
@@ -106,6 +116,10 @@ _ROUNDS = (
     ("best", _loose(r" \\min _ \{ (?:0 \\leq? )?[tk] (?:< T|\\leq? T - 1|= 0 , (?:\\[cl]?dots|\\dotsc) , T - 1) \}")),
     ("best", _loose(r" \\min _ \{ [tk] \\in \\\{ 0 , \\[cl]?dots , T - 1 \\\} \}")),
 )
+_OTHER_ROUNDS = _loose(r" \\frac (?:\{ 1 \}|1) \{? (?P<T>[A-Z]) \}? \\sum _ \{ (?P<t>[a-z]) = 0 \} \^ \{ (?P=T) - 1 \}")
+# A letter by itself; R_0 is a number of the start.
+_LETTER = r"(?<![A-Za-z\\]){}(?![A-Za-z]| ?_ ?0| ?_ ?\{{ ?0)"
+_MEAN = r"a sum is read as the mean \frac1T\sum_{t=0}^{T-1}, over x_0 ... x_(T-1)"
 _SUM = _loose(rf" (?:{_ONE})? \\sum|\\sum")
 _LAST = _loose(rf"{_X} (?:_ T|_ \{{ T \}}|\^ T|\^ \{{ T \}})(?= [)\-+])")
 _GAP = rf"f \( {_X} {_AT} \) - {_INFIMUM}"
@@ -271,7 +285,7 @@ class _Reader:
         if sign == r"\pi":
             return self.take()[1:]
         norm = sign in (r"\|", r"\Vert")
-        raise self.refused(_NAMED if norm else f"{sign!r} is not known")
+        raise self.refused(_NAMED if norm else _MEAN if sign == r"\sum" else f"{sign!r} is not known")
 
     def _enclosed(self) -> str:
         """A number, or what stands in brackets."""

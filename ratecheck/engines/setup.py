@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.model.algorithm import Algorithm, LinearMaps, check_alike
-from ratecheck.algorithms.model.asking import MethodError, is_own, named
+from ratecheck.algorithms.model.asking import MethodError, named
 from ratecheck.algorithms.model.batches import ParameterBatch
 from ratecheck.algorithms.model.nonlinear import Functions
 from ratecheck.aliases import Array
@@ -405,7 +405,7 @@ def ready(request: RunRequest) -> Setup:
     _check_compression(found)
     _check_copies(found)
     _check_coin(found)
-    if is_own(type(chosen.algorithm)):
+    if chosen.algorithm.own:
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
         check = found.maps.check if chosen.algorithm.linear else found.functions.check
         check(found.at(0).tossed(1.0).parameters(0))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from bounds.own import address_of
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import check_alike
@@ -122,7 +123,7 @@ def covered(statement: Statement) -> Method:
         what = method.algorithm.beyond or "is not linear"
         raise InputError(
             f"{method.spoken} {what}, and no hard instances are known for such methods; 'ratecheck scaling "
-            f"{statement.key}' measures the rate on a problem"
+            f"{address_of(statement)}' measures the rate on a problem"
         )
     if reasons := foreign(statement):
         raise InputError(f"{statement.key}: {reasons[0]}")

@@ -24,7 +24,6 @@ from bounds.statement import Assumption, Given, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import LinearMaps
-from ratecheck.algorithms.model.asking import is_own
 from ratecheck.errors import InputError
 from ratecheck.falsification.branches import Branches
 from ratecheck.falsification.modelled import (
@@ -568,7 +567,7 @@ class DeterministicCase:
         minus ``noise(i, x)``. Every outcome of the noise and of the choice of clients is followed.
         """
         algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
-        if is_own(type(getattr(algorithm, "inner", algorithm))):
+        if algorithm.own:
             for t in range(count if algorithm.varying else 1):
                 LinearMaps(algorithm).check(self.parameters(float, t))
         branches = Branches(

@@ -201,6 +201,7 @@ class _Units:
         shrink = next((unit for unit in _UNITS if _factor(right, unit) < _factor(left, unit) * (1 - _EQUAL)), _UNITS[0])
         what = f"term {label!r}, {shown(term)}," if len(claim.terms) > 1 else f"the right side {shown(term)}"
         text = f"{what} {_scales(right)}, the left side {_scales(left)}"
+        hint = self._declared(names_in(term))
         if values := self._known(term):
             here, there = number(term, values), number(term, self._in(values, shrink))
             text += (
@@ -210,9 +211,8 @@ class _Units:
             )
         if vanishing:
             text += ". In suitable units the whole right side is as small as one likes, so the left side would be 0"
-        elif alone and claim.relation is Relation.AT_MOST:
+        elif alone and claim.relation is Relation.AT_MOST and not hint:
             text += ". If the statement is right in all units, it is right without this term"
-        hint = self._declared(names_in(term))
         return Finding(
             level=Level.ERROR if vanishing and not hint else Level.WARNING,
             check=CHECK,
@@ -309,15 +309,25 @@ class _Units:
         return scaled
 
     def _declared(self, names: set[str] | frozenset[str]) -> str:
-        """A hint where symbols of one's own count as plain numbers: that may be what is wrong."""
+        """A hint where symbols of one's own count as plain numbers, or steps of one's own method: that may be wrong."""
         vocabulary = self.statement.vocabulary
-        plain = [
-            name
-            for name in own(vocabulary)
-            if name in names and (vocabulary[name].f_degree, vocabulary[name].x_degree) == (0, 0)
-        ]
-        count = "count as plain numbers" if len(plain) > 1 else "counts as a plain number"
-        return f", or declare the degrees of {', '.join(plain)}, which {count}" if plain else ""
+        plain = {name for name in names if (vocabulary[name].f_degree, vocabulary[name].x_degree) == (0, 0)}
+        declared, method = own(vocabulary), METHODS.get(self.statement.algorithm or "")
+        text = ""
+        if mine := [name for name in declared if name in plain]:
+            text += f", or declare the degrees of {', '.join(mine)}, which {_counts(mine)}"
+        if method is not None and method.algorithm.own:
+            plain -= {*declared}
+            if steps := sorted(name for name in plain if vocabulary[name].role is Role.STEP_SIZE):
+                text += (
+                    f", or, where the method means another unit by {', '.join(steps)}, which {_counts(steps)}, take "
+                    "symbol('another_name', role='step_size', degrees=...) in the method and in the statement"
+                )
+        return text
+
+
+def _counts(names: Sequence[str]) -> str:
+    return "count as plain numbers" if len(names) > 1 else "counts as a plain number"
 
 
 def shown(expr: sp.Expr) -> str:

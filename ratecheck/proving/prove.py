@@ -18,6 +18,7 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
 from ratecheck.proving.attained import LONG_DATA, attained
+from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, run_sizes
@@ -77,9 +78,14 @@ class ProofPart:
     @property
     def multipliers(self) -> Iterator[tuple[str, str, Fraction]]:
         """Where an inequality is used, its name, and its multiplier, for those that are not 0."""
+        yield from ((where, fact.name, value) for where, fact, value in self.used)
+
+    @property
+    def used(self) -> Iterator[tuple[str, KnownFact, Fraction]]:
+        """Where an inequality, or an equation, is used, itself, and its multiplier, for those that are not 0."""
         if self.y is not None:
             for requirement in self.plan.program.required:
-                yield from ((requirement.name, fact.name, self.y[u]) for u, fact in requirement.facts if self.y[u])
+                yield from ((requirement.name, fact, self.y[u]) for u, fact in requirement.facts if self.y[u])
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from bounds.statement import Assumption, Statement
+from bounds.statement import Assumption, Statement, names_in, number
 from bounds.symbols import Quantity, Role
-from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.admissible import StepSizes, step_sizes
 from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
 _SAFE = 1 / 8
 # A lower end that is this much below the scale of the problem says nothing about a sensible value.
 _FAR = 1e-6
+# A bound that is larger by this factor just inside an open end, a billionth off it, grows like a root at least.
+_POLE = 1e4
 GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, INSIDE, PINNED, UNMET = (
     "given",
     "largest admissible",
@@ -119,11 +121,13 @@ def _choose_product(statement: Statement, product: str, values: dict[str, float]
 def _choose(statement: Statement, name: str, values: dict[str, float], chosen: dict[str, str]) -> None:
     """A value for a step size that no rule sets and that is tied to no other."""
     interval, best = Interval(), None
+    runs_off = False
     if statement.hypotheses:
         region = step_sizes(statement, values)
         interval, best = region.admissible[name], region.optimal.get(name)
+        runs_off = interval.strict[1] and best is not None and _runs_off(region, name)
     quantity = statement.vocabulary[name]
-    if math.isfinite(interval.high):
+    if math.isfinite(interval.high) and not runs_off:
         # A local step size at its largest leaves an outer one only the end from which its condition bounds it.
         outer = (quantity.f_degree, quantity.x_degree) == (0, 0)
         pinned = outer and interval.low > 0 and math.isclose(interval.low, interval.high, rel_tol=1e-9)
@@ -143,6 +147,15 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
             values[name], chosen[name] = interval.nearest(scale), INSIDE if interval.low > 0 else FREE
         elif interval.low > 0:
             values[name], chosen[name] = 2 * interval.low, TWICE
+
+
+def _runs_off(region: StepSizes, name: str) -> bool:
+    """Whether the bound is infinite at the open upper end of a step size, so that next to it the bound says nothing."""
+    values = {**region.values, **region.optimal, name: region.admissible[name].box[1]}
+    bound = region.statement.claims[0].bound
+    if not names_in(bound) <= values.keys() or not region.optimal_bound:
+        return False
+    return not abs(number(bound, values)) <= _POLE * abs(region.optimal_bound)
 
 
 def _scale(statement: Statement, quantity: Quantity, values: Mapping[str, float]) -> float | None:

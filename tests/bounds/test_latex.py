@@ -58,6 +58,24 @@ def test_what_has_two_meanings_is_refused(text, part):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (r"\frac{1}{R}\sum_{r=0}^{R-1} \|\nabla f(x_r)\|^2 \le \frac{2 R_0^2}{R}", "mean grad2 <= 2*R_0**2/T"),
+        (r"\frac1K\sum_{k=0}^{K-1} f(x^k) - f^* \le \frac{F_0}{\gamma K}", "mean gap <= F_0/(gamma*T)"),
+    ],
+)
+def test_rounds_may_have_another_letter(text, read):
+    """A mean over r = 0 ... R-1 says which letters are the rounds; R_0 is none of them."""
+    assert latex.sentence(text) == read
+
+
+def test_letters_that_are_taken_stay():
+    """R rounds beside a T that means something else are not guessed about."""
+    with pytest.raises(InputError, match="a sum is read as the mean"):
+        latex.sentence(r"\frac1R\sum_{r=0}^{R-1} \|\nabla f(x_r)\|^2 \le \frac{2 F_0}{\gamma R T}")
+
+
 def test_a_sum_over_other_rounds_is_refused():
     """x_1 ... x_T are not the rounds that a mean is about."""
     with pytest.raises(InputError, match="over x_0"):

@@ -235,6 +235,20 @@ def test_a_symbol_of_one_s_own_may_have_units_that_nobody_declared():
     assert not [each for each in declared.findings if each.check == "units"]
 
 
+def test_a_step_of_one_s_own_method_may_have_another_unit():
+    """An outer step along a mean of gradients is no plain number: the remedy says so, and nothing is concluded."""
+    own = type("Own", (FedAvgP,), {"__module__": "a_user"})
+    METHODS["lint-own"] = Method("lint-own", "own", own(), {"gamma_v": 1, "eta_v": 1}, personal=False)
+    try:
+        fields = GRADIENT | {"algorithm": "lint-own", "right": "2*F_0/(eta_u*T) + 2*F_0/(gamma_u*T)"}
+        [report] = rc.lint(theorem(**fields), evaluations=0).reports
+        [finding] = (each for each in report.findings if each.check == "units" and each.field == "right")
+        assert "means another unit by eta_u" in finding.remedy
+        assert "right without this term" not in finding.text
+    finally:
+        del METHODS["lint-own"]
+
+
 def test_a_setting_that_chooses_units_is_said():
     """Where L = 1, nothing is said about units."""
     [report] = rc.lint(

@@ -28,6 +28,7 @@ from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import PotentialProof, completed, least, prove, quick_proof, sized_plans
 from ratecheck.proving.question import Question, scales
 from ratecheck.proving.rounds import PlayedRound, RunStart
+from ratecheck.views.proofs.prove import prove_text
 
 WRONG = {pair.wrong.key: pair.wrong for pair in PAIRS}
 
@@ -37,6 +38,18 @@ def _of(key: str, **given: float) -> PotentialProof:
 
 
 @pytest.mark.every(2)
+def test_equations_are_not_called_inequalities() -> None:
+    """The draw of the participants is one, and its weight may be negative; weights of inequalities are not."""
+    proof = _of("classics/saga-distances", T=2)
+    used = [each for each in proof.claims[0].parts[-1].used if not each[1].name.startswith("noise")]
+    assert all(value > 0 for _, fact, value in used if not fact.equal)
+    equations = sum(fact.equal for _, fact, _ in used)
+    said = next(line for line in str(prove_text(proof)).splitlines() if "positive weights" in line)
+    assert (
+        said.strip(" :") == f"by {len(used) - equations} inequalities with positive weights and {equations} equations"
+    )
+
+
 @pytest.mark.parametrize(
     ("key", "every_T"),
     [

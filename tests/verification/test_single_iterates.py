@@ -315,3 +315,11 @@ def test_an_open_end_is_not_called_admissible():
                     conditions=["gamma_u < 2/L"], assumptions=["smoothness", "full_participation", "no_personal"],
                     settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0})  # fmt: skip
     assert "(just below the open end of the admissible values)" in str(rc.verify(found, n=3, T=4))
+
+
+def test_an_open_end_at_which_the_bound_is_infinite_is_not_taken():
+    """Next to 2/L the bound of gradient descent says nothing: gamma = 1/L, where it is least, finds what is wrong."""
+    found = theorem("mean grad2 <= F_0/(100*gamma*(2 - gamma*L)*T)", method="gd", given="smooth", when="gamma < 2/L")
+    verdict = rc.verify(found, T=30)
+    assert verdict.outcome is Outcome.VIOLATED
+    assert "gamma=1 (minimises the bound)" in str(verdict)

@@ -189,6 +189,11 @@ class Algorithm(ABC):
     recorded: ClassVar[tuple[str, ...]] = RECORDS
 
     @property
+    def own(self) -> bool:
+        """Whether the method is none of this package's."""
+        return is_own(type(self))
+
+    @property
     def tabled(self) -> bool:
         """Whether the coefficients of its functions, the same in all rounds, are all that a run needs."""
         return self.linear and not (self.beyond or self.varying)
@@ -549,7 +554,7 @@ class LinearMaps:
                 if row.any() and blocks[number] != block:
                     raise MethodError(f"{said(self.algorithm, name)} mixes blocks in {each!r}")
                 table[blocks.index(block), slots[group][each]] = row
-        if not is_own(type(getattr(self.algorithm, "inner", self.algorithm))):
+        if not self.algorithm.own:
             _TRIED.add(function)
         return table
 
@@ -568,7 +573,7 @@ class LinearMaps:
 
     def _called(self, name: str, arguments: list[Variables], p: Parameters) -> Any:
         """The value of a method's function; raises `InputError` where it changes its arguments."""
-        own = is_own(type(getattr(self.algorithm, "inner", self.algorithm)))
+        own = self.algorithm.own
         before = [{each: np.array(value) for each, value in group.items()} for group in arguments] if own else []
         parameters = dict(p) if own else {}
         # What is no number is refused where it is read.
@@ -670,7 +675,7 @@ class _LinearReader:
         np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
         probes = () if tried else _probes(count, kind)
         # This package's own methods are known to have no thresholds.
-        self.probes = probes if is_own(type(getattr(algorithm, "inner", algorithm))) else probes[-1:]
+        self.probes = probes if algorithm.own else probes[-1:]
 
     @property
     def _where(self) -> str:

@@ -26,6 +26,11 @@ class Wrapping(Algorithm):
         for name in _TAKEN:
             setattr(self, name, getattr(inner, name))
 
+    @property
+    def own(self) -> bool:
+        """As ``inner``."""
+        return self.inner.own
+
     def inside(self, p: Parameters) -> Parameters:
         """The parameters as ``inner`` names them."""
         return p

@@ -98,7 +98,8 @@ class ProveResult(DrawnResult):
         if self.search is not None and self.refuted:
             lines = ["REFUTED, by an instance:", falsified_text(self.search), *lines]
         elif self.search is not None and self.search.tightness is not None:
-            lines.append(f"  no instance violates it among {self.search.evaluations}: left/right up to {self._found}")
+            among = f"{self.search.evaluations} at the search's own numbers"
+            lines.append(f"  no instance violates the statement among {among}: left/right up to {self._found}")
         lines += [] if self.within is None else [f"  {line}" for line in range_lines(self.within)]
         lines += improved_lines(self.sharpest, self.best, self.bracket)
         return "\n".join([*lines, *([f"  certificate: {self.certificates}"] if self.certificates else [])])

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ratecheck.algorithms.model.asking import is_own
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.problems import Problem
@@ -56,7 +55,7 @@ def prepared(kind: Callable[[Setup], K], setup: Setup, *others: object) -> K:
     """``kind(setup)``, or a copy of it where it was made before; ``others`` is what else it depends on."""
     problem, algorithm = setup.problem, setup.algorithm
     arrays = problem.oracle_arrays
-    if arrays is None or is_own(type(getattr(algorithm, "inner", algorithm))):
+    if arrays is None or algorithm.own:
         return kind(setup)
     key = kind, setup.method.name, algorithm, setup.trace.selected, setup.trace.copies, *others, *_numbers(setup)
     with _lock:

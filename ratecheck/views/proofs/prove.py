@@ -122,8 +122,14 @@ def _as_term(term: str) -> str:
 
 
 def _weights(part: ProofPart) -> Iterator[str]:
-    facts = [(f"{where}: {name}", value) for where, name, value in part.multipliers if not name.startswith("noise")]
-    yield f"by {counted(len(facts), 'inequality', 'inequalities')} with positive weights" + (":" if facts else "")
+    used = [each for each in part.used if not each[1].name.startswith("noise")]
+    # Only an inequality has a weight of one sign.
+    used.sort(key=lambda each: each[1].equal)
+    facts = [(f"{where}: {fact.name}", value) for where, fact, value in used]
+    equations = sum(fact.equal for _, fact, _ in used)
+    beside = f" and {counted(equations, 'equation')}" if equations else ""
+    said = f"{counted(len(facts) - equations, 'inequality', 'inequalities')} with positive weights{beside}"
+    yield f"by {said}" + (":" if facts else "")
     for name, value in facts[:_SHOWN]:
         yield f"  {_decimal(value):>12}  {name}"
     if len(facts) > _SHOWN:
