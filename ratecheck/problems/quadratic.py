@@ -61,6 +61,7 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         condition: float = 10.0,
         heterogeneity: float = 1.0,
         curvature: float = 0.0,
+        interpolation: float = 0.0,
         seed: int = 0,
     ) -> Quadratic:
         """A seeded instance with smoothness L = 1, heterogeneous in what the parameters say.
@@ -69,12 +70,14 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         ``coupling`` in [0, 1] is the size of H_uv relative to the largest that keeps H_i positive semidefinite.
         ``heterogeneity`` is the gradient dissimilarity at u = 0: the root of (1/n) sum_i ||g_u,i - mean||^2.
         ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1); the
-        blend is rescaled to norm 1.
+        blend is rescaled to norm 1. ``interpolation`` = 1 gives all clients one minimiser, x* = 2 e_1, in exact
+        arithmetic: g_i = -H_i x* in place of what ``heterogeneity`` says.
         """
         n, d, seed = whole("n", n, 1), whole("d", d, 1), whole("seed", seed, 0)
         shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
         check_size(float(n) * d * d, n=n, d=d)
         _check_parameters(coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
+        whole("interpolation", interpolation, 0, 1, "0 or 1")
         rng = np.random.default_rng([seed, n, d, shared])
         common = spd(rng, shared, condition)
         H = np.zeros((n, d, d))
@@ -86,6 +89,9 @@ class Quadratic(QuadraticFunctions, SingleLevel):
             H[i, :shared, shared:], H[i, shared:, :shared] = mix, mix.T
         g = rng.standard_normal((n, d))
         g[:, :shared] = g[:, :shared].mean(axis=0) + spread(g[:, :shared], heterogeneity)
+        if interpolation and shared:
+            # A column doubled is exact, as no sum of columns would be.
+            g = -2.0 * H[:, :, 0]
         return cls(H, g, shared)
 
     @classmethod

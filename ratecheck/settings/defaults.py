@@ -84,8 +84,13 @@ def kind_of(statement: Statement) -> str:
 
 def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:
     """Parameters with which the default problem has what the statement assumes, such as one common minimiser."""
-    alike = Assumption.INTERPOLATION in statement.assumptions and "heterogeneity" in parameters(problem_name)
-    return {"heterogeneity": 0.0} if alike else {}
+    known, assumed = parameters(problem_name), {*statement.assumptions}
+    if Assumption.INTERPOLATION not in assumed:
+        return {}
+    if "interpolation" in known:
+        # Where a dissimilarity bound has to exist Hessians are the same, and so are clients.
+        return {"interpolation": 1.0, "curvature": 0.0 if Assumption.DISSIMILARITY in assumed else 1.0}
+    return {"heterogeneity": 0.0} if "heterogeneity" in known else {}
 
 
 def _clients(statement: Statement, given: Mapping[str, Any]) -> float:

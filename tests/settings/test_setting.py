@@ -5,7 +5,10 @@ import dataclasses
 import pytest
 
 import bounds
+import ratecheck as rc
+from bounds.theorem import theorem
 from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Trace, Uniform
 from ratecheck.problems import Certificate, Quadratic
 from ratecheck.settings.on_trace import certify, on_trace, step_values
@@ -72,3 +75,12 @@ def test_constants_are_those_of_the_setting():
     assert (weaker.value, weaker.certificate) == (2 * certified, Certificate.UPPER_BOUND)
     with pytest.raises(InputError, match="Smallest admissible L"):
         certify(statement, PROBLEM, {**FEDSUM, "S": 2.0, "L": certified / 2})
+
+
+def test_clients_with_one_minimiser_differ_all_the_same():
+    """A statement under interpolation about m of n clients is tested where the draw matters, in exact arithmetic."""
+    found = theorem("mean gap <= 2*R_0**2/(gamma*T)", method="fedavg", when="gamma <= 1/(2*L), K == 1, eta == 1",
+                    given="smooth, convex, interpolation, sampling")  # fmt: skip
+    few, everybody = (rc.verify(found, n=4, m=m, T=20, sigma=0) for m in (1, 4))
+    assert few.outcome is Outcome.HOLDS
+    assert few.left > everybody.left * 1.001
