@@ -297,7 +297,7 @@ class Proved:
         return self._delays(0)
 
     def _delays(self, position: int) -> Fraction:
-        """The longest delay (position 0) or the mean one (1), the expectation of it where who takes part is random."""
+        """The longest delay (position 0) or the mean one (1), the expectation of it where participation is random."""
         if self.trace is None or self.T is None:
             raise UndecidedError("delays without a run")
         if self.trace.rate == 1.0:

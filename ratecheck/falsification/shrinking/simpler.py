@@ -149,7 +149,7 @@ def _at(make: Callable[[Instance, Any], Instance], place: Any) -> Callable[[Inst
 
 
 def consistent(instance: Instance) -> Instance:
-    """The instance with given numbers that follow from who takes part set to what they are."""
+    """The instance with given numbers that follow from participation set to what they are."""
     pattern, statement = instance.participation, instance.statement
     name = statement.vocabulary.run.get("participants", "")
     given = dict(instance.given)
