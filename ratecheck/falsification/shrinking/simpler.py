@@ -15,7 +15,7 @@ from bounds.statement import Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
-from ratecheck.engines.kinds.mean_field import MeanFieldEngine
+from ratecheck.engines.kinds.mean_field_engine import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace, Uniform
 from ratecheck.participation.model.pattern import Matrix
