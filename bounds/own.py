@@ -12,7 +12,7 @@ from bounds.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bounds.own_file import OwnFile
+    from bounds.run_file import OwnFile
     from bounds.statement import Statement
 
 SUFFIX = ".py"
@@ -64,9 +64,9 @@ def addresses(path: str) -> dict[str, Statement]:
 
 def place_of(statement: Statement) -> str:
     """The file and line of a user's own statement, such as ``mine.py, line 3``; empty for others."""
-    from bounds import own_file
+    from bounds import run_file
 
-    return own_file.place_of(statement)
+    return run_file.place_of(statement)
 
 
 def address_of(statement: Statement) -> str:
@@ -111,9 +111,9 @@ def _all(path: str) -> Mapping[str, Statement]:
 
 def _file(path: str) -> OwnFile:
     """Content of the file, one statement at least, broken or not."""
-    from bounds import own_file
+    from bounds import run_file
 
-    found = own_file.run(path, *read(path))
+    found = run_file.run(path, *read(path))
     if not (found.statements or found.broken):
         raise InputError(f"{path} defines no statement: assign what bounds.theorem.theorem(...) makes to a name in it")
     return found

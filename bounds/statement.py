@@ -408,7 +408,7 @@ class Statement:
 
     @property
     def said(self) -> tuple[Assumption, ...]:
-        """The assumptions, but for who takes part where the name of the method implies a single client."""
+        """The assumptions, but for participation where the name of the method implies a single client."""
         alone = "n" in self.vocabulary.implied
         return tuple(each for each in self.assumptions if not (alone and each is Assumption.FULL_PARTICIPATION))
 

@@ -21,7 +21,7 @@ from bounds.ledger.implications import implications
 from bounds.ledger.refuted import refuted
 from bounds.printing.markdown import Markdown
 from bounds.printing.markup import MarkupBlocks
-from bounds.printing.page import page, place
+from bounds.printing.statement_page import page, place
 from bounds.statement import Statement
 from ratecheck.settings.applicability import foreign
 

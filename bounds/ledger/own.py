@@ -21,13 +21,13 @@ from typing import Any
 
 import sympy as sp
 
-from bounds import own, own_file
+from bounds import own, run_file
 from bounds.errors import InputError, did_you_mean
 from bounds.formula import unreal
 from bounds.ledger.fault import Fault
 from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Matrices, Scalar, Step
 from bounds.ledger.vectors import Vector, factors
-from bounds.own_file import OwnFile
+from bounds.run_file import OwnFile
 from bounds.statement import OPERATORS, Condition, Statement
 
 _GRAM_OPERATORS = ("<=", ">=", "==")
@@ -100,7 +100,7 @@ class OwnLedger:
 
 @functools.lru_cache(maxsize=20)
 def _file(ledger: OwnLedger) -> OwnFile:
-    return own_file.run_anew(ledger.path, ledger.place, ledger.content)
+    return run_file.run_anew(ledger.path, ledger.place, ledger.content)
 
 
 @functools.lru_cache(maxsize=20)
@@ -359,7 +359,7 @@ def _guarded(ledger: OwnLedger, step: str, name: str, check: Enumerated) -> Call
             if isinstance(error, _Unfit):
                 what = f"{error}"
             else:
-                line = own_file.line_of(error, ledger.place)
+                line = run_file.line_of(error, ledger.place)
                 place = "" if line is None else f"line {line}, "
                 what = f"raised {place}{type(error).__name__}: {' '.join(str(error).split())}"
             raise ledger.wrong(step, f"sides of {name}, {_instance(instance)}: {what}") from None

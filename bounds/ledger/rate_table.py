@@ -120,6 +120,11 @@ class RateTable:
     reductions: tuple[Reduction, ...]
     unprinted: tuple[Unprinted, ...] = ()
 
+    @property
+    def quoted(self) -> tuple[QuotedRow, ...]:
+        """The rows about other work."""
+        return tuple(row for row in self.rows if isinstance(row, QuotedRow))
+
 
 def tables() -> dict[str, RateTable]:
     """All tables of the catalogue by name."""

@@ -23,7 +23,7 @@ from bounds.printing.nodes import (
     parts,
     text,
 )
-from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
+from bounds.printing.statement_page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.tex import Tex, length
 from bounds.roots import shown
 from bounds.statement import Relation

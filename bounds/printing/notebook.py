@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bounds.printing import markup
-from bounds.printing.page import page
+from bounds.printing.statement_page import page
 from bounds.printing.text import statement_text
 from bounds.statement import Statement
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from bounds.printing.box import Box, Drawing, beside, in_rows, stacked, width
 from bounds.printing.formula import PrintedProduct
-from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.plain import plain
+from bounds.printing.statement_page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.roots import shown
 from bounds.statement import Over, Relation
 

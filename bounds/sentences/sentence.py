@@ -65,7 +65,7 @@ _BY_CONSTANT = {
     "A_es": Assumption.EXPECTED_SMOOTHNESS, "B_es": Assumption.EXPECTED_SMOOTHNESS,
     "C_es": Assumption.EXPECTED_SMOOTHNESS,
 }  # fmt: skip
-# Laws of who takes part: with one of these nothing is implied about it.
+# Laws of participation: with one of these nothing is implied about it.
 _WHO = {
     Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
     Assumption.OBLIVIOUS_PARTICIPATION, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PARTICIPATION,

@@ -192,7 +192,7 @@ def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any,
 def instance_text(instance: Instance) -> str:
     """An instance as evidence shows it.
 
-    The rows of a matrix with a 1 for who takes part; or the number of a draw with the values that its claim named.
+    The rows of a matrix with a 1 for a participant; or the number of a draw with the values that its claim named.
     """
     if isinstance(instance, ParticipationMatrix):
         rows = ["".join("1" if there else "0" for there in row) for row in instance.matrix]

@@ -13,8 +13,8 @@ from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Scope, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision, unknown
+from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.export.claim_data import identified
 from ratecheck.auditing.mutation.probe import Probe
 from ratecheck.auditing.sanity import QUESTIONS, SECONDS, Hygiene, examine, satisfied

@@ -14,8 +14,8 @@ from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.evaluate import number_text, point_text
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK, Decision, unknown
+from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import prove
 from ratecheck.auditing.mutation import mutants

@@ -85,9 +85,9 @@ class Certification:
 
     - ``fits``: whether it can be true of what a statement is about, problem aside.
     - ``lower_level``: it is about problems that have one.
-    - ``law``: it is about the law of who takes part, which a pattern meets or not (`Participation.satisfies`).
-    - ``selects``: it says who takes part, but as a constant.
-    - ``drawn_before``: who takes part may not depend on the run.
+    - ``law``: it is about the law of participation, which a pattern meets or not (`Participation.satisfies`).
+    - ``selects``: it is about the participants, but as a constant.
+    - ``drawn_before``: participation may not depend on the run.
     - ``facts``: what certifies a constant that it defines, where the vocabulary has no symbol for it.
     - ``met``: constants that the caller sets, so that every run meets them.
     - ``exists``: a fact that has to exist, after what to call it.

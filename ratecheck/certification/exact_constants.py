@@ -32,7 +32,7 @@ from ratecheck.algebra.linear_algebra import (
 from ratecheck.certification.certified_constants import DELAYS, LOWER, MEAN_DELAYS, STATED
 from ratecheck.certification.gradient_facts import GradientFacts, dominates
 from ratecheck.certification.minimum_facts import spectrum
-from ratecheck.engines.rigorous.moments import possible_sets
+from ratecheck.engines.rigorous.moment_runs import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.model.law import Subsets, Weighted
 from ratecheck.problems import Certificate, MinMax, Piecewise, PiecewiseSamples, Problem, Quadratic
@@ -297,7 +297,7 @@ class Proved:
         return self._delays(0)
 
     def _delays(self, position: int) -> Fraction:
-        """The longest delay (position 0) or the mean one (1), the expectation of it where who takes part is random."""
+        """The longest delay (position 0) or the mean one (1), the expectation of it where participation is random."""
         if self.trace is None or self.T is None:
             raise UndecidedError("delays without a run")
         if self.trace.rate == 1.0:

@@ -7,13 +7,12 @@ variance and expected smoothness. All facts are about noise of one block of vari
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from bounds.assumption import Assumption
-from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.noise import NoiseLaw
 from ratecheck.problems import Certificate, Constant, Problem
@@ -28,9 +27,9 @@ _GROWING = frozenset({Assumption.RELATIVE_NOISE, Assumption.EXPECTED_SMOOTHNESS}
 _LIMITS = _ADDITIVE | _GROWING | {Assumption.HEAVY_TAILS, Assumption.SUB_GAUSSIAN}
 
 
-def unmet_noise(statement: Statement, law: NoiseLaw, levels: Mapping[str, float]) -> str | None:
-    """Why noise of this law and these levels is none that the statement allows; None where it is."""
-    assumed = {*statement.assumptions}
+def unmet_noise(assumptions: Iterable[Assumption], law: NoiseLaw, levels: Mapping[str, float]) -> str | None:
+    """Why noise of this law and these levels is none that these assumptions of a statement allow; None where it is."""
+    assumed = {*assumptions}
     if law.relative:
         wrong = assumed & (_LIMITS - _GROWING)
         if wrong:

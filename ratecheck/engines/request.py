@@ -22,7 +22,7 @@ _NOISE = ("sigma", "sigma_u", "sigma_v", "sigma_f", "sigma_g")
 
 @dataclass(frozen=True)
 class RunRequest:
-    """T rounds of K local steps of an algorithm, by name, on a problem with who takes part.
+    """T rounds of K local steps of an algorithm, by name, on a problem with a participation pattern.
 
     ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default; on bilevel problems ``x0`` (d_x,), ``y0`` (d_y,)
     and ``v0`` (d_y,). ``K`` is one number or one per client; T is needed unless ``trace`` is a matrix, which says it.

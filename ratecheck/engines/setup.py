@@ -497,7 +497,7 @@ def check_tabled(ready: Setup, engine: str) -> None:
 
 
 def is_random(ready: Setup) -> bool:
-    """Whether replicates may differ: by noise, samples that are drawn, who takes part, or what is sent."""
+    """Whether replicates may differ: by noise, samples that are drawn, participation, or what is sent."""
     batches = ready.problem.batch is not None
     coins = ready.compression > 0 or ready.mixes < 1 or ready.chance < 1
     return ready.noisy or batches or coins or not ready.trace.deterministic

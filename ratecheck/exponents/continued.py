@@ -149,7 +149,7 @@ def _start(name: str, x: Any, rows: NDArray[np.intp]) -> Array:
 
 
 def _repeated(found: Instance, rows: NDArray[np.intp]) -> Participation | None:
-    """The trace over and over; None where the statement says who takes part."""
+    """The trace over and over; None where the statement fixes participation."""
     if found.participation is None:
         return None
     return Periodic(np.asarray(found.participation.matrix)[:, rows])

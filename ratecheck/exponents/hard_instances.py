@@ -33,7 +33,7 @@ _COORDINATES = 8
 # The share of the largest left side on a grid from which on a family is looked at more closely.
 _NEAR = 0.5
 
-# What is assumed beside who takes part, and holds on every instance here.
+# What is assumed beside participation, and holds on every instance here.
 _MET = {
     Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.TOTAL_NOISE, Assumption.DISSIMILARITY, Assumption.NO_PERSONAL,
     Assumption.NO_SHARED, Assumption.OBLIVIOUS_PARTICIPATION, Assumption.INNER_ACCURACY, Assumption.DUAL_START,

@@ -21,7 +21,7 @@ import numpy as np
 
 import bounds
 from bounds.ledger import rate_table
-from bounds.ledger.rate_table import QuotedRow, RateTable
+from bounds.ledger.rate_table import RateTable
 from bounds.statement import Statement, number
 from ratecheck.algorithms import METHODS
 from ratecheck.engines.setup import prepare
@@ -70,10 +70,9 @@ class RowExponents:
 def rows(table: RateTable) -> tuple[RowExponents, ...]:
     """All rows of other work in a table, measured as far as their methods are here."""
     found: list[RowExponents] = []
-    for row in table.rows:
-        if isinstance(row, QuotedRow):
-            own = row.versus[0].own.key if row.versus else ""
-            found.extend(of_statement(bounds.get(row.key), own, label=row.label))
+    for row in table.quoted:
+        own = row.versus[0].own.key if row.versus else ""
+        found.extend(of_statement(bounds.get(row.key), own, label=row.label))
     for unprinted in table.unprinted:
         found.extend(of_statement(bounds.get(unprinted.key), unprinted.own.key))
     return tuple(found)
@@ -103,8 +102,8 @@ def of_statement(statement: Statement, steps: str = "", *, label: str = "") -> t
 def steps_of(statement: Statement) -> str:
     """The key of the paper's own row that a row of other work is printed beside; empty where no table has it."""
     for table in rate_table.tables().values():
-        for row in table.rows:
-            if isinstance(row, QuotedRow) and row.key == statement.key and row.versus:
+        for row in table.quoted:
+            if row.key == statement.key and row.versus:
                 return row.versus[0].own.key
         for unprinted in table.unprinted:
             if unprinted.key == statement.key:

@@ -38,7 +38,6 @@ from ratecheck.falsification.modelled import (
     check_kind,
     degrees,
     oracles,
-    other_symbols,
     recorded_variable,
     runs,
 )
@@ -179,11 +178,6 @@ class DeterministicCase:
                 f'n={n}, K={K}, T={int(self.values["T"])} break "stochastic gradients <= {_MOST_CALLS}": {calls} <= '
                 f"{_MOST_CALLS} is false, and each has two outcomes. Smaller n, K or T would do, or {_SIGMA}=0."
             )
-
-    @property
-    def other_names(self) -> list[str]:
-        """What the vocabulary calls otherwise than the basic setting, in words."""
-        return other_symbols(self.statement)
 
     @property
     def _step(self) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck import ending
-from ratecheck.engines.kinds.mean_field import MeanFieldEngine
+from ratecheck.engines.kinds.mean_field_engine import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
 from ratecheck.falsification.shrinking import jointly, simpler

@@ -1,6 +1,6 @@
 """All instances of a statement with one shape, as points of a unit cube.
 
-A shape fixes what is discrete (family, sizes, who takes part); a point of the cube gives the rest: the problem, noise,
+A shape fixes what is discrete (family, sizes, participation); a point of the cube gives the rest: the problem, noise,
 how many rounds and local steps, where in the admissible region the step sizes lie, and constants that are claimed
 larger than they are. Every decoded instance meets the statement's assumptions by construction; its conditions are met
 as far as step sizes inside their intervals do.

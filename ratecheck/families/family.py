@@ -1,7 +1,7 @@
 """A family of instances: what it needs of a statement, what it is hard for, and how a point becomes an instance.
 
-A shape is what is discrete about an instance: its family, its sizes, and who takes part. A cube has all instances of a
-shape, see `ratecheck.families.cube`; families know of it what `InstanceCube` says.
+A shape is what is discrete about an instance: its family, its sizes, and its participation. A cube has all instances of
+a shape, see `ratecheck.families.cube`; families know of it what `InstanceCube` says.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Family(ABC):
 class InstanceShape:
     """A family with n clients, ``d_u`` shared and ``d_v`` personal variables, and ``size`` participants of a round.
 
-    ``trace`` is who takes part, by the name of one of `who.TRACES`; "" for the pattern of the statement. ``groups``
+    ``trace`` is the participation, by the name of one of `who.TRACES`; "" for the pattern of the statement. ``groups``
     kinds of clients have even shares of them; 0 where every client is of its own kind. ``graph`` is the one on which
     clients mix, by name: with which share of a step is a coordinate.
     """

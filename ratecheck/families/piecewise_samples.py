@@ -11,7 +11,7 @@ import numpy as np
 from bounds.statement import Assumption, Statement
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
-from ratecheck.engines.rigorous.mean_field import FEW
+from ratecheck.engines.rigorous.mean_field_runs import FEW
 from ratecheck.errors import InputError
 from ratecheck.families import coordinates
 from ratecheck.families.coordinates import WIDE

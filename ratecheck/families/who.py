@@ -1,4 +1,4 @@
-"""Who takes part in instances: traces, clients that come on their own, and graphs on which they mix."""
+"""Participation in instances: traces, clients that come on their own, and graphs on which they mix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.settings.applicability import method_of
 
-# Who takes part, as matrices: client 0 always and the others as named; never with nobody at all in round 0.
+# Participation as matrices: client 0 always and the others as named; never with nobody at all in round 0.
 TRACES = ("cyclic", "once", "late", "alternating", "blocks", "rare", "leaving")
 # Graphs of few clients on which these mix, and of more clients that are tried for graphs only; of many. Named by their
 # edges: all that a few clients may have, but for the symmetric matrices whose edges have unequal weights.

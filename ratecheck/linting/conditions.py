@@ -11,8 +11,8 @@ from bounds.errors import NoValueError
 from bounds.ledger.step import Scalar
 from bounds.statement import Condition, Statement, StepRule, names_in
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
+from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.sanity import satisfied
 from ratecheck.errors import InputError
 from ratecheck.linting.draws import DrawnSettings, draws

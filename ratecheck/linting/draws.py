@@ -15,9 +15,9 @@ from bounds.statement import Condition, Statement, names_in, number
 from bounds.symbols import Domain, Quantity
 from ratecheck.errors import InputError
 from ratecheck.linting.occurrence import used
+from ratecheck.stepsizes.admissible_intervals import is_empty
 from ratecheck.stepsizes.feasible_set import FeasibleSet, step_names
 from ratecheck.stepsizes.interval import Interval
-from ratecheck.stepsizes.projection import is_empty
 
 # How many settings are wanted, and how many are tried for them.
 WANTED, _TRIES = 16, 120

@@ -61,5 +61,5 @@ class Largest(Participation):
         """Any number of rounds will do."""
 
     def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
-        """Raises `InputError`: who takes part depends on the run."""
+        """Raises `InputError`: participation depends on the run."""
         raise InputError(UNKNOWN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bounds import own, own_file
+from bounds import own, run_file
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems.problem import Problem
 
@@ -16,7 +16,7 @@ def get(address: str) -> Problem:
     a name that it lacks, and a name that stands for something else.
     """
     path, name = own.split(address)
-    file = own_file.run(path, *own.read(path))
+    file = run_file.run(path, *own.read(path))
     defined = {each: value for each, value in vars(file.module).items() if not each.startswith("_")}
     known = [each for each, value in defined.items() if isinstance(value, Problem)]
     if name in file.broken:

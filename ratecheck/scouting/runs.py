@@ -35,7 +35,7 @@ LONGEST = 256
 
 @dataclass(frozen=True)
 class BatchLaw:
-    """Who takes part in a batch: uniform samples of ``m`` clients, clients on their own, or matrices (rounds, n).
+    """The participants in a batch: uniform samples of ``m`` clients, clients on their own, or matrices (rounds, n).
 
     ``share`` (N,) is the probability of a client, ``matrices`` one per instance, where these decide. ``mixing``
     (N, n, n) are the graphs' matrices and ``mixes`` (N,) the probabilities of mixing, for methods that mix.

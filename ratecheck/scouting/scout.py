@@ -527,7 +527,7 @@ class Scout:
         return parameters["lambda_"][:, None, None, None] * inverse, -np.einsum("bnij,bnj->bni", inverse, g)
 
     def _law(self, patterns: Sequence[Participation]) -> BatchLaw:
-        """Who takes part in the runs of these patterns, which are of one kind."""
+        """The participants in the runs of these patterns, which are of one kind."""
         first = patterns[0]
         if self.algorithm.mixed:
             return self._mixing(patterns)

@@ -24,7 +24,7 @@ def instead(
 ) -> str:
     """A sentence with the statements that apply here, lemmas last, the same method first; empty where none is known.
 
-    Here is a problem, or any where that is a default, and who takes part, by default as each statement assumes.
+    Here is a problem, or any where that is a default, and participation, by default as each statement assumes.
     Assumptions are certified as in a
     verdict; what only a run or other numbers could tell is not looked at.
     """

@@ -164,7 +164,7 @@ def counts(statement: Statement) -> tuple[str, ...]:
     )
 
 
-# Assumptions that say who takes part, from the number of participants alone.
+# Assumptions about the participants, from the number of participants alone.
 LAWS = tuple(
     assumption
     for assumption, entry in CERTIFICATION.items()

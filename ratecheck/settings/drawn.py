@@ -1,4 +1,4 @@
-"""Constants that every run draws anew, such as the largest delay where who takes part is random.
+"""Constants that every run draws anew, such as the largest delay where participation is random.
 
 A statement means the number of its own run by them. In expectation over the runs, of which a verdict speaks, their
 means say all that is claimed where nothing but a bound depends on them, and that one linearly: then the mean of the

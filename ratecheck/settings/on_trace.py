@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from bounds.numbers import apart
 from bounds.statement import Given, Statement, number
-from bounds.symbols import Role
+from bounds.symbols import Role, Vocabulary
 from ratecheck.certification.certified_constants import ALONE, LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
@@ -78,7 +78,7 @@ def on_trace(setting: Setting, trace: Participation, statement: Statement | None
     constants = _certified(setting, case, own)
     if statement is None and (at_minimiser := from_minimiser(own, constants, setting.values)) is not None:
         setting, own = replace(setting, statement=at_minimiser), at_minimiser
-    _check_start(own, constants)
+    _check_start(own.vocabulary, constants)
     return OnTrace(setting, trace, own, case, constants)
 
 
@@ -165,9 +165,9 @@ def _weakened(setting: Setting, name: str, fact: str, constant: Constant) -> Con
     return constant
 
 
-def _check_start(statement: Statement, constants: Mapping[str, Constant]) -> None:
+def _check_start(vocabulary: Vocabulary, constants: Mapping[str, Constant]) -> None:
     for name, constant in constants.items():
-        gap = statement.vocabulary.facts[name] == "F_0" and not statement.vocabulary[name].domain.admits(0.0)
+        gap = vocabulary.facts[name] == "F_0" and not vocabulary[name].domain.admits(0.0)
         if gap and constant.certificate is not Certificate.ABSENT and constant.value <= 0:
             raise InputError(
                 f"{name}=0: the start is already a minimiser, so the statement says nothing; give another start"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bounds.statement import Assumption, Statement
-from ratecheck.engines.rigorous.mean_field import without_memory
+from ratecheck.engines.rigorous.mean_field_runs import without_memory
 from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
 from ratecheck.problems.piecewise_quadratic.piecewise_samples import RECORDED
 from ratecheck.settings.applicability import LAWS, method_of

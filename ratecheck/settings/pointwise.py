@@ -37,7 +37,7 @@ class Points:
 
     @classmethod
     def of(cls, problem: Problem, weights: Array, seed: int) -> Points:
-        """Those of a problem with a lower level."""
+        """The points of a problem with a lower level."""
         two = problem.seen_as(Bilevel)
         assert two is not None
         return cls(two, weights, seed)

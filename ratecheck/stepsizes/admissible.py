@@ -1,7 +1,7 @@
 """Which step sizes a statement admits, which it prescribes, and which minimise its bound.
 
 The admissible interval of a step size is the projection of the admissible region on it: the values for which some
-choice of the other step sizes meets every condition (`ratecheck.stepsizes.projection`).
+choice of the other step sizes meets every condition (`ratecheck.stepsizes.admissible_intervals`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from bounds.statement import Condition, Relation, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.errors import InputError
+from ratecheck.stepsizes.admissible_intervals import conflict, is_empty
 from ratecheck.stepsizes.constraints import Restriction
 from ratecheck.stepsizes.feasible_set import FeasibleSet, Memory
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.optimum import minimise
-from ratecheck.stepsizes.projection import conflict, is_empty
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from bounds.numbers import as_float
 from bounds.statement import Condition, Statement
 from bounds.symbols import Role
 from ratecheck.errors import InputError
+from ratecheck.stepsizes.admissible_intervals import feasible, is_empty, narrow, project, unrestricted
 from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Restriction, Rule, out_of_range
 from ratecheck.stepsizes.equations import pinned
 from ratecheck.stepsizes.interval import HUGE, TINY
-from ratecheck.stepsizes.projection import feasible, is_empty, narrow, project, unrestricted
 
 # What was found about regions, by all that they depend on.
 Memory = dict[tuple[object, ...], dict[str, Any]]

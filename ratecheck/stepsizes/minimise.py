@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ratecheck.aliases import Array
+from ratecheck.stepsizes.admissible_intervals import is_empty, project
 from ratecheck.stepsizes.constraints import Intervals, ProductRule, Restriction
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import HUGE, TINY, Interval
 from ratecheck.stepsizes.logarithmic import Logarithm, logarithm
-from ratecheck.stepsizes.projection import is_empty, project
 
 # How far inside a strict condition a point lies, how far off a product or another equation, and by how much both sides
 # of a condition may seem to differ where they are equal: logarithms of side over side.

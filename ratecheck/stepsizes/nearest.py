@@ -14,10 +14,10 @@ from bounds.symbols import Domain, Role
 from ratecheck.algebra.one_dimensional import bisect, geometric
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.stepsizes.admissible_intervals import is_empty
 from ratecheck.stepsizes.constraints import Intervals
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.minimise import Objective, descend
-from ratecheck.stepsizes.projection import is_empty
 from ratecheck.stepsizes.typable import rounded, triples
 
 # Factors by which a constant is changed, in both directions, until something is admissible.

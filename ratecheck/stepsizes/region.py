@@ -14,10 +14,10 @@ from bounds.statement import Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algebra.one_dimensional import bisect, geometric
 from ratecheck.errors import InputError, did_you_mean
+from ratecheck.stepsizes.admissible_intervals import is_empty, project
 from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Rule, short_name
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import TINY, Interval
-from ratecheck.stepsizes.projection import is_empty, project
 
 # Values of the first step size, evenly spaced on a logarithmic scale.
 _POINTS = 41

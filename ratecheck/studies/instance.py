@@ -68,7 +68,7 @@ def tested_on(curve: Curve) -> Problem:
 
 
 def participation_of(curve: Curve, n: int) -> Participation:
-    """Who takes part, n clients in all; raises `InputError` for what is no pattern."""
+    """The participation of n clients in all; raises `InputError` for what is no pattern."""
     pattern = curve.pattern
     if not isinstance(pattern, Mapping):
         return build(pattern, n, curve.m)

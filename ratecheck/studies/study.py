@@ -77,7 +77,7 @@ class Curve:
     """One cell of a study: one algorithm on one problem at one setting, ``replicates`` times.
 
     ``name`` is ``K=25``, ``label`` the same in the paper's symbols, ``value`` that of the varied quantity. ``pattern``
-    says who takes part, as `participation_of` reads it, ``steps`` how many local steps each client takes, as
+    is the participation, as `participation_of` reads it, ``steps`` how many local steps each client takes, as
     `local_steps_of` does. ``noise`` maps names of the problem's noises to total standard deviations. ``runs`` is the
     figure from which the seed has its name.
     """

@@ -76,7 +76,7 @@ def on_curve(curve: Curve, statement: Statement, weights: Mapping[str, float]) -
 
 
 def placed(curve: Curve, statement: Statement, step_sizes: Mapping[str, float]) -> OnTrace | tuple[str, ...]:
-    """The statement on the curve's run with these step sizes, for one draw of who takes part; else why it is not."""
+    """The statement on the curve's run with these step sizes, for one draw of the participants; else why it is not."""
     problem = problem_of(curve)
     pattern = participation_of(curve, problem.n)
     vocabulary = statement.vocabulary

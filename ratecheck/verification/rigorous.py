@@ -25,7 +25,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.exact_constants import Proved, participations, proved
 from ratecheck.certification.uncertified import unmet
 from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
-from ratecheck.engines.rigorous.moments import vectors
+from ratecheck.engines.rigorous.moment_runs import vectors
 from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace

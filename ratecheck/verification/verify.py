@@ -91,7 +91,7 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     reason = (
         unlike(statement, setting.problem, pattern, setting.size("participants"))
         or unmet(statement, setting.problem, pattern)
-        or unmet_noise(statement, setting.law, setting.noise)
+        or unmet_noise(statement.assumptions, setting.law, setting.noise)
         or not_quadratic(statement, setting.problem)
     )
     if reason:
@@ -114,13 +114,7 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
     setting, facts = on.setting, on.statement.vocabulary.facts
     if setting.pointwise:
         on = on.with_constants({s: _at_points(setting, s) for s in on.absent if facts[s] == "L_f"})
-    continues = may_continue(on.statement)
-    measurable = {
-        fact
-        for fact, measure in MEASURES.items()
-        if setting.method is not None and measure.possible(on.case) and (continues or not measure.beyond)
-    }
-    along = tuple(s for s in on.absent if facts[s] in measurable)
+    along = tuple(s for s in on.absent if _measurable(on, facts[s]))
     absent = (c.missing for s, c in on.absent.items() if s not in along)
     certified = required(on.statement, on.case)
     if reasons := (*absent, *lacking(certified), *on.contradicted):
@@ -128,6 +122,14 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
         return replace(none, constants=dict(on.constants), required=certified)
     request = Request(on, reporting, traces, along)
     return replace(along_trajectory(request) if along else compare(request).verdict, required=certified)
+
+
+def _measurable(on: OnTrace, fact: str) -> bool:
+    """Whether a run shows a constant that does not exist, as far as problem and participation tell."""
+    measure = None if on.setting.method is None else MEASURES.get(fact)
+    if measure is None or not measure.possible(on.case):
+        return False
+    return not measure.beyond or may_continue(on.statement)
 
 
 def _at_points(setting: Setting, symbol: str) -> Constant:

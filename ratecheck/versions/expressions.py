@@ -14,8 +14,8 @@ from bounds.ledger.step import Scalar
 from bounds.roots import shown
 from bounds.statement import Condition, names_in, number
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
+from ratecheck.auditing.dispatch import decide
 
 # Seconds for one simplification or proof; formulas of more operations are compared by numbers alone.
 _SECONDS, _LONGEST = 3.0, 400

@@ -8,7 +8,7 @@ import pytest
 import ratecheck as rc
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.saddle import AlternatingGda
-from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.engines.rigorous.moment_runs import RigorousRun
 from ratecheck.errors import InputError
 from ratecheck.problems import MinMax
 

@@ -54,8 +54,8 @@ from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import errata, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic
 from ratecheck.auditing import sanity as hygiene
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision
+from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.export import conclusions
 from ratecheck.auditing.mutation import analysis, probe
 from ratecheck.plain import plain as data_of

@@ -21,8 +21,8 @@ from bounds.papers.pfl.proofs import STEPS as PFL
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.simfbo.proofs import STEPS as SIMFBO
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
+from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.export.certificates import certificate
 from ratecheck.auditing.finding import StepVerdict, examine_step
 

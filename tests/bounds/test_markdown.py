@@ -12,7 +12,7 @@ import bounds
 from bounds.ledger.fault import faults
 from bounds.printing.markdown import code, escaped, formula
 from bounds.printing.markup import markdown
-from bounds.printing.page import page
+from bounds.printing.statement_page import page
 from ratecheck.auditing import ledger
 
 pytestmark = pytest.mark.quick

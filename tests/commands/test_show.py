@@ -24,8 +24,8 @@ from bounds.printing.abbreviations import definitions
 from bounds.printing.box import Drawing, width
 from bounds.printing.formula import FormulaReader, Order
 from bounds.printing.nodes import Display
-from bounds.printing.page import Page, page
 from bounds.printing.plain import plain
+from bounds.printing.statement_page import Page, page
 from bounds.printing.text import drawing, statement_text
 from bounds.statement import Claim, Metric, Over, Relation, number
 from bounds.symbols import Domain, Role, Vocabulary

@@ -15,7 +15,7 @@ from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algorithms import METHODS
 from ratecheck.engines import setup
 from ratecheck.engines.outcomes import mean_field
-from ratecheck.engines.rigorous.mean_field import MeanFieldRun, without_memory
+from ratecheck.engines.rigorous.mean_field_runs import MeanFieldRun, without_memory
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform

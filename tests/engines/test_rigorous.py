@@ -24,7 +24,7 @@ from ratecheck.certification.exact_constants import Proved, participations
 from ratecheck.commands.checks import verify
 from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas, quantities
-from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.engines.rigorous.moment_runs import RigorousRun
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Cyclic, Trace, Uniform
 from ratecheck.problems import Quadratic

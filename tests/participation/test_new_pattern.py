@@ -15,7 +15,7 @@ import ratecheck as rc
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.exact_constants import participations
 from ratecheck.cli import group
-from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.engines.rigorous.moment_runs import RigorousRun
 from ratecheck.falsification.shrink import shrink
 from ratecheck.participation import build
 from ratecheck.problems import Quadratic

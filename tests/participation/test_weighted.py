@@ -9,7 +9,7 @@ import pytest
 import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.engines.rigorous.moment_runs import RigorousRun
 from ratecheck.kernels.random import stream_keys
 from ratecheck.participation import Trace, build
 from ratecheck.problems import Quadratic, WeightedQuadratic

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from structure import arrows, circles, modules, named_outside, parsed, referents  # noqa: E402  # a script, not a package
+from structure import arrows, circles, modules, named_outside, parsed, reach, referents  # noqa: E402  # a script, not a package
 
 INPUT = "what a caller gives is checked, or told from a name"
 # File, class and reason of what stays.
@@ -30,6 +30,13 @@ def trees():
 def test_no_kind_is_asked_for_elsewhere(trees):
     """But for four places, each with its reason: a new kind needs no branch anywhere."""
     assert sorted((place, kind) for place, _, kind in named_outside(ROOT, trees)) == sorted(ALLOWED)
+
+
+def test_few_files_name_a_kind(trees):
+    """A limit that is lowered where less is reached: the kinds that others are turned into have the longest reach."""
+    most = {sort: max(found.values()) for sort, found in reach(ROOT, modules(ROOT), trees).items()}
+    limits = {"problem": 8, "pattern": 6, "noise law": 2, "engine": 2, "family": 1, "method": 1}
+    assert {sort: count for sort, count in most.items() if count > limits[sort]} == {}
 
 
 def test_no_file_reaches_itself(trees):

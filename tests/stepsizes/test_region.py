@@ -15,10 +15,10 @@ from bounds.symbols import Domain, Role
 from ratecheck.cli import _run
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.admissible_intervals import is_empty
 from ratecheck.stepsizes.constraints import Fixed
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.nearest import nearest
-from ratecheck.stepsizes.projection import is_empty
 from ratecheck.stepsizes.region import choose_axes, free_constants, region
 from ratecheck.views.theory.stepsizes import step_sizes_text
 

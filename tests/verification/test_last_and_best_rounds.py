@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ratecheck as rc
-from bounds.printing.page import page
+from bounds.printing.statement_page import page
 from bounds.printing.text import statement_text
 from bounds.theorem import theorem
 from ratecheck.engines.expectation import Expectation

@@ -13,7 +13,7 @@ from bounds.theorem import theorem
 from ratecheck.algebra import ball
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError, enclose, encloser
 from ratecheck.algebra.running_error import Rounded, rounded
-from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.engines.rigorous.moment_runs import RigorousRun
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Certificate, Population, Quadratic
 from ratecheck.verification import proof as proofs

@@ -21,7 +21,7 @@ import ratecheck as rc
 from bounds.ledger.experiment import experiments
 from bounds.printing.markup import MarkupBlocks
 from bounds.printing.nodes import Display, Listing, Math, parts, text
-from bounds.printing.page import page
+from bounds.printing.statement_page import page
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import ProofGraph
 from ratecheck.stepsizes.coverage import coverage

@@ -149,7 +149,7 @@ def audit(
     """
     for name, given in (("certificates", certificates), ("coq", coq)):
         if mutate and given is not None:
-            raise InputError(f"mutate and {name}: changed numbers have no certificates; ask for one of the two")
+            raise InputError(f"mutate and {name}: changed numbers have no certificates; give one of the two")
     targets = ProofFiles.of(certificates, coq)
     if mutate and room:
         raise InputError("mutate and room: changed numbers have no slack of their own; give one of the two")

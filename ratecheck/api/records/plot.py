@@ -96,7 +96,7 @@ class RegionResult(DrawnResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParticipationResult(DrawnResult):
-    """Who takes part in a run of a pattern: ``attendance.matrix`` (T, n), and the delays that follow from it."""
+    """The participants in a run of a pattern: ``attendance.matrix`` (T, n), and the delays that follow from it."""
 
     attendance: Attendance
 
@@ -299,12 +299,12 @@ def plot_participation(
     replicate: int = 0,
     out: str | Path | None = None,
 ) -> ParticipationResult:
-    """Who takes part in which of T rounds, how long every client has been away, and tau_t.
+    """The participants in each of T rounds, how long every client has been away, and tau_t.
 
     ``pattern`` is a name such as "uniform" or "bernoulli:0.3", a file (see `verify`), or a pattern; n clients, ``m`` of
     which take part in a round where the pattern leaves that open, by default a third of them. A random pattern is drawn
     as replicate ``replicate`` of a simulation with that seed has it. ``out`` is the file of the picture, if one is
-    wanted. Raises `InputError` for input that cannot be used, and where who takes part depends on the run.
+    wanted. Raises `InputError` for input that cannot be used, and where participation depends on the run.
 
     >>> import ratecheck as rc
     >>> rc.plot_participation("cyclic", n=6, m=2, T=9).attendance.away.max()

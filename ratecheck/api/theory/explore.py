@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bounds.printing.page import page as shown_page
+from bounds.printing.statement_page import page as shown_page
 from bounds.statement import Statement
 from bounds.symbols import ROUND, Role
 from ratecheck import files

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bounds.printing import markup
-from bounds.printing.page import Page, page
+from bounds.printing.statement_page import Page, page
 from bounds.printing.text import COLUMNS, statement_text
 from bounds.statement import Statement
 from ratecheck.api.given import StatementLike, one

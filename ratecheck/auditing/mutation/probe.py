@@ -24,8 +24,8 @@ from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
-from ratecheck.auditing.decide import decide, decide_enumerated
 from ratecheck.auditing.decision import FULL, QUICK, Decision, Effort, unknown
+from ratecheck.auditing.dispatch import decide, decide_enumerated
 from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
 from ratecheck.auditing.export.coordinates import Coordinates
 from ratecheck.auditing.inequality import refuted, searched

@@ -20,7 +20,7 @@ from ratecheck.auditing.mutation.mutants import MutantKind
 
 _MEANS = ("mean", "average")
 _SHOWN = 60
-# Of participation: who takes part and who has done so, the last round up to t and the last before it.
+# Of participation: in this round and in earlier ones, the last round up to t and the last before it.
 _OTHER_METHOD = {"present": "seen", "seen": "present", "last": "before", "before": "last", "tau_max": "tau_avg"}
 _STRICT = {ast.LtE: ("<", ast.Lt), ast.Lt: ("<=", ast.LtE), ast.GtE: (">", ast.Gt), ast.Gt: (">=", ast.GtE)}
 _PRINTED = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">"}
@@ -294,7 +294,7 @@ def _other_methods(node: ast.Call, func: ast.Attribute, names: _NameUses) -> Ite
         yield MutantKind.CONDITION, one, "random variable for conditional expectation"
         return
     others = names.attributes(func, len(node.args))
-    # A run has no such rows itself, but what says who takes part in it.
+    # A run has no such rows itself, but what says how it participates.
     if method in _OTHER_METHOD and ast.unparse(func.value) != "run":
         others = [_OTHER_METHOD[method]]
     for other in others:

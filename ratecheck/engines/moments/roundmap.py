@@ -65,7 +65,7 @@ class RoundMap:
         E z' = A m,    cov z' = A C A' + sum_k w_k F_k (C + m m') F_k' + N.
 
     ``fluctuations`` are uncorrelated with one another, of mean zero, and come from who was sampled. In units of
-    rounding, ``error`` bounds the entries by which the map is off: in mean square, where who takes part is random.
+    rounding, ``error`` bounds the entries by which the map is off: in mean square, where participation is random.
     ``terms`` bounds those that are added up to a new covariance, in the sense that it is their root.
     """
 

@@ -34,7 +34,7 @@ _CHUNK_ENTRIES = 1 << 28
 
 
 def check_leap(setup: Setup) -> None:
-    """Raise `InputError` unless the run is affine given who takes part: a quadratic problem, no biased selection."""
+    """Raise `InputError` unless the run is affine given the participants: a quadratic problem, no biased selection."""
     check_clients(setup)
     check_tabled(setup, "the leap engine")
     if not setup.problem.affine:

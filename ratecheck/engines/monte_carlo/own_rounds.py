@@ -4,7 +4,7 @@ So it is where a method is not linear, or has more local variables than compiled
 problem's oracle or the noise is called in Python; any other method may run so.
 
 A variable is an array (rows, coordinates of its block). A row of a server variable is a replicate; one of a client
-variable is a client in a replicate, client by client, and functions get those of who takes part. Oracles, noise,
+variable is a client in a replicate, client by client, and functions get those of the participants. Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
 """
 

@@ -1,7 +1,7 @@
 """Kernels of runs that were set up before: on a problem that was seen, only what differs is made again.
 
 What is kept belongs to a problem whose oracle is fixed by arrays, and goes with it. It depends on the method, its
-parameters, the start, the noise and what is recorded, and not on rounds, replicates, seeds or who takes part. Methods
+parameters, the start, the noise and what is recorded, and not on rounds, replicates, seeds or participation. Methods
 of a user's own are read again for every run: nobody knows what else their functions look at.
 """
 

@@ -1,4 +1,4 @@
-"""The runs of `ratecheck.engines.rigorous.mean_field` in floating point, for a search: all outcomes of a step at once.
+"""All outcomes of the steps of a run in floating point, for a search; see `ratecheck.engines.rigorous.mean_field_runs`.
 
 What a quantity is known to is the middle of an enclosure with its half width as the error. Rounding widens the radius.
 """
@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.engines.rigorous.mean_field import FEW, MOST, Round, all_outcomes, without_memory
+from ratecheck.engines.rigorous.mean_field_runs import FEW, MOST, Round, all_outcomes, without_memory
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import PiecewiseSamples
@@ -150,7 +150,7 @@ class MeanField:
         return middles, widths
 
     def _recorded(self, name: str, z: Array, radius: Array) -> tuple[Array, Array]:
-        """Bounds at each atom with its radius; see `ratecheck.engines.rigorous.mean_field`."""
+        """Bounds at each atom with its radius; see `ratecheck.engines.rigorous.mean_field_runs`."""
         bent = self.problem.curvatures
         if name == "G_v":
             return np.zeros_like(z), np.zeros_like(z)

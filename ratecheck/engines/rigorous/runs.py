@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ratecheck.engines.rigorous.exact_run import ExactRun
-from ratecheck.engines.rigorous.mean_field import MeanFieldRun
-from ratecheck.engines.rigorous.moments import RigorousRun
+from ratecheck.engines.rigorous.mean_field_runs import MeanFieldRun
+from ratecheck.engines.rigorous.moment_runs import RigorousRun
 from ratecheck.engines.rigorous.piecewise_runs import PiecewiseRun
 from ratecheck.problems import Problem
 

@@ -325,7 +325,7 @@ class PopulationMoments(Moments):
         return _TypeRound(share[:, None] * B, error, B[own], wrong[own], moved, alone)
 
     def _mean_map(self, keep: Array, parts: dict[int, _TypeRound], p: dict[int, float]) -> RoundMap:
-        """The round without the fluctuation of who takes part, p_g being the probability of a client of type g."""
+        """The round without the fluctuation of participation, p_g being the probability of a client of type g."""
         A_0 = self._base(keep)
         added, terms, error = (np.zeros_like(A_0) for _ in range(3))
         noise = Noise.none(self.size)

@@ -37,7 +37,7 @@ from ratecheck.exponents.modes.reshuffled_modes import ReshuffledRun
 from ratecheck.participation.delays import Delays
 from ratecheck.settings.applicability import step_source
 
-# Laws of who takes part in blocks that go round; S divides N.
+# Laws of participation in blocks that go round; S divides N.
 BLOCKS = frozenset({Assumption.CYCLIC_BLOCKS, Assumption.RESHUFFLED_BLOCKS})
 # The cost of a run grows with how many there are.
 MOST_BLOCKS = 1000
@@ -114,7 +114,7 @@ class Drawn:
 
 
 def law_of(statement: Statement) -> Assumption | None:
-    """The law of who takes part, where step sizes are those of the participation that is drawn; None for any."""
+    """The law of participation, where step sizes are those of the participation that is drawn; None for any."""
     return next((each for each in statement.assumptions if each in LAWS), None)
 
 

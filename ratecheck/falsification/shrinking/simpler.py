@@ -15,7 +15,7 @@ from bounds.statement import Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.algebra.simplest import bits, simpler_numbers
 from ratecheck.aliases import Array
-from ratecheck.engines.kinds.mean_field import MeanFieldEngine
+from ratecheck.engines.kinds.mean_field_engine import MeanFieldEngine
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace, Uniform
 from ratecheck.participation.model.pattern import Matrix
@@ -149,7 +149,7 @@ def _at(make: Callable[[Instance, Any], Instance], place: Any) -> Callable[[Inst
 
 
 def consistent(instance: Instance) -> Instance:
-    """The instance with given numbers that follow from who takes part set to what they are."""
+    """The instance with given numbers that follow from participation set to what they are."""
     pattern, statement = instance.participation, instance.statement
     name = statement.vocabulary.run.get("participants", "")
     given = dict(instance.given)

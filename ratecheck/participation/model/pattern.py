@@ -1,4 +1,4 @@
-"""The interface of participation patterns: who takes part, the law of it, and how a pattern is written.
+"""The interface of participation patterns: the participants, their law, and how a pattern is written.
 
 A pattern is one file: a subclass of `Participation` in this folder, or one that another distribution names by an entry
 point of the group ``ratecheck.participation``, as in ``mine = "my_package:Mine"``.
@@ -115,11 +115,11 @@ class Participation(ABC):
     kind: ClassVar[str]
     # How the command line writes it; nothing where it cannot.
     written: ClassVar[tuple[Written, ...]] = ()
-    # What statements assume about the law of who takes part, and this pattern meets.
+    # What statements assume about the law of participation, and this pattern meets.
     satisfies: ClassVar[frozenset[Assumption]] = frozenset()
     # What statements assume and `assumed` builds: of several patterns that meet an assumption, the one it is about.
     stands_for: ClassVar[frozenset[Assumption]] = frozenset()
-    # Whether who takes part depends on the state of the run, so that ``masks`` knows the candidates only.
+    # Whether participation depends on the state of the run, so that ``masks`` knows the candidates only.
     follows_state: ClassVar[bool] = False
     # Whether every round has the same law.
     constant_law: bool = False
@@ -193,7 +193,7 @@ class Participation(ABC):
         return None
 
     def law(self, t: int) -> RoundLaw | None:
-        """The law of who takes part in round t, if rounds are independent of one another and of the run; else None."""
+        """The law of participation in round t, if rounds are independent of one another and of the run; else None."""
         return None
 
     def expected_delays(self, T: int) -> tuple[float, float] | None:

@@ -43,7 +43,7 @@ class PiecewiseSamples(SingleLevel):
     ``kinks`` (1, 1, J), ``curvatures`` (1, 1, J + 1) and ``slopes`` (1, 1) are those of a `Piecewise` problem with one
     client and one variable. The noise is unbiased and of variance exactly sigma_u^2, the number that a run is given.
     Its runs are not drawn: all outcomes are followed where these are few, else the mean of a round, from which the
-    point of very many clients is a little away (`ratecheck.engines.rigorous.mean_field`).
+    point of very many clients is a little away (`ratecheck.engines.rigorous.mean_field_runs`).
 
     Raises `InputError` as `Piecewise` does, for more variables than one and for more than 10^8 clients.
 

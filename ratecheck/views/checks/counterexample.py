@@ -291,7 +291,7 @@ def _functions(instance: Instance, style: Notation) -> list[str]:
     )
 
 
-# --- Who takes part ---
+# --- Participation ---
 
 _IN_ORDER = {
     Assumption.CYCLIC_BLOCKS: "in every round in a fixed order",
@@ -300,7 +300,7 @@ _IN_ORDER = {
 
 
 def _taking_part(instance: Instance, verdict: Verdict, style: Notation) -> str:
-    """Who takes part, where there is a choice."""
+    """The participants, where there is a choice."""
     n, run = instance.problem.n, instance.statement.vocabulary.run
     graph = default_graph(instance.statement, n) if instance.participation is None and n > 1 else None
     pattern = instance.participation or graph

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bounds.ledger.refuted import refuted, refuted_fields
-from bounds.statement import Over, Relation, Statement
+from bounds.statement import Over, Relation
 from bounds.statement import number as value
 from bounds.symbols import Role
 from ratecheck.outcome import Outcome
@@ -217,16 +217,9 @@ def _certified(constant: Constant) -> str:
 
 
 def _other_constants(verdict: Verdict) -> list[str]:
-    implied = verdict.statement.vocabulary.implied
-    others = [
-        c for c in verdict.constants.values() if c.name not in implied and not _belongs(c.name, verdict.statement)
-    ]
-    return [_certified(c) for c in others]
-
-
-def _belongs(name: str, statement: Statement) -> bool:
-    called = statement.vocabulary.called
-    return any(name in map(called, assumption.constants) for assumption in statement.assumptions)
+    vocabulary = verdict.statement.vocabulary
+    assumed = {vocabulary.called(name) for assumption in verdict.statement.assumptions for name in assumption.constants}
+    return [_certified(c) for c in verdict.constants.values() if c.name not in {*vocabulary.implied, *assumed}]
 
 
 def verdict_fields(verdict: Verdict) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Who takes part in which round, and how long clients stay away."""
+"""The participants of every round, and how long clients stay away."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS, _LOW, _HIGH = 7.0, 1.6, 6.0
 
 @dataclass(frozen=True)
 class Attendance:
-    """One draw of a pattern over T rounds: the matrix (T, n) of who takes part, and its delays."""
+    """One draw of a pattern over T rounds: the matrix (T, n) of participation, and its delays."""
 
     pattern: Participation
     matrix: NDArray[np.bool_]

@@ -13,7 +13,7 @@ from bounds.ledger.refuted import refuted
 from bounds.ledger.step import StepKind
 from bounds.printing.markup import MarkupBlocks
 from bounds.printing.nodes import Code, Display, Listing, Math, Node, Paragraph, Part, parts, text
-from bounds.printing.page import page, place
+from bounds.printing.statement_page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.errata import Erratum
 from ratecheck.auditing.export.conclusions import Conclusion, ProofStanding, refutes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.printing import markup
-from bounds.printing.page import Page
+from bounds.printing.statement_page import Page
 from bounds.printing.text import drawing
 from ratecheck.plain import picked
 

@@ -19,7 +19,7 @@ from bounds.papers.fedsum.proofs.shared import drift
 from bounds.papers.fedsum.proofs.shared.patterns import cyclic, every_reshuffling, expected_delay, independent, uniform
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, small_run, total
 from bounds.papers.fedsum.proofs.shared.windows import visits
-from ratecheck.auditing.decide import decide
+from ratecheck.auditing.dispatch import decide
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

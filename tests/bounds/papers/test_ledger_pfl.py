@@ -16,8 +16,8 @@ from bounds.papers.pfl.proofs.runs import (
     average,
     small_run,
 )
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer
+from ratecheck.auditing.dispatch import decide
 from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas
 from ratecheck.participation import Trace

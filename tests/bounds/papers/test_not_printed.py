@@ -14,8 +14,8 @@ from bounds.papers.flame.proofs import forms as of_flame
 from bounds.papers.simfbo.proofs import STEPS as SIMFBO
 from bounds.papers.simfbo.proofs import descent, forms
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK
+from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.export.certificates import certificate
 
 ADDED = {step.id: step for step in (*FLAME, *SIMFBO) if "not printed" in step.location}

@@ -11,8 +11,8 @@ import numpy as np
 from ratecheck.aliases import Progress
 from ratecheck.engines.engine import Engine
 from ratecheck.engines.expectation import Expectation
-from ratecheck.engines.kinds.moments import MomentEngine, not_affine
-from ratecheck.engines.kinds.types import TypeEngine
+from ratecheck.engines.kinds.moment_engine import MomentEngine, not_affine
+from ratecheck.engines.kinds.type_engine import TypeEngine
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest, long_runs
 from ratecheck.engines.wanted import Wanted
