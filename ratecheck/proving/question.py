@@ -186,8 +186,12 @@ class Question:
             yield f"it assumes {'; '.join(unknown)}"
         if not a.linear:
             yield f"{self.name} is not linear"
-        if a.coin or a.also or a.steps_per_sample > 1:
-            yield f"{self.name} {a.beyond}"
+        if a.coin:
+            yield f"{self.name} tosses a coin that all clients share, and a round is followed for one outcome"
+        if a.steps_per_sample > 1:
+            yield f"{self.name} has one sample for several local steps"
+        if a.also and (not a.asks_gradients or a.second_oracle):
+            yield f"{self.name} uses values of functions"
         if len(a.compressed) > 1 or (a.compressed and self.proximal):
             yield f"{self.name} compresses several messages"
         if a.mixed and (self.sampled or len(self.blocks) > 1):
@@ -606,7 +610,8 @@ class Question:
             local = _values(begin[b], state)
             # After two steps nothing changes any more.
             for _ in range(min(self.K, 3)):
-                local = _values(step[b], [*local, local[0] if self.proximal else Fraction(0)])
+                asked = [local[0] if self.proximal else Fraction(0)]
+                local = _values(step[b], [*local, *asked, *[Fraction(0)] * (len(step[b][0]) - len(local) - 1)])
                 local = _values(after[b], [*local, local[0]]) if after is not None else local
             out = _values(finish[b], [*state, *local])
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
@@ -617,6 +622,16 @@ class Question:
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or local[0] != 1:
                 raise self.out_of_reach(f"{self.name} is another method from another start (round {t})")
+
+    @cached_property
+    def further_points(self) -> list[tuple[str, str, int, bool]]:
+        """Local variables where a step has gradients beside that at the first one: block, slot, and whether noisy."""
+        found = []
+        for each in self.algorithm.also.values():
+            b = self.algorithm.local[each.at]
+            if b in self.blocks:
+                found.append((each.at, b, self.variables("local", b).index(each.at), each.kind.sampled))
+        return found
 
     @cached_property
     def recorded_slots(self) -> dict[str, tuple[str, int]]:
