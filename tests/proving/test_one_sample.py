@@ -1,4 +1,4 @@
-"""Proofs about methods that ask for two gradients with one sample: held against exact runs, and refused where need be."""
+"""Proofs about methods that ask for two gradients with one sample, held against exact runs."""
 
 from __future__ import annotations
 
