@@ -36,6 +36,7 @@ _KNOWN = {
     Assumption.NO_PERSONAL,
     Assumption.NO_SHARED,
     Assumption.MINIMISER_HETEROGENEITY,
+    Assumption.INTERPOLATION,
     Assumption.CLIENTS_STRONG_CONVEXITY,
     Assumption.BOUNDED_GRADIENTS,
     Assumption.CONVEX_PART,
@@ -130,6 +131,28 @@ def scales(statement: Statement) -> list[str]:
     return sorted(name for name in assumed if facts.get(name) in own and name not in statement.parameters)
 
 
+def beyond(statement: Statement) -> Iterator[str]:
+    """Why no proof of a statement is looked for, whatever its numbers are."""
+    method, assumptions = METHODS[statement.algorithm or ""], {*statement.assumptions}
+    a, name = method.algorithm, getattr(method.algorithm, "name", method.name)
+    if unknown := [each.value for each in statement.assumptions if each not in _KNOWN]:
+        yield f"it assumes {'; '.join(unknown)}"
+    if not a.linear:
+        yield f"{name} is not linear"
+    if a.coin:
+        yield f"{name} tosses a coin that all clients share, and a round is followed for one outcome"
+    if a.steps_per_sample > 1:
+        yield f"{name} has one sample for several local steps"
+    if a.also and (not a.asks_gradients or a.second_oracle):
+        yield f"{name} uses values of functions"
+    if len(a.compressed) > 1:
+        yield f"{name} compresses several messages"
+    if a.projects or a.bilevel:
+        yield f"a round of {name} is not modelled"
+    if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
+        yield "a second, convex part of f goes with a method that takes proximal steps of it"
+
+
 class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
@@ -181,26 +204,15 @@ class Question:
 
     def _unmodelled(self) -> Iterator[str]:
         yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
-        a, assumptions = self.algorithm, {*self.statement.assumptions}
-        if unknown := [each.value for each in self.statement.assumptions if each not in _KNOWN]:
-            yield f"it assumes {'; '.join(unknown)}"
-        if not a.linear:
-            yield f"{self.name} is not linear"
-        if a.coin:
-            yield f"{self.name} tosses a coin that all clients share, and a round is followed for one outcome"
-        if a.steps_per_sample > 1:
-            yield f"{self.name} has one sample for several local steps"
-        if a.also and (not a.asks_gradients or a.second_oracle):
-            yield f"{self.name} uses values of functions"
-        if len(a.compressed) > 1 or (a.compressed and self.proximal):
+        yield from beyond(self.statement)
+        a = self.algorithm
+        if a.compressed and self.proximal:
             yield f"{self.name} compresses several messages"
         if a.mixed and (self.sampled or len(self.blocks) > 1):
             yield f"{self.name} mixes clients on a graph, and every client takes part there"
         # Where everybody takes part, no client has been away for more than a round.
-        if a.projects or a.bilevel or (a.uses_delay and self.sampled):
+        if a.uses_delay and self.sampled:
             yield f"a round of {self.name} is not modelled"
-        if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
-            yield "a second, convex part of f goes with a method that takes proximal steps of it"
         yield from self._unmodelled_round()
 
     def _unmodelled_round(self) -> Iterator[str]:
@@ -377,6 +389,8 @@ class Question:
     @cached_property
     def heterogeneity(self) -> Fraction | None:
         """The root of the bound on the clients' gradients at the minimiser."""
+        if Assumption.INTERPOLATION in self.statement.assumptions:
+            return Fraction(0)
         assumed = Assumption.MINIMISER_HETEROGENEITY in self.statement.assumptions
         return self.constant("minimiser_heterogeneity") if assumed else None
 
@@ -405,7 +419,8 @@ class Question:
         facts = {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
         strong = Assumption.STRONG_CONVEXITY in self.statement.assumptions
         operator = not self.has_values
-        return bool(facts & of_minimiser) or strong or operator or bool(self.second_classes)
+        common = Assumption.INTERPOLATION in self.statement.assumptions
+        return bool(facts & of_minimiser) or strong or common or operator or bool(self.second_classes)
 
     @cached_property
     def over(self) -> Over:
