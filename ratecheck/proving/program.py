@@ -34,6 +34,8 @@ _FLAT = 1e-6
 _SCALES = (2**16, 2**30, 2**48)
 # How near the largest margin an answer has to be, relatively.
 _NEAR = 1e-2
+# Unknowns from which on a program is a large one.
+_LARGE = 1000
 _ACCURACIES = (1e-2, 1e-3, 1e-6)
 _SMALL = Fraction(1, 10**7)
 
@@ -250,6 +252,8 @@ def solve(
     objective[first:] = -1.0
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    # Half of the time of a large program, whose answers are exact enough without.
+    settings.iterative_refinement_enable = len(program.names) < _LARGE
     if margins == "one":
         # Any answer well inside will do.
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR

@@ -21,7 +21,7 @@ from ratecheck.proving.attained import LONG_DATA, attained
 from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
-from ratecheck.proving.question import RUN, Question, run_sizes
+from ratecheck.proving.question import RUN, Question, beyond, run_sizes
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
@@ -219,6 +219,9 @@ def _asked(statement: Statement, given: Given) -> tuple[Statement, Given]:
     basic = words.basic(statement)
     if basic.written.algorithm is None or basic.written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
+    for reason in beyond(basic.written):
+        # Before any number is asked for.
+        raise InputError(f"{statement.key} is not in reach of a proof: {reason}")
     return basic, words.basic_names(statement, given)
 
 

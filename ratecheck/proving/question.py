@@ -36,6 +36,7 @@ _KNOWN = {
     Assumption.NO_PERSONAL,
     Assumption.NO_SHARED,
     Assumption.MINIMISER_HETEROGENEITY,
+    Assumption.INTERPOLATION,
     Assumption.CLIENTS_STRONG_CONVEXITY,
     Assumption.BOUNDED_GRADIENTS,
     Assumption.CONVEX_PART,
@@ -130,6 +131,28 @@ def scales(statement: Statement) -> list[str]:
     return sorted(name for name in assumed if facts.get(name) in own and name not in statement.parameters)
 
 
+def beyond(statement: Statement) -> Iterator[str]:
+    """Why no proof of a statement is looked for, whatever its numbers are."""
+    method, assumptions = METHODS[statement.algorithm or ""], {*statement.assumptions}
+    a, name = method.algorithm, getattr(method.algorithm, "name", method.name)
+    if unknown := [each.value for each in statement.assumptions if each not in _KNOWN]:
+        yield f"it assumes {'; '.join(unknown)}"
+    if not a.linear:
+        yield f"{name} is not linear"
+    if a.coin:
+        yield f"{name} tosses a coin that all clients share, and a round is followed for one outcome"
+    if a.steps_per_sample > 1:
+        yield f"{name} has one sample for several local steps"
+    if a.also and (not a.asks_gradients or a.second_oracle):
+        yield f"{name} uses values of functions"
+    if len(a.compressed) > 1:
+        yield f"{name} compresses several messages"
+    if a.projects or a.bilevel:
+        yield f"a round of {name} is not modelled"
+    if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
+        yield "a second, convex part of f goes with a method that takes proximal steps of it"
+
+
 class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
@@ -181,22 +204,15 @@ class Question:
 
     def _unmodelled(self) -> Iterator[str]:
         yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
-        a, assumptions = self.algorithm, {*self.statement.assumptions}
-        if unknown := [each.value for each in self.statement.assumptions if each not in _KNOWN]:
-            yield f"it assumes {'; '.join(unknown)}"
-        if not a.linear:
-            yield f"{self.name} is not linear"
-        if a.coin or a.also or a.steps_per_sample > 1:
-            yield f"{self.name} {a.beyond}"
-        if len(a.compressed) > 1 or (a.compressed and self.proximal):
+        yield from beyond(self.statement)
+        a = self.algorithm
+        if a.compressed and self.proximal:
             yield f"{self.name} compresses several messages"
         if a.mixed and (self.sampled or len(self.blocks) > 1):
             yield f"{self.name} mixes clients on a graph, and every client takes part there"
         # Where everybody takes part, no client has been away for more than a round.
-        if a.projects or a.bilevel or (a.uses_delay and self.sampled):
+        if a.uses_delay and self.sampled:
             yield f"a round of {self.name} is not modelled"
-        if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
-            yield "a second, convex part of f goes with a method that takes proximal steps of it"
         yield from self._unmodelled_round()
 
     def _unmodelled_round(self) -> Iterator[str]:
@@ -373,6 +389,8 @@ class Question:
     @cached_property
     def heterogeneity(self) -> Fraction | None:
         """The root of the bound on the clients' gradients at the minimiser."""
+        if Assumption.INTERPOLATION in self.statement.assumptions:
+            return Fraction(0)
         assumed = Assumption.MINIMISER_HETEROGENEITY in self.statement.assumptions
         return self.constant("minimiser_heterogeneity") if assumed else None
 
@@ -401,7 +419,8 @@ class Question:
         facts = {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
         strong = Assumption.STRONG_CONVEXITY in self.statement.assumptions
         operator = not self.has_values
-        return bool(facts & of_minimiser) or strong or operator or bool(self.second_classes)
+        common = Assumption.INTERPOLATION in self.statement.assumptions
+        return bool(facts & of_minimiser) or strong or common or operator or bool(self.second_classes)
 
     @cached_property
     def over(self) -> Over:
@@ -606,7 +625,8 @@ class Question:
             local = _values(begin[b], state)
             # After two steps nothing changes any more.
             for _ in range(min(self.K, 3)):
-                local = _values(step[b], [*local, local[0] if self.proximal else Fraction(0)])
+                asked = [local[0] if self.proximal else Fraction(0)]
+                local = _values(step[b], [*local, *asked, *[Fraction(0)] * (len(step[b][0]) - len(local) - 1)])
                 local = _values(after[b], [*local, local[0]]) if after is not None else local
             out = _values(finish[b], [*state, *local])
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
@@ -617,6 +637,16 @@ class Question:
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or local[0] != 1:
                 raise self.out_of_reach(f"{self.name} is another method from another start (round {t})")
+
+    @cached_property
+    def further_points(self) -> list[tuple[str, str, int, bool]]:
+        """Local variables where a step has gradients beside that at the first one: block, slot, and whether noisy."""
+        found = []
+        for each in self.algorithm.also.values():
+            b = self.algorithm.local[each.at]
+            if b in self.blocks:
+                found.append((each.at, b, self.variables("local", b).index(each.at), each.kind.sampled))
+        return found
 
     @cached_property
     def recorded_slots(self) -> dict[str, tuple[str, int]]:

@@ -6,7 +6,7 @@ of its vectors holds of every round of every run, in every dimension.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -117,9 +117,8 @@ class PlayedRound:
         local = {b: apply(begin[b], [*servers[b], *clients[b]], b) for b in q.blocks}
         drawn: list[VectorFamily] = []
         for k in range(q.K):
-            point = {b: local[b][0] for b in q.blocks}
-            told = self._told(k, point, drawn)
-            local = {b: apply(step[b], [*local[b], told[b]], b) for b in q.blocks}
+            told = self._told(k, local, drawn)
+            local = {b: apply(step[b], _padded([*local[b], *told[b]], step[b]), b) for b in q.blocks}
             if after is not None:
                 way = {b: local[b][0] for b in q.blocks}
                 nearest = v.prox(f"p_{k}", way, q.second_weight, second=True, local=k > 0)
@@ -145,20 +144,36 @@ class PlayedRound:
         self.next_point = q.recorded(self.raw)
         self.after = q.gauged(self.raw)
 
-    def _told(self, k: int, point: Point, drawn: list[VectorFamily]) -> Point:
-        """What the oracles answer in local step k; ``drawn`` are the noises so far."""
+    def _told(
+        self, k: int, local: Mapping[str, Sequence[VectorFamily]], drawn: list[VectorFamily]
+    ) -> dict[str, list[VectorFamily]]:
+        """What the oracles answer in local step k, by block; ``drawn`` are the noises so far."""
         q, v = self.question, self.vectors
+        point = {b: local[b][0] for b in q.blocks}
         if q.proximal:
-            return v.prox(f"y_{k}", point, q.weight, local=k > 0)
-        known = len(v.answers)
-        answer = v.at("x" if point == self.point else f"y_{k}", point, local=k > 0)
+            return {b: [each] for b, each in v.prox(f"y_{k}", point, q.weight, local=k > 0).items()}
+        asked = [(f"y_{k}", b, point, True) for b in q.blocks]
+        asked += [(f"{at}_{k}", b, {**point, b: local[b][slot]}, noisy) for at, b, slot, noisy in q.further_points]
+        answers = [self._asked(name, where, k, drawn) for name, _, where, _ in asked]
+        # One sample: of the noises at its points no more is known than of each alone.
+        sample: list[VectorFamily] = []
+        told: dict[str, list[VectorFamily]] = {b: [] for b in q.blocks}
+        for (name, b, _, noisy), answer in zip(asked, answers, strict=True):
+            e = v.noise(name.replace("y_", "e_"), b, sample=sample) if noisy else VectorFamily(b)
+            sample += [e] if e.mean else []
+            told[b].append(answer.gradient[b] + e)
+        drawn += sample
+        return told
+
+    def _asked(self, name: str, point: Point, k: int, drawn: Sequence[VectorFamily]) -> OracleAnswer:
+        """The exact answer at a point in local step k."""
+        v, known = self.vectors, len(self.vectors.answers)
+        answer = v.at("x" if point == self.point else name, point, local=k > 0)
         if known < len(v.answers):
             # A client's later gradients depend on its own noise alone.
             for e in drawn:
                 v.independent(e, answer.gradient[e.block])
-        noise = v.noise(f"e_{k}")
-        drawn += [noise[b] for b in q.blocks if noise[b].mean]
-        return {b: answer.gradient[b] + noise[b] for b in q.blocks}
+        return answer
 
     @cached_property
     def facts(self) -> list[KnownFact]:
@@ -255,8 +270,7 @@ class RunStart:
             else:
                 told = dict(self.here.gradient)
                 if not q.algorithm.full_start:
-                    noise = v.noise("e", Fraction(1, q.K))
-                    told = {b: told[b] + noise[b] for b in q.blocks}
+                    told = {b: told[b] + v.noise("e", b, times=Fraction(1, q.K)) for b in q.blocks}
         clients = {b: apply(client[b], [self.point[b], told[b]], b) for b in q.blocks}
         means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
@@ -330,6 +344,11 @@ LIMIT: Form = {Value("1"): Fraction(1)}
 def apply(table: Table, inputs: Sequence[VectorFamily], block: str) -> list[VectorFamily]:
     """Outputs of a table of coefficients on families."""
     return [total(block, zip(row, inputs, strict=True)) for row in table]
+
+
+def _padded(inputs: list[VectorFamily], table: Table) -> list[VectorFamily]:
+    """Inputs of a step, and nothing where another block has more of them."""
+    return inputs + [VectorFamily(inputs[0].block)] * (len(table[0]) - len(inputs))
 
 
 def _drawn_sum(message: VectorFamily, q: Question) -> VectorFamily:

@@ -169,28 +169,26 @@ class Vectors:
         value = self.at(name, point).value
         return plus((1, value), (1, self.part(name, point).value)) if self.question.second_classes else value
 
-    def noise(self, name: str, times: Fraction = Fraction(1)) -> Point:
-        """The noise of one stochastic gradient per client: orthogonal to every vector before it.
+    def noise(
+        self, name: str, block: str, *, times: Fraction = Fraction(1), sample: Sequence[VectorFamily] = ()
+    ) -> VectorFamily:
+        """The noise of one stochastic gradient per client: orthogonal to every vector before its ``sample``.
 
         Its variance is that of a gradient ``times`` a number. Of different clients it is independent.
         """
         q = self.question
-        found = {}
-        for block in q.blocks:
-            if not q.noise[block]:
-                found[block] = VectorFamily(block)
-                continue
-            earlier_families = [each for each in self.families if each.block == block]
-            e = found[block] = self.clients(block, name)
-            for earlier in earlier_families:
-                for form in self.draw.products(earlier, e):
-                    self.facts.append(KnownFact("noise", form, equal=True))
-            self.independent(e, e)
-            limit = times * q.noise[block] ** 2
-            self.facts.append(
-                KnownFact("variance of the noise", plus((1, self.draw.average(e, e)), (-1, {ONE: limit})))
-            )
-        return found
+        if not q.noise[block]:
+            return VectorFamily(block)
+        earlier_families = [each for each in self.families if each.block == block and each not in sample]
+        e = self.clients(block, name)
+        for earlier in earlier_families:
+            for form in self.draw.products(earlier, e):
+                self.facts.append(KnownFact("noise", form, equal=True))
+        for each in (e, *(other for other in sample if other.block == block)):
+            self.independent(e, each)
+        limit = times * q.noise[block] ** 2
+        self.facts.append(KnownFact("variance of the noise", plus((1, self.draw.average(e, e)), (-1, {ONE: limit}))))
+        return e
 
     def compressed(self, message: VectorFamily, name: str) -> VectorFamily:
         """What is sent of a message v: C(v) with E C(v) = v given all before, independently of the other clients.

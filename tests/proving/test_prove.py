@@ -18,6 +18,7 @@ import sympy as sp
 import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
+from bounds.theorem import theorem
 from ratecheck import recheck
 from ratecheck.errors import InputError
 from ratecheck.exponents.hard_instances import worst
@@ -88,6 +89,19 @@ def test_attained_bound_is_proved_on_its_face_or_up_to_a_hair(key: str, verdict:
     terms = {name: term * (1 - sp.Rational(1, 10**6)) for name, term in claim.terms.items()}
     less = dataclasses.replace(whole, claims=(dataclasses.replace(claim, terms=terms),))
     assert prove(less, {"T": 4}).verdict == "NOT PROVED"
+
+
+@pytest.mark.parametrize(("factor", "common", "proved"), [(1, True, True), (2, True, False), (1, False, False)])
+def test_sampled_sgd_contracts_where_clients_have_one_minimiser(factor: int, common: bool, proved: bool) -> None:
+    """By 1 - gamma mu in a round and not by 1 - 2 gamma mu; without a common minimiser not at all."""
+    statement = theorem(
+        "interpolated", algorithm="fedavg", left="dist2", over="every_round", vocabulary="textbook",
+        assumptions=["smoothness", "convexity", "strong_convexity", "no_personal", "uniform_sampling"]
+        + ["interpolation"] * common,
+        right=f"(1 - {factor}*gamma_u*mu)**t*dist2_0", conditions=["gamma_u <= 1/L"],
+        settings={"K": 1, "eta_u": 1, "sigma_u": 0},
+    )  # fmt: skip
+    assert (prove(statement, {"T": 4}).verdict == "PROVED") is proved
 
 
 def test_search_without_a_violation_says_what_is_proved_at_some_numbers(tmp_path: Path) -> None:
