@@ -46,7 +46,7 @@ _SHORTER = 4
 _SEEN, _EVOLVED = 0.4, 0.25
 # How often evolution and steps go on at most, with what share of the points each time, and by which factor the
 # tightness has to grow that they do again.
-_AGAIN, _GO_ON, _MUCH = 4, 0.1, 1.02
+_AGAIN, _GO_ON, _MUCH = 4, 0.3, 1.02
 # Slack by which a statement fails clearly.
 _CLEAR = 1e-6
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
@@ -351,16 +351,16 @@ class CubeSearch:
             best = next(iter(scouts.ranked(value)), None)
             if best is not None:
                 scouts.compass(best.cube, int(rest if value is by_slack else rest / terms), value)
-        self._go_on(scouts, chosen, before, total, seed)
+        self._go_on(scouts, before, total, seed)
         self.evolved = [*self.evolved, *chosen]
 
-    def _go_on(self, scouts: Scouts, chosen: Sequence[Cube], before: float, total: float, seed: int) -> None:
-        """Evolution and steps again, in the best shape and in those evolved, while they gain much on ``before``."""
+    def _go_on(self, scouts: Scouts, before: float, total: float, seed: int) -> None:
+        """Evolution and steps again, in more shapes, while they gain much on the slack ``before``."""
         for again in range(_AGAIN):
             best = _best(scouts)
             if best <= 0 or _tightness(best) < _MUCH * _tightness(before):
                 return
-            before, cubes = best, dict.fromkeys([scouts.ranked()[0].cube, *chosen])
+            before, cubes = best, [*{id(each.cube): each.cube for each in scouts.ranked()}.values()][: 2 * _SHAPES]
             for number, cube in enumerate(cubes):
                 scouts.evolve(cube, int(_GO_ON * total / len(cubes)), [seed, 2, again, number])
                 scouts.compass(cube, int(_GO_ON * total / len(cubes)))
