@@ -19,6 +19,8 @@ from ratecheck.verification.instance import Instance
 _POPULATION = 32
 # The first and the least step along a coordinate, and how many of the best steps are tried together.
 _STEP, _LEAST_STEP, _TOGETHER = 0.25, 1e-5, 6
+# Multiples of the last step that are tried next.
+_ON = (1.0, 2.0, 4.0)
 # Points of a cube that are seen at once, and how many are remembered, of which half are forgotten then.
 _BATCH, _REMEMBERED = 128, 20_000
 # Slack where there is none; how often more points are drawn where instances are fewer than that share of them.
@@ -155,22 +157,24 @@ class Scouts:
     def compass(self, cube: Cube, points: int, value: Value = by_slack) -> None:
         """Steps along the coordinates from the best point of a cube, all at once, and along the best of them together.
 
-        Steps are halved where none of them is better.
+        Further steps are along the last one (R. Hooke and T. A. Jeeves, J. ACM 8, 1961); all are quartered where none
+        is better.
         """
         start = next((each for each in self.ranked(value) if each.cube is cube), None)
         if start is None:
             return
         x, step, spent = start.point, _STEP, 0
+        last = np.zeros_like(x)
         best = float(value(np.array([start.slack]), start.shares[None])[0])
         while spent < points and step > _LEAST_STEP and id(cube) in self._scouts:
-            moves = np.concatenate([step * np.eye(len(x)), -step * np.eye(len(x))])
+            moves = np.concatenate([step * np.eye(len(x)), -step * np.eye(len(x)), np.outer(_ON, last)])
             tried = np.clip(x + moves, 0.0, 1.0)
             moves = (tried - x)[(tried != x).any(axis=1)]
             found = self._valued(cube, x + moves, value)
             spent += len(moves)
             order = [k for k in np.argsort(found, kind="stable").tolist() if found[k] < best][:_TOGETHER]
             if not order:
-                step /= 4
+                step, last = step / 4, np.zeros_like(x)
                 continue
             tried, values = x + moves[order[:1]], found[order[:1]]
             if len(order) > 1:
@@ -179,7 +183,7 @@ class Scouts:
                 tried, values = np.concatenate([tried, together]), np.append(values, more)
                 spent += len(together)
             k = int(values.argmin())
-            x, best = tried[k], float(values[k])
+            x, best, last = tried[k], float(values[k]), tried[k] - x
 
     def _valued(self, cube: Cube, points: Array, value: Value) -> Array:
         """The values of points (..., coordinates)."""

@@ -44,6 +44,9 @@ _PER_EVALUATION, _JUDGED_OF_EACH, _JUDGED, _MOST_JUDGED = 3, 2, 5, 30
 _SHORTER = 4
 # What of these points goes to the first look and to evolution; the rest are steps from the best.
 _SEEN, _EVOLVED = 0.4, 0.25
+# How often evolution and steps go on at most, with what share of the points each time, and by which factor the
+# tightness has to grow that they do again.
+_AGAIN, _GO_ON, _MUCH = 4, 0.3, 1.02
 # Slack by which a statement fails clearly.
 _CLEAR = 1e-6
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
@@ -268,7 +271,7 @@ class CubeSearch:
         """Left / right of the best instance of each shape that was evolved by itself, largest first."""
         by_shape = ([each.slack for each in self.points if each.cube is cube] for cube in self.evolved)
         slacks = [min(each) for each in by_shape if each]
-        return tuple(sorted(((1 - slack) / (1 + slack) for slack in slacks if slack > -1), reverse=True))
+        return tuple(sorted((_tightness(slack) for slack in slacks if slack > -1), reverse=True))
 
     def _tell(self, share: float, text: str) -> None:
         """Report the share that is done, which never falls."""
@@ -341,13 +344,26 @@ class CubeSearch:
         for number, (value, cube) in enumerate(niches):
             scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
             self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
+        before = _best(scouts)
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
         for value in dict.fromkeys(value for value, _ in niches):
             best = next(iter(scouts.ranked(value)), None)
             if best is not None:
                 scouts.compass(best.cube, int(rest if value is by_slack else rest / terms), value)
+        self._go_on(scouts, before, total, seed)
         self.evolved = [*self.evolved, *chosen]
+
+    def _go_on(self, scouts: Scouts, before: float, total: float, seed: int) -> None:
+        """Evolution and steps again, in more shapes, while they gain much on the slack ``before``."""
+        for again in range(_AGAIN):
+            best = _best(scouts)
+            if best <= 0 or _tightness(best) < _MUCH * _tightness(before):
+                return
+            before, cubes = best, [*{id(each.cube): each.cube for each in scouts.ranked()}.values()][: 2 * _SHAPES]
+            for number, cube in enumerate(cubes):
+                scouts.evolve(cube, int(_GO_ON * total / len(cubes)), [seed, 2, again, number])
+                scouts.compass(cube, int(_GO_ON * total / len(cubes)))
 
     def _proceed(self) -> None:
         """Raise `Ended` where the time that the user set is over."""
@@ -504,9 +520,19 @@ def from_second_round(statement: Statement) -> Statement | None:
     return replace(statement, claims=tuple(claims)) if changed else None
 
 
-def _best_text(slack: float) -> str:
+def _best(scouts: Scouts) -> float:
+    """The least slack that scouts saw."""
+    return min((each.slack for each in scouts.seen), default=1.0)
+
+
+def _tightness(slack: float) -> float:
     """Left side / right side at a slack: (1 - s)/(1 + s)."""
-    return "violated" if slack <= 0 else f"tightness {(1 - slack) / (1 + slack):.4g}"
+    return (1 - slack) / (1 + slack)
+
+
+def _best_text(slack: float) -> str:
+    """The best in words."""
+    return "violated" if slack <= 0 else f"tightness {_tightness(slack):.4g}"
 
 
 def _points(cube: Cube, rng: np.random.Generator) -> Iterator[Array]:

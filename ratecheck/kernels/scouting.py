@@ -128,21 +128,49 @@ def _quantities(
 
 
 @kernel
-def _after(A: Array, F: Array, w: Array, Q: Array, m: Array, C: Array, half: Array, more: Array) -> None:
-    """One round, in place."""
+def _rows(F: Array, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    """The rows of each of the maps F (J, D, D) that are not 0, ``rows`` (J, D), and how many they are."""
+    for j in range(len(F)):
+        counts[j] = 0
+        for i in range(F.shape[1]):
+            for k in range(F.shape[2]):
+                if F[j, i, k] != 0.0:
+                    rows[j, counts[j]] = i
+                    counts[j] += 1
+                    break
+
+
+@kernel
+def _after(
+    A: Array, F: Array, w: Array, Q: Array, rows: NDArray[np.int64], counts: NDArray[np.int64], m: Array, C: Array,
+    half: Array, more: Array,
+) -> None:  # fmt: skip
+    """One round, in place; ``rows`` and ``counts`` are those of `_rows`."""
     size = len(m)
+    moved = np.empty(size)
     _move(Q, more)
     _add_congruent(A, C, 1.0, half, more)
     for j in range(len(w)):
-        if w[j] != 0.0:
-            moved = np.zeros(size)
-            for i in range(size):
-                for k in range(size):
-                    moved[i] += F[j, i, k] * m[k]
-            _add_congruent(F[j], C, w[j], half, more)
-            for i in range(size):
-                for k in range(size):
-                    more[i, k] += w[j] * moved[i] * moved[k]
+        if w[j] == 0.0:
+            continue
+        for r in range(counts[j]):
+            i = rows[j, r]
+            moved[r], half[r] = 0.0, 0.0
+            for k in range(size):
+                x = F[j, i, k]
+                if x != 0.0:
+                    moved[r] += x * m[k]
+                    for q in range(size):
+                        half[r, q] += x * C[k, q]
+        for s in range(counts[j]):
+            i = rows[j, s]
+            for r in range(counts[j]):
+                more[rows[j, r], i] += w[j] * moved[r] * moved[s]
+            for k in range(size):
+                x = w[j] * F[j, i, k]
+                if x != 0.0:
+                    for r in range(counts[j]):
+                        more[rows[j, r], i] += half[r, k] * x
     _move(more, C)
     new = np.zeros(size)
     for i in range(size):
@@ -166,7 +194,10 @@ def rounds(
     size, count = m.shape[1], constant.shape[1]
     half, more, forms = np.empty((size, size)), np.empty((size, size)), np.empty((count, size, size))
     now = np.empty(count)
+    rows, counts = np.empty((F.shape[1], F.shape[2], size), dtype=np.int64), np.empty(F.shape[1:3], dtype=np.int64)
     for b in range(len(m)):
+        for k in range(F.shape[1]):
+            _rows(F[b, k], rows[k], counts[k])
         forms[:] = 0.0
         for r in range(left.shape[1]):
             for i in range(size):
@@ -183,23 +214,22 @@ def rounds(
                 out[b, q, t] = now[q]
             k = which[b, t]
             if t + 1 < T[b]:
-                _after(A[b, k], F[b, k], w[b, k], Q[b, k], mean, covariance, half, more)
+                _after(A[b, k], F[b, k], w[b, k], Q[b, k], rows[k], counts[k], mean, covariance, half, more)
 
 
 @kernel
 def means(
-    A: Array, F: Array, w: Array, Q: Array, pairs: NDArray[np.int64], m: Array, C: Array, left: Array, right: Array,
-    factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64], out: Array,
+    A: Array, F: Array, w: Array, Q: Array, pairs: NDArray[np.int64], place: NDArray[np.int64], m: Array, C: Array,
+    left: Array, right: Array, factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64],
+    out: Array,
 ) -> None:  # fmt: skip
     """Means of the quantities over T rounds that are alike, ``out`` (N, quantities), at a cost of log T.
 
-    ``pairs`` (v, 2), k <= l, are the entries of the second moment E z z' of which the quantities are made, now and in
-    later rounds; the last pair is (D - 1, D - 1), whose moment is 1. Arrays are those of `rounds` with one map.
+    ``pairs`` (v, 2) are the entries of the second moment E z z' of which the quantities are made, now and in later
+    rounds, and ``place`` (D, D) says which of them an entry equals; the last pair is (D - 1, D - 1), whose moment is 1.
+    Arrays are those of `rounds` with one map.
     """
     size, v, count = m.shape[1], len(pairs), constant.shape[1]
-    place = np.full((size, size), -1)
-    for p in range(v):
-        place[pairs[p, 0], pairs[p, 1]] = place[pairs[p, 1], pairs[p, 0]] = p
     P, square = np.empty((v, v)), np.empty((v, v))
     rows, moved, state, new = np.empty((count, v)), np.empty((count, v)), np.empty(v), np.empty(v)
     for b in range(len(m)):

@@ -185,7 +185,7 @@ class TwoLevelBatch(ProblemBatch):
 
     @cached_property
     def _spectra(self) -> Array:
-        return np.linalg.eigvalsh(self.parts["A"])
+        return np.asarray(np.linalg.eigvalsh(self.parts["A"]), dtype=np.float64)
 
     @property
     def _rounding(self) -> Array:

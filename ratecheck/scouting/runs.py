@@ -20,7 +20,7 @@ from ratecheck.kernels import scouting as kernels
 from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 
 # Entries of the second moment up to which long runs are followed by powers, and of the state up to which any is.
-_PAIRS, _STATE = 48, 40
+_PAIRS, _STATE = 72, 40
 # A unit of rounding, and up to which share a mean may change by some.
 _EPS, _KNOWN = float(np.finfo(float).eps), 1e-6
 # A difference from a constant has no digits below this share of it.
@@ -30,7 +30,7 @@ _FLAT, _LOST, _DRIFT = 1e-13, 1e-14, 1e-11
 # Products of rows (N, r, D) on the state, row by row, times a factor (N,).
 _Product = tuple[Array, Array, Array]
 # Rounds that are followed one by one.
-LONGEST = 256
+LONGEST = 1024
 
 
 @dataclass(frozen=True)
@@ -518,7 +518,7 @@ class BatchRun:
         def followed(A: Array, F: Array, left: Array, right: Array) -> Array:
             out = np.empty((batch.count, len(names)))
             kernels.means(
-                A, F, np.ascontiguousarray(one.w), np.ascontiguousarray(one.Q), pairs, mean, covariance, left, right,
+                A, F, np.ascontiguousarray(one.w), np.ascontiguousarray(one.Q), *pairs, mean, covariance, left, right,
                 found.factor, found.owner, found.constant, batch.T, out,
             )  # fmt: skip
             return out
@@ -563,9 +563,38 @@ class BatchRun:
         mean = np.einsum("bij,bj->bi", back, mean)
         return quantities, _RoundMaps(moved(one.A), moved(one.F), one.w, one.Q), (mean, covariance)
 
-    @staticmethod
-    def _pairs(found: Quantities, one: _RoundMaps) -> NDArray[np.int64] | None:
-        """The entries of the second moment that matter to the quantities; None where they are too many."""
+    @cached_property
+    def _classes(self) -> tuple[int, ...]:
+        """The first client that each is like, in all instances and but for its name."""
+        batch = self.batch
+        if batch.law.mixing is not None:
+            return tuple(range(batch.n))
+        own = [
+            batch.M,
+            batch.c,
+            batch.record_M,
+            batch.record_c,
+            batch.H,
+            batch.g,
+            batch.centre,
+            batch.start,
+            batch.steps,
+        ]
+        own += [value for value in batch.parameters.values() if value.ndim > 1]
+        alike = np.all(
+            [
+                ((each[:, :, None] == each[:, None]) | np.isnan(each[:, None])).all(axis=(0, *range(3, each.ndim + 1)))
+                for each in own
+            ],
+            axis=0,
+        )
+        return tuple(alike.argmax(axis=1).tolist())
+
+    def _pairs(self, found: Quantities, one: _RoundMaps) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """The entries of the second moment that matter to the quantities, and (D, D) which of them each entry equals.
+
+        Entries that clients who are alike have in common are one. None where they are too many.
+        """
         # An entry matters where it does in one instance.
         links = np.asarray(np.concatenate([one.A[:, None], one.F], axis=1).any(axis=0))
         left, right = (side.any(axis=0) for side in (found.left, found.right))
@@ -578,12 +607,51 @@ class BatchRun:
             if np.array_equal(more, needed):
                 break
             needed = more
-        rows = np.argwhere(np.triu(needed))
-        if len(rows) > _PAIRS:
+        size = self.size
+        kept = np.where(needed, orbits(self.server.size, self.client.size, self._classes), -1)
+        own = [each for each in np.unique(kept[needed]).tolist() if each != size * size - 1]
+        if len(own) >= _PAIRS:
             return None
-        last = needed.shape[0] - 1
-        others = [row for row in rows.tolist() if row != [last, last]]
-        return np.array([*others, [last, last]], dtype=np.int64)
+        own.append(size * size - 1)
+        place = np.where(needed, np.searchsorted(own, kept), -1)
+        return np.array([divmod(each, size) for each in own], dtype=np.int64), place.astype(np.int64)
+
+
+@functools.cache
+def orbits(server: int, client: int, classes: tuple[int, ...]) -> NDArray[np.int64]:
+    """(D, D): the number k D + l, k <= l, of the first entry that each entry of the second moment equals.
+
+    The state is ``server`` entries, ``client`` of each client, and 1. Clients of one of the ``classes`` may change
+    places, so that only whether two entries are of one client matters.
+    """
+    n = len(classes)
+    size = server + n * client + 1
+    second = {first: next((i for i in range(n) if classes[i] == first and i != first), first) for first in classes}
+
+    def owner(k: int) -> tuple[int, int] | None:
+        return divmod(k - server, client) if server <= k < size - 1 else None
+
+    def entry(i: int, e: int) -> int:
+        return server + i * client + e
+
+    found = np.empty((size, size), dtype=np.int64)
+    for k in range(size):
+        for q in range(k, size):
+            one, two = owner(k), owner(q)
+            pair = [k, q]
+            if one is not None:
+                i, e = one
+                pair[0] = entry(classes[i], e)
+                if two is not None and classes[two[0]] == classes[i] and two[0] != i:
+                    e, f = sorted((e, two[1]))
+                    pair = [entry(classes[i], e), entry(second[classes[i]], f)]
+                elif two is not None:
+                    pair[1] = entry(classes[two[0]], two[1])
+            elif two is not None:
+                pair[1] = entry(classes[two[0]], two[1])
+            low, high = sorted(pair)
+            found[k, q] = found[q, k] = low * size + high
+    return found
 
 
 def known(followed: Callable[..., Array], *arrays: Array) -> Array:

@@ -15,7 +15,7 @@ from ratecheck.participation import Graph
 from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import QuadraticBatch
-from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw, BatchRun
+from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw, BatchRun, orbits
 
 N = 3
 
@@ -289,3 +289,15 @@ def test_what_is_not_recorded():
     run = BatchRun(batch("fedavg-p", quadratics(shared=1), BatchLaw(m=2), K=2, T=2, **SIZES))
     with pytest.raises(Unscouted, match="warmth is not recorded"):
         run.by_round(["warmth"])
+
+
+def test_entries_of_clients_that_are_alike_are_one():
+    """Of two like clients and a third one, with two entries each, and one of the server."""
+    found, alone = orbits(1, 2, (0, 0, 2)), orbits(1, 2, (0, 1, 2))
+    assert len(np.unique(alone)) == 8 * 9 // 2
+    # (first, second) of one client and of two are other moments; which of two comes first does not matter.
+    assert found[1, 2] == found[3, 4] != found[1, 4] == found[2, 3] == found[4, 1]
+    assert found[1, 5] == found[3, 5] != found[5, 5]
+    assert found[0, 2] == found[0, 4] != found[0, 6]
+    # 1 and the server's: 3 and, by pair of kinds, 2 + 2, of which with them 4 each; then within and between clients.
+    assert len(np.unique(found)) == 3 + 2 * 4 + (3 + 3) + 3 + 4

@@ -66,7 +66,9 @@ def test_rounds_and_their_means():
     pairs = np.argwhere(np.triu(np.ones((4, 4))))
     assert pairs[-1].tolist() == [3, 3]
     means = np.empty((2, 2))
-    kernels.means(A[:, 0], F[:, 0], w[:, 0], Q[:, 0], pairs, m, C, left, right, factor, owner, constant, counts, means)
+    place = np.array([[pairs.tolist().index(sorted((i, j))) for j in range(4)] for i in range(4)])
+    maps = (A[:, 0], F[:, 0], w[:, 0], Q[:, 0], pairs, place)
+    kernels.means(*maps, m, C, left, right, factor, owner, constant, counts, means)
     for b in range(2):
         wanted = plain(
             A[b, 0], F[b, 0], w[b, 0], Q[b, 0], m[b], C[b], left[b], right[b], factor[b], owner, constant[b], T[b]
