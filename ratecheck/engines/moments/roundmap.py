@@ -168,7 +168,7 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        spread = self._scattered(stack, self._moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
+        spread = self._scattered(stack, self.moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
         found, off, rounding = self.beside(moment)
         spread[0] += found
         _add(spread[1], off)
@@ -185,7 +185,7 @@ class RoundMap:
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
-        before, moved = chosen(rows, self.mean), self._moved(moment)[0]
+        before, moved = chosen(rows, self.mean), self.moved(moment)[0]
         parts = (moment.covariance, moment.off, moment.rounding)
         return [
             each + sandwich(rows, new) - sandwich(before, part)
@@ -202,11 +202,11 @@ class RoundMap:
 
     def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
-        _, pushed, size = self._moved(moment)
+        _, pushed, size = self.moved(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
         return pushed + self.noise.covariance, off, self._rough(moment, size)
 
-    def _moved(self, moment: Moment) -> tuple[Array, Array, Array]:
+    def moved(self, moment: Moment) -> tuple[Array, Array, Array]:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
         last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
         if last is None or last[0] is not moment:
@@ -253,7 +253,7 @@ class RoundMap:
             off = self.linear(moment.off[None])[0]
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new, pushed, size = self._moved(moment)
+        new, pushed, size = self.moved(moment)
         covariance = new[0] + pushed
         covariance += self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
@@ -499,14 +499,14 @@ class SampledRound(RoundMap):
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
         one, cut = self._inclusion[0], self._cut
         new = np.empty((len(matrices), *matrices[0].shape))
-        for matrix, found in zip(matrices, new, strict=True):
+        for k, matrix in enumerate(matrices):
             half = np.ascontiguousarray(self._arrow.times(matrix).T)
             part = self._both.times(half)
             # The constant, of which an arrow has no row.
             part[-1] += one * half[-1]
-            np.add(part, part.T, out=found)
+            found = np.add(part, part.T, out=new[k])
             if self._idle:
-                found += matrix
+                new[k] += matrix
                 continue
             found[cut:, cut:] += matrix[cut:, cut:]
             told = self._keep @ matrix[:cut]
