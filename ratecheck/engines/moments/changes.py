@@ -30,7 +30,7 @@ Difference = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Products:
-    """A product of two maps for every client: its factor (n,), the entries ``own`` (n, entries) of z, and both sides."""
+    """A product of two maps for every client: its factor (n,), the entries ``own`` (n, entries) of z, both sides."""
 
     factors: Array
     own: NDArray[np.intp]
