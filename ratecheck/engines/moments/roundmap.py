@@ -157,7 +157,7 @@ class RoundMap:
 
         Contributions of the clients cancel one another where all would move the state alike: F_k m is taken as a whole.
         """
-        spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        spread, size = np.zeros((len(mean), len(mean)) if self.fluctuations else (1, 1)), np.zeros(len(mean))
         means = mean.reshape(len(mean), -1)
         for part in self.fluctuations:
             shift = part.matrix @ means[part.columns]
@@ -323,19 +323,30 @@ class Arrow:
 
     def times(self, X: Array, onto: Array | None = None) -> Array:
         """The product with a matrix X, in place of those rows of ``onto``, zeros unless it is given."""
+        cut, result = self._cut, np.zeros_like(X) if onto is None else onto
+        if isinstance(self.at, slice) and result.flags.c_contiguous:
+            self._put(X, result[:cut], result[self.at])
+            return result
+        mine = np.empty((self.own.shape[0] * self.own.shape[1], X.shape[-1]))
+        self._put(X, result[:cut], mine)
+        result[self.at] = mine
+        return result
+
+    def told(self, X: Array) -> Array:
+        """The rows of the product alone, the server's first."""
+        found = np.empty((self._cut + self.own.shape[0] * self.own.shape[1], X.shape[-1]))
+        self._put(X, found[: self._cut], found[self._cut :])
+        return found
+
+    def _put(self, X: Array, servers: Array, mine: Array) -> None:
+        """Fill the rows of the server, and those of clients."""
         cut, (n, size, _), width = self._cut, self.own.shape, X.shape[-1]
-        result = np.zeros_like(X) if onto is None else onto
-        np.matmul(self._server_rows, X, out=result[:cut])
-        inside = isinstance(self.at, slice) and result.flags.c_contiguous
-        mine = result[self.at] if inside else np.empty((n * size, width))
+        np.matmul(self._server_rows, X, out=servers)
         np.matmul(self.own, X[self.at].reshape(n, size, width), out=mine.reshape(n, size, width))
         if not self.apart:
             mine += self._from_server @ X[:cut]
         if X[-1].any():
             mine += self._last * X[-1:]
-        if not inside:
-            result[self.at] = mine
-        return result
 
 
 @dataclass(frozen=True)
@@ -414,24 +425,34 @@ class BlockRound(RoundMap):
         super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
         self._arrow, self._mixing = Arrow(local, servers, own), mixing
         self._servers, self._whole = local[:servers], servers + own.size + 1 == len(local)
+        self._at = np.concatenate([np.arange(servers), own.ravel()])
 
-    def linear(self, matrices: Array) -> Array:
-        """See `RoundMap.linear`, for symmetric matrices."""
-        result = np.empty_like(matrices)
+    def linear(self, matrices: Sequence[Array] | Array) -> Array:
+        """See `RoundMap.linear`, for symmetric matrices: symmetric as it is made."""
+        result = np.empty((len(matrices), *matrices[0].shape))
         for matrix, new in zip(matrices, result, strict=True):
-            half = self._arrow.times(matrix, self._kept_rows(matrix))
-            turned = np.ascontiguousarray(half.T)
-            whole = self._arrow.times(turned, self._kept_rows(turned))
-            new[:] = whole if self._mixing is None else self._mixing.moved(whole)
+            told = self._arrow.told(matrix)
+            square = self._arrow.told(np.ascontiguousarray(told.T))
+            self._put(matrix, told, square, new)
+            if self._mixing is not None:
+                mixed = self._mixing.moved(new)
+                np.add(mixed, mixed.T, out=new)
+                new *= 0.5
         return result
 
-    def _kept_rows(self, matrix: Array) -> Array:
-        """A matrix with the rows of this one that no client that takes part writes."""
-        if not self._whole:
-            return matrix.copy()
-        found = np.empty_like(matrix)
-        found[-1] = matrix[-1]
-        return found
+    def _put(self, matrix: Array, told: Array, square: Array, new: Array) -> None:
+        """Fill the second moments after the round: those of whom it leaves, of these with others, and of others."""
+        if self._whole:
+            np.add(square, square.T, out=new[:-1, :-1])
+            new[:-1, :-1] *= 0.5
+            new[:-1, -1] = new[-1, :-1] = told[:, -1]
+            new[-1, -1] = matrix[-1, -1]
+            return
+        at = self._at
+        new[:] = matrix
+        new[at] = told
+        new[:, at] = told.T
+        new[at[:, None], at] = (square + square.T) / 2
 
     def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
@@ -443,14 +464,14 @@ class BlockRound(RoundMap):
         n, size = arrow.own.shape[:2]
         by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
         if mixing is None or not by_blocks or any(each[-1].any() for each in bounds):
-            return super().followed(covariance, bounds)
+            return self.linear((covariance, *bounds))
         result = np.zeros((1 + len(bounds), *covariance.shape))
-        result[:1] = _symmetric(self.linear(covariance[None]))
+        result[:1] = self.linear(covariance[None])
         for old, new in zip(bounds, result[1:], strict=True):
             blocks = _blocks(old[cut:-1, cut:-1], n)
             inner = blocks[np.arange(n), :, np.arange(n)]
             if np.count_nonzero(old[cut:-1, cut:-1]) > np.count_nonzero(inner):
-                return super().followed(covariance, bounds)
+                return self.linear((covariance, *bounds))
             turned = _symmetric(arrow.own @ inner @ arrow.own.transpose(0, 2, 1))
             _blocks(new[cut:-1, cut:-1], n)[np.arange(n), :, np.arange(n)] = np.tensordot(mixing.above, turned, 1)
             told = self._servers @ old
