@@ -430,7 +430,8 @@ class BlockRound(RoundMap):
     def linear(self, matrices: Sequence[Array] | Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices: symmetric as it is made."""
         result = np.empty((len(matrices), *matrices[0].shape))
-        for matrix, new in zip(matrices, result, strict=True):
+        for k, matrix in enumerate(matrices):
+            new = result[k]
             told = self._arrow.told(matrix)
             square = self._arrow.told(np.ascontiguousarray(told.T))
             self._put(matrix, told, square, new)
