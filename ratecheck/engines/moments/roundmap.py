@@ -496,7 +496,7 @@ class SampledRound(RoundMap):
 
         A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i',
 
-    whose first terms are A_0 C A_0' + G + G' with G = (pi_1 A_0 + pi_2/2 Bbar) (Bbar C)', A_0 acting on the server.
+    whose first terms are C + G + G' with G = (pi_1 + pi_2/2 Bbar) (Bbar C)' but for the server, on which A_0 acts.
 
     ``parts`` are the B_i of the clients that may take part.
     """
@@ -510,10 +510,11 @@ class SampledRound(RoundMap):
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
         self._idle = bool((keep == np.eye(servers)).all())
+        self._told = inclusion[1] * Bbar[:servers]
+        self._told[:, :servers] += inclusion[0] * keep
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
         own = self._rows[:, servers:]
         both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] / 2 * Bbar
-        both[:servers, :servers] += inclusion[0] * (keep - np.eye(servers))
         self._arrow, self._both = Arrow(Bbar, servers, own), Arrow(both, servers, own)
         self._matrices = np.stack([part.matrix for part in parts])
 
@@ -526,15 +527,14 @@ class SampledRound(RoundMap):
             part = self._both.times(half)
             # The constant, of which an arrow has no row.
             part[-1] += one * half[-1]
-            found = np.add(part, part.T, out=new[k])
-            if self._idle:
-                new[k] += matrix
-                continue
-            found[cut:, cut:] += matrix[cut:, cut:]
-            told = self._keep @ matrix[:cut]
-            found[:cut, cut:] += told[:, cut:]
-            found[cut:, :cut] += told[:, cut:].T
-            found[:cut, :cut] += told[:, :cut] @ self._keep.T
+            np.add(part, part.T, out=new[k])
+            new[k] += matrix
+            if not self._idle:
+                # A server that moves far: what cancels in A_0 + pi_1 Bbar is added before it is multiplied.
+                told = self._keep @ matrix[:cut] + one * half[:, :cut].T
+                told[:, :cut] = told[:, :cut] @ self._keep.T
+                told += self._told @ half
+                new[k, :cut], new[k, :, :cut] = told, told.T
         self._one_by_one(new, matrices)
         return new
 
