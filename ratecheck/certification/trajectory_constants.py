@@ -8,7 +8,7 @@ that problem's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.certification.continued_functions import Continued
+from ratecheck.engines.monte_carlo.bilevel_rounds import STEEPEST, gradient_norms2
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.engines.setup import Setup
@@ -121,28 +122,26 @@ def _gap_at_start(case: CertifiedCase) -> float:
 
 def _steepest(trail: Trajectory) -> Constant:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
-    problem, largest = trail.setup.problem.seen_as(Bilevel), 0.0
+    problem = trail.setup.problem.seen_as(Bilevel)
     assert problem is not None
-    for points, noise in _answers(trail, problem):
-        gradients = problem.Q @ points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
-        for added in noise:
-            square = np.sum((gradients + added) ** 2, axis=1)
-            largest = max(largest, float(square.max()) if np.isfinite(square).all() else math.inf)
-    return _along("L_f", math.sqrt(largest))
+    # Of a run whose local steps were recorded it is known.
+    if (known := trail.records.get(STEEPEST[trail.samples])) is not None:
+        return _along("L_f", float(known.max()))
+    norms2 = (float(each.max()) if np.isfinite(each).all() else math.inf for each in _norms2(trail, problem))
+    return _along("L_f", math.sqrt(max(norms2)))
 
 
-def _answers(trail: Trajectory, problem: Bilevel) -> Iterator[tuple[Array, Sequence[Array | float]]]:
-    """The points of the local steps, and what noise adds to the gradients: that of the run, or every outcome of it."""
-    if (sampled := problem.seen_as(BilevelSamples)) is not None:
-        either = sampled.noise_f[..., None]
-        for outcome in enumerated.visits(trail.setup):
-            yield outcome.points, (either, -either) if trail.samples else (0.0,)
+def _norms2(trail: Trajectory, problem: Bilevel) -> Iterator[Array]:
+    """||grad f_i||^2 at the points of local steps, with the noise of the run, or with every outcome of it."""
+    if (sampled := problem.seen_as(BilevelSamples)) is None:
+        for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates), together=True):
+            yield gradient_norms2(problem, visit)[trail.samples]
         return
-    xy = problem.d_x + problem.d_y
-    for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates), together=True):
-        # The directions of x and v have grad_x f_i and -grad_y f_i, and so has their noise.
-        drawn = (np.concatenate([visit.noise[:, : problem.d_x], -visit.noise[:, xy:]], axis=1),)
-        yield visit.points, drawn if trail.samples else (0.0,)
+    either = sampled.noise_f[..., None]
+    for outcome in enumerated.visits(trail.setup):
+        gradients = problem.Q @ outcome.points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
+        for noise in (either, -either) if trail.samples else (0.0,):
+            yield np.sum((gradients + noise) ** 2, axis=1)
 
 
 def _steepest_at_start(case: CertifiedCase) -> float:

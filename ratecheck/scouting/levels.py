@@ -68,7 +68,7 @@ class TwoLevelBatch(ProblemBatch):
         for k, own in enumerate(starts):
             for name, value in own.items():
                 start[k, :, here[name]] = np.asarray(value, dtype=float)
-        return cls(parts, start, first.samples is not None, {}, parameters)
+        return cls(parts, start, bool(first.law.outcomes), {}, parameters)
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
         """See `ProblemBatch.followed`."""

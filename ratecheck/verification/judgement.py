@@ -285,7 +285,8 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
         reasons = ("some replicates leave the range of float64",)
         diverged = replace(base, outcome=Outcome.DIVERGED, comparisons=(), reasons=reasons)
         return Judged(diverged)
-    means = {name: each.mean(axis=0) for name, each in records.items()}
+    largest_of = bilevel_rounds.STEEPEST
+    means = {name: each.max(axis=0) if name in largest_of else each.mean(axis=0) for name, each in records.items()}
     seen = measured(setting, ready, request.along, means, runs.drawn)
     _observe(request, base.values, None, records)
     base = replace(base, outcome=outcome, comparisons=tuple(comparisons))

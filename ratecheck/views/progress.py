@@ -6,12 +6,15 @@ import contextlib
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 # Seconds before anything is shown, and between two looks at the numbers.
 _PATIENCE, _GLANCE = 1.0, 0.1
+# Work that takes more seconds than that says so as soon as its pace is known.
+_LONG = 10.0
 
 _shown = threading.Lock()
 
@@ -28,6 +31,7 @@ class _Bar:
 
         self.title = printable(title)
         self.known: tuple[float | None, str] = (None, "")
+        self._begun = time.monotonic()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._draw, name="progress", daemon=True)
 
@@ -76,13 +80,25 @@ class _Bar:
         try:
             while not self._over.wait(_GLANCE):
                 fraction, so_far = self.known
-                text = ", ".join(filter(None, (so_far, _compiling())))
+                in_all = expected(time.monotonic() - self._begun, fraction)
+                text = ", ".join(filter(None, (so_far, _compiling(), in_all)))
                 known: dict[str, Any] = {"description": f"{self.title}: {text}" if text else self.title}
                 if fraction is not None and math.isfinite(fraction):
                     known |= {"total": 1.0, "completed": min(max(fraction, 0.0), 1.0)}
                 bar.update(task, refresh=True, **known)
         finally:
             bar.stop()
+
+
+def expected(elapsed: float, fraction: float | None) -> str:
+    """How long the work takes in all at its pace so far, in words; empty where that is no more than ten seconds.
+
+    ``fraction`` of it took ``elapsed`` seconds. Work that ends early, as replicates that decide do, takes less.
+    """
+    if fraction is None or not 0 < fraction < 1 or elapsed <= _LONG * fraction:
+        return ""
+    seconds = elapsed / fraction
+    return f"up to about {seconds:.0f} s" if seconds < 100 else f"up to about {seconds / 60:.0f} min"
 
 
 def _compiling() -> str:

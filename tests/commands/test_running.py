@@ -102,6 +102,14 @@ def test_progress_of_any_number(monkeypatch, fraction):
     assert not bars._shown.locked()
 
 
+def test_progress_says_how_long_it_takes():
+    """Of work that takes more than ten seconds at its pace."""
+    assert bars.expected(2.0, 0.05) == "up to about 40 s"
+    assert bars.expected(3.0, 0.01) == "up to about 5 min"
+    assert bars.expected(2.0, 0.5) == bars.expected(2.0, None) == bars.expected(2.0, 0.0) == ""
+    assert bars.expected(20.0, 1.0) == bars.expected(2.0, float("nan")) == ""
+
+
 def test_progress_says_that_it_compiles(monkeypatch):
     """While kernels are compiled the bar says so, and that it is once."""
     from ratecheck.kernels import machine_code

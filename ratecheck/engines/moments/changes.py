@@ -11,20 +11,31 @@ Quantities by name, R being a record of the method and V a variable:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments, Recorder, term_sides
-from ratecheck.engines.moments.transition import Transition, scaled, total
+from ratecheck.engines.moments.exact import Moments, Recorder, Sides, term_sides
+from ratecheck.engines.moments.moment import LocalMoments
+from ratecheck.engines.moments.transition import Transition, total
 from ratecheck.engines.records import plan
 from ratecheck.errors import InputError
 
-# Weighted product of two maps of z.
-Product = tuple[float, Array, Array]
 # A value, its rounding error, and how large it would be if nothing in it cancelled.
 Difference = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Products:
+    """A product of two maps for every client: its factor (n,), the entries ``own`` (n, entries) of z, both sides."""
+
+    factors: Array
+    own: NDArray[np.intp]
+    left: Sides
+    right: Sides
 
 
 class Changes:
@@ -34,7 +45,8 @@ class Changes:
         self._moments, self._recorder = moments, recorder
         self._identity = np.eye(moments.size)
         self._forms: dict[str, tuple[Array, Array]] = {}
-        self._parts: dict[str, list[list[Product]]] = {}
+        self._rows: dict[str, Array] = {}
+        self._parts: dict[str, list[Products]] = {}
 
     def change(self, record: str, round_: Transition) -> Difference:
         """E[R(z') - R(z)] = E<2Qz, z' - z> + E<z' - z, Q(z' - z)> for a record z'Qz plus a constant."""
@@ -49,48 +61,58 @@ class Changes:
     def step(self, variable: str, round_: Transition) -> Difference:
         """E||V' - V||^2, summed over the clients where it is theirs."""
         if variable in self._moments.setup.algorithm.server:
-            return self._step(variable, 0, round_)
+            rows = self._moments.variable_rows(variable, 0)
+            return (*round_.square(-rows, rows), float(np.sum((np.abs(rows) @ round_.magnitude) ** 2)))
         return _added(self.steps(variable, round_))
 
     def steps(self, variable: str, round_: Transition) -> list[Difference]:
         """E||V_i' - V_i||^2 for every client."""
-        return [self._step(variable, i, round_) for i in range(self._moments.n)]
-
-    def _step(self, variable: str, i: int, round_: Transition) -> Difference:
-        rows = self._moments.variable_rows(variable, i)
-        return (*round_.square(-rows, rows), float(np.sum((np.abs(rows) @ round_.magnitude) ** 2)))
+        n = self._moments.n
+        if variable not in self._rows:
+            self._rows[variable] = np.concatenate([self._moments.variable_rows(variable, i) for i in range(n)])
+        rows = self._rows[variable]
+        sizes = ((np.abs(rows) @ round_.magnitude) ** 2).reshape(n, -1).sum(axis=1)
+        return _listed(*round_.changes(rows, n), sizes)
 
     def parts(self, record: str, round_: Transition) -> list[Difference]:
         """Every client's part of a record before the round."""
-        return [_added(self._part(*product, round_) for product in products) for products in self._products(record)]
+        found = np.zeros((3, self._moments.n))
+        for each in self._products(record):
+            values, errors = LocalMoments(round_.moment, each.own).inner(each.left, each.right)
+            magnitude = round_.magnitude[each.own][..., None]
+            sizes = ((np.abs(each.left[0]) @ magnitude) * (np.abs(each.right[0]) @ magnitude)).sum(axis=(1, 2))
+            found += [each.factors * values, np.abs(each.factors) * errors, np.abs(each.factors) * sizes]
+        return _listed(*found)
 
-    def _part(self, factor: float, left: Array, right: Array, round_: Transition) -> Difference:
-        magnitude = abs(factor) * float((np.abs(left) @ round_.magnitude) @ (np.abs(right) @ round_.magnitude))
-        return (*scaled(factor, round_.inner(left, right)), magnitude)
-
-    def _products(self, record: str) -> list[list[Product]]:
+    def _products(self, record: str) -> list[Products]:
         if record not in self._parts:
             self._parts[record] = self._read(record)
         return self._parts[record]
 
-    def _read(self, name: str) -> list[list[Product]]:
+    def _read(self, name: str) -> list[Products]:
         moments, recorded = self._moments, plan(self._moments.setup)
         record = recorded.records[recorded.names.index(name)]
         if len(record.rows) or any(column[0].over is not TermOver.CLIENTS for column in record.terms):
             raise InputError(f"{name} has no parts: it is not a sum over the clients")
-        return [
-            [
-                (
-                    column[i].factor / moments.n,
-                    *(
-                        side[0]
-                        for side in term_sides(moments, i, column[i], recorded.anchor[i], recorded.anchor_error[i])
-                    ),
-                )  # type: ignore[misc]  # two sides
-                for column in record.terms
+        own, found = np.stack([moments.inputs(i) for i in range(moments.n)]), []
+        for column in record.terms:
+            both = [
+                term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
+                for i, term in enumerate(column)
             ]
-            for i in range(moments.n)
-        ]
+            left, right = (
+                (
+                    np.stack([side[k][0][:, at] for side, at in zip(both, own, strict=True)]),
+                    np.stack([side[k][1][:, at] for side, at in zip(both, own, strict=True)]),
+                )
+                for k in (0, 1)
+            )
+            found.append(Products(np.array([term.factor for term in column]) / moments.n, own, left, right))
+        return found
+
+
+def _listed(values: Array, errors: Array, sizes: Array) -> list[Difference]:
+    return [(float(a), float(b), float(c)) for a, b, c in zip(values, errors, sizes, strict=True)]
 
 
 def _added(numbers: Iterable[Difference]) -> Difference:

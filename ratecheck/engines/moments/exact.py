@@ -46,8 +46,8 @@ from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
 from ratecheck.participation.model.law import Clients, Sets, Subsets
 
-# Round maps kept per set of participants: bounds the memory on long given traces.
-_KEPT_MAPS = 64
+# Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
+_KEPT_MAPS, _KEPT_INCREMENTS = 64, 1024
 
 
 def check_affine_gradients(setup: Setup) -> None:
@@ -348,6 +348,7 @@ class Moments:
         self.fixed = setup.trace.fixed(setup.T)
         self.last = np.full(self.distinct, -1)
         self._maps: dict[bytes, RoundMap] = {}
+        self._increments: dict[tuple[int, float, bytes], tuple[Array, Array, Noise]] = {}
 
     def recorder(self) -> Recorder:
         """The quantities that `before_rounds` gives the moments of."""
@@ -384,6 +385,15 @@ class Moments:
         return Moment(mean, covariance, off, np.diag(majorant(np.sqrt(2 * unit) * roots)), nothing, nothing)
 
     def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
+        """As `_increment`, once for every client, delay, and number of participants."""
+        key = i, delay, to_server.tobytes()
+        if key not in self._increments:
+            if len(self._increments) == _KEPT_INCREMENTS:
+                self._increments.clear()
+            self._increments[key] = self._increment(i, delay, to_server)
+        return self._increments[key]
+
+    def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
         """The increment of client i: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, its noise."""
         part = self.rounds_of.client_round(i, delay)
         own, known = self.rounds_of.sent(i)
@@ -746,6 +756,7 @@ class VaryingMoments(Moments):
         """The map of the coefficients of round t; call in order of t."""
         self.rounds_of = AffineRounds(self.setup.at(t))
         self._maps.clear()
+        self._increments.clear()
         return super().round_map(t)
 
 

@@ -272,7 +272,7 @@ class _Probe:
     @cached_property
     def _parts(self) -> Parts:
         """Maps of all clients, one after the other, and those of y_i as a stack over the clients."""
-        n, d_u, every = self.moments.n, self.problem.d_u, range(self.moments.n)
+        d_u, every = self.problem.d_u, range(self.moments.n)
         gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
         sums = list(zip(self.sums, self.sum_sizes, strict=True))
         own = np.stack([self.moments.inputs(i) for i in every])

@@ -21,7 +21,7 @@ Number = tuple[float, float]
 EPS = float(np.finfo(float).eps)
 # Below it products leave the range in which floats have all their digits.
 TINY = 1e-305
-_SMALL = 1e-150
+SMALL = 1e-150
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Moment:
         fresh = float(rough @ rough + 2 * unit * (spread @ spread))
         length = float(np.sqrt((mean * mean).sum() + abs(square)))
         # What is too small to be squared is there all the same.
-        length = max(length, _SMALL) if mean.any() else length
+        length = max(length, SMALL) if mean.any() else length
         return length, error, EPS * (max(rounding, 0.0) + fresh)
 
     def lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
@@ -143,15 +143,17 @@ class WideRows:
     def lengths(
         self, mean: Array, squares: tuple[float, float, float], own: Array, rough: Array, spreads: Array
     ) -> tuple[float, float, float]:
-        """`Moment.lengths` of the rows, whose ``mean`` it is, with the ``squares`` that covariance, ``off`` and
-        ``rounding`` have; entries of the state are wrong by ``own`` in mean square, and vary by ``spreads``.
-        """  # fmt: skip
+        """`Moment.lengths` of the rows, whose ``mean`` it is.
+
+        Covariance, ``off`` and ``rounding`` have the ``squares`` of the rows. Entries of the state are wrong by ``own``
+        in mean square, and vary by ``spreads``.
+        """
         square, off, rounding = squares
         wrong, carried, spread = self.sizes @ own, self.large @ rough, self.sizes @ spreads
         error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(wrong @ wrong)))
         length = float(np.sqrt((mean * mean).sum() + abs(square)))
         fresh = float(carried @ carried + 2 * self.unit * (spread @ spread))
-        return max(length, _SMALL) if mean.any() else length, error, EPS * (max(rounding, 0.0) + fresh)
+        return max(length, SMALL) if mean.any() else length, error, EPS * (max(rounding, 0.0) + fresh)
 
 
 class LocalMoments:
@@ -171,7 +173,7 @@ class LocalMoments:
         means = ((rows @ self._mean) * (others @ self._mean)).sum(axis=(1, 2))
         values = means + ((rows @ self._covariance) * others).sum(axis=(1, 2))
         lengths = self._lengths(*left)
-        errors = _product_errors(lengths, lengths if left is right else self._lengths(*right))
+        errors = product_errors(lengths, lengths if left is right else self._lengths(*right))
         return values, errors
 
     def _lengths(self, rows: Array, sizes: Array) -> tuple[Array, Array, Array]:
@@ -186,11 +188,11 @@ class LocalMoments:
         fresh = (rough**2 + 2 * unit * spread**2).sum(axis=(1, 2))
         length = np.sqrt((mean**2).sum(axis=(1, 2)) + np.abs(square))
         # What is too small to be squared is there all the same.
-        length = np.where(mean.any(axis=(1, 2)), np.maximum(length, _SMALL), length)
+        length = np.where(mean.any(axis=(1, 2)), np.maximum(length, SMALL), length)
         return length, error, EPS * (np.maximum(rounding, 0.0) + fresh)
 
 
-def _product_errors(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:
+def product_errors(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:
     """`product_error` of every part."""
     (a, da, ra), (b, db, rb) = left, right
     error = a * db + b * da + da * db + np.sqrt(ra) * np.sqrt(rb) + 16 * EPS * a * b

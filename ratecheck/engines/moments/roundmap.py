@@ -157,7 +157,7 @@ class RoundMap:
 
         Contributions of the clients cancel one another where all would move the state alike: F_k m is taken as a whole.
         """
-        spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        spread, size = np.zeros((len(mean), len(mean)) if self.fluctuations else (1, 1)), np.zeros(len(mean))
         means = mean.reshape(len(mean), -1)
         for part in self.fluctuations:
             shift = part.matrix @ means[part.columns]
@@ -168,7 +168,7 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        spread = self._scattered(stack, self._moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
+        spread = self._scattered(stack, self.moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
         found, off, rounding = self.beside(moment)
         spread[0] += found
         _add(spread[1], off)
@@ -185,7 +185,7 @@ class RoundMap:
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
-        before, moved = chosen(rows, self.mean), self._moved(moment)[0]
+        before, moved = chosen(rows, self.mean), self.moved(moment)[0]
         parts = (moment.covariance, moment.off, moment.rounding)
         return [
             each + sandwich(rows, new) - sandwich(before, part)
@@ -202,11 +202,11 @@ class RoundMap:
 
     def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
-        _, pushed, size = self._moved(moment)
+        _, pushed, size = self.moved(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
         return pushed + self.noise.covariance, off, self._rough(moment, size)
 
-    def _moved(self, moment: Moment) -> tuple[Array, Array, Array]:
+    def moved(self, moment: Moment) -> tuple[Array, Array, Array]:
         """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
         last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
         if last is None or last[0] is not moment:
@@ -253,7 +253,7 @@ class RoundMap:
             off = self.linear(moment.off[None])[0]
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new, pushed, size = self._moved(moment)
+        new, pushed, size = self.moved(moment)
         covariance = new[0] + pushed
         covariance += self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
@@ -323,19 +323,30 @@ class Arrow:
 
     def times(self, X: Array, onto: Array | None = None) -> Array:
         """The product with a matrix X, in place of those rows of ``onto``, zeros unless it is given."""
+        cut, result = self._cut, np.zeros_like(X) if onto is None else onto
+        if isinstance(self.at, slice) and result.flags.c_contiguous:
+            self._put(X, result[:cut], result[self.at])
+            return result
+        mine = np.empty((self.own.shape[0] * self.own.shape[1], X.shape[-1]))
+        self._put(X, result[:cut], mine)
+        result[self.at] = mine
+        return result
+
+    def told(self, X: Array) -> Array:
+        """The rows of the product alone, the server's first."""
+        found = np.empty((self._cut + self.own.shape[0] * self.own.shape[1], X.shape[-1]))
+        self._put(X, found[: self._cut], found[self._cut :])
+        return found
+
+    def _put(self, X: Array, servers: Array, mine: Array) -> None:
+        """Fill the rows of the server, and those of clients."""
         cut, (n, size, _), width = self._cut, self.own.shape, X.shape[-1]
-        result = np.zeros_like(X) if onto is None else onto
-        np.matmul(self._server_rows, X, out=result[:cut])
-        inside = isinstance(self.at, slice) and result.flags.c_contiguous
-        mine = result[self.at] if inside else np.empty((n * size, width))
+        np.matmul(self._server_rows, X, out=servers)
         np.matmul(self.own, X[self.at].reshape(n, size, width), out=mine.reshape(n, size, width))
         if not self.apart:
             mine += self._from_server @ X[:cut]
         if X[-1].any():
             mine += self._last * X[-1:]
-        if not inside:
-            result[self.at] = mine
-        return result
 
 
 @dataclass(frozen=True)
@@ -414,24 +425,35 @@ class BlockRound(RoundMap):
         super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
         self._arrow, self._mixing = Arrow(local, servers, own), mixing
         self._servers, self._whole = local[:servers], servers + own.size + 1 == len(local)
+        self._at = np.concatenate([np.arange(servers), own.ravel()])
 
-    def linear(self, matrices: Array) -> Array:
-        """See `RoundMap.linear`, for symmetric matrices."""
-        result = np.empty_like(matrices)
-        for matrix, new in zip(matrices, result, strict=True):
-            half = self._arrow.times(matrix, self._kept_rows(matrix))
-            turned = np.ascontiguousarray(half.T)
-            whole = self._arrow.times(turned, self._kept_rows(turned))
-            new[:] = whole if self._mixing is None else self._mixing.moved(whole)
+    def linear(self, matrices: Sequence[Array] | Array) -> Array:
+        """See `RoundMap.linear`, for symmetric matrices: symmetric as it is made."""
+        result = np.empty((len(matrices), *matrices[0].shape))
+        for k, matrix in enumerate(matrices):
+            new = result[k]
+            told = self._arrow.told(matrix)
+            square = self._arrow.told(np.ascontiguousarray(told.T))
+            self._put(matrix, told, square, new)
+            if self._mixing is not None:
+                mixed = self._mixing.moved(new)
+                np.add(mixed, mixed.T, out=new)
+                new *= 0.5
         return result
 
-    def _kept_rows(self, matrix: Array) -> Array:
-        """A matrix with the rows of this one that no client that takes part writes."""
-        if not self._whole:
-            return matrix.copy()
-        found = np.empty_like(matrix)
-        found[-1] = matrix[-1]
-        return found
+    def _put(self, matrix: Array, told: Array, square: Array, new: Array) -> None:
+        """Fill the second moments after the round: those of whom it leaves, of these with others, and of others."""
+        if self._whole:
+            np.add(square, square.T, out=new[:-1, :-1])
+            new[:-1, :-1] *= 0.5
+            new[:-1, -1] = new[-1, :-1] = told[:, -1]
+            new[-1, -1] = matrix[-1, -1]
+            return
+        at = self._at
+        new[:] = matrix
+        new[at] = told
+        new[:, at] = told.T
+        new[at[:, None], at] = (square + square.T) / 2
 
     def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
@@ -443,14 +465,14 @@ class BlockRound(RoundMap):
         n, size = arrow.own.shape[:2]
         by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
         if mixing is None or not by_blocks or any(each[-1].any() for each in bounds):
-            return super().followed(covariance, bounds)
+            return self.linear((covariance, *bounds))
         result = np.zeros((1 + len(bounds), *covariance.shape))
-        result[:1] = _symmetric(self.linear(covariance[None]))
+        result[:1] = self.linear(covariance[None])
         for old, new in zip(bounds, result[1:], strict=True):
             blocks = _blocks(old[cut:-1, cut:-1], n)
             inner = blocks[np.arange(n), :, np.arange(n)]
             if np.count_nonzero(old[cut:-1, cut:-1]) > np.count_nonzero(inner):
-                return super().followed(covariance, bounds)
+                return self.linear((covariance, *bounds))
             turned = _symmetric(arrow.own @ inner @ arrow.own.transpose(0, 2, 1))
             _blocks(new[cut:-1, cut:-1], n)[np.arange(n), :, np.arange(n)] = np.tensordot(mixing.above, turned, 1)
             told = self._servers @ old
@@ -474,7 +496,7 @@ class SampledRound(RoundMap):
 
         A_0 C A_0' + pi_1 (Bbar C A_0' + A_0 C Bbar') + pi_2 Bbar C Bbar' + (pi_1 - pi_2) sum_i B_i C B_i',
 
-    whose first terms are A_0 C A_0' + G + G' with G = (pi_1 A_0 + pi_2/2 Bbar) (Bbar C)', A_0 acting on the server.
+    whose first terms are C + G + G' with G = (pi_1 + pi_2/2 Bbar) (Bbar C)' but for the server, on which A_0 acts.
 
     ``parts`` are the B_i of the clients that may take part.
     """
@@ -488,10 +510,11 @@ class SampledRound(RoundMap):
         servers = len(keep)
         self._keep, self._inclusion, self._cut = keep, inclusion, servers
         self._idle = bool((keep == np.eye(servers)).all())
+        self._told = inclusion[1] * Bbar[:servers]
+        self._told[:, :servers] += inclusion[0] * keep
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
         own = self._rows[:, servers:]
         both = inclusion[0] * np.eye(len(Bbar)) + inclusion[1] / 2 * Bbar
-        both[:servers, :servers] += inclusion[0] * (keep - np.eye(servers))
         self._arrow, self._both = Arrow(Bbar, servers, own), Arrow(both, servers, own)
         self._matrices = np.stack([part.matrix for part in parts])
 
@@ -499,20 +522,19 @@ class SampledRound(RoundMap):
         """The second moments after the round, noise aside, of a stack of them before it: see the class."""
         one, cut = self._inclusion[0], self._cut
         new = np.empty((len(matrices), *matrices[0].shape))
-        for matrix, found in zip(matrices, new, strict=True):
+        for k, matrix in enumerate(matrices):
             half = np.ascontiguousarray(self._arrow.times(matrix).T)
             part = self._both.times(half)
             # The constant, of which an arrow has no row.
             part[-1] += one * half[-1]
-            np.add(part, part.T, out=found)
-            if self._idle:
-                found += matrix
-                continue
-            found[cut:, cut:] += matrix[cut:, cut:]
-            told = self._keep @ matrix[:cut]
-            found[:cut, cut:] += told[:, cut:]
-            found[cut:, :cut] += told[:, cut:].T
-            found[:cut, :cut] += told[:, :cut] @ self._keep.T
+            np.add(part, part.T, out=new[k])
+            new[k] += matrix
+            if not self._idle:
+                # A server that moves far: what cancels in A_0 + pi_1 Bbar is added before it is multiplied.
+                told = self._keep @ matrix[:cut] + one * half[:, :cut].T
+                told[:, :cut] = told[:, :cut] @ self._keep.T
+                told += self._told @ half
+                new[k, :cut], new[k, :, :cut] = told, told.T
         self._one_by_one(new, matrices)
         return new
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import (
     EPS,
+    SMALL,
     Moment,
     Number,
     WideRows,
@@ -25,6 +26,7 @@ from ratecheck.engines.moments.moment import (
     paired,
     product,
     product_error,
+    product_errors,
     sandwich,
     squares,
 )
@@ -89,6 +91,45 @@ class Transition:
         rows = self.of(before, after, size)
         return rows.square(np.eye(len(before)))
 
+    def changes(self, rows: Array, groups: int) -> tuple[Array, Array]:
+        """E||rows (z' - z)||^2 of each of so many groups of the rows, equally many each, with the errors of `square`.
+
+        Of all rows together nothing but the diagonals of their moments is made.
+        """
+        moment, round_map, unit, still = self.moment, self.round_map, len(self.moment.mean) + 8, self._still
+        told, large = chosen(rows, round_map.mean), np.abs(rows)
+        matrix, moves = told - rows, columns(rows * ~still)
+        size = np.where(still, 0.0, large) + chosen(large[:, moves], self._sizes[moves])
+        found, off, rounding = round_map.beside(moment)
+        parts = (moment.covariance, moment.off, moment.rounding)
+        diagonals = [_diagonal(matrix, each) for each in parts]
+        added = [_diagonal(rows, found), rows**2 @ off, rows**2 @ rounding]
+        if round_map.fluctuations:
+            moved = round_map.moved(moment)[0]
+            added = [
+                more + _diagonal(rows, new) - _diagonal(told, part)
+                for more, new, part in zip(added, moved, parts, strict=True)
+            ]
+        variance, off, rounding = (each + more for each, more in zip(diagonals, added, strict=True))
+        mean, spread = matrix @ moment.mean, np.sqrt(np.abs(variance) + EPS * np.maximum(rounding, 0.0))
+        loose = np.abs(matrix) @ moment.loose + large @ self._loose + 2 * unit * (size @ moment.roots)
+        rough = np.sqrt(2 * unit) * (size @ moment.spreads + np.sqrt(np.abs(variance)))
+        rough = np.hypot(np.abs(matrix) @ moment.rough, rough)
+        roots = np.sqrt(squares(mean) + spread**2) + EPS * np.sqrt(np.maximum(off, 0.0))
+        own = len(rows) // groups + 8
+        fresh = rough**2 + 2 * own * spread**2
+
+        def summed(each: Array) -> Array:
+            return np.asarray(each.reshape(groups, -1).sum(axis=1))
+
+        square, value = summed(squares(mean)), summed(squares(mean) + variance)
+        error = EPS * (np.sqrt(np.maximum(summed(off), 0.0)) + np.sqrt(summed((loose + own * roots) ** 2)))
+        length = np.sqrt(square + np.abs(summed(variance)))
+        there = mean.reshape(groups, -1).any(axis=1)
+        lengths = np.where(there, np.maximum(length, SMALL), length), error
+        rounded = EPS * (np.maximum(summed(rounding), 0.0) + summed(fresh))
+        return value, product_errors((*lengths, rounded), (*lengths, rounded))
+
     def inner(
         self,
         left: Array,
@@ -115,7 +156,7 @@ class Transition:
 class Displacement:
     """z' - z in rounds of one map, of many rows: forms of its second moments are made once, and kept with the map.
 
-    With z' - z = (D + sum_k F_k) z + noise, N being the covariance of noise and of what fluctuations make of the mean m,
+    With z' - z = (D + sum_k F_k) z + noise, N being the covariance of noise and what fluctuations make of the mean m,
 
         E<l (z' - z), r (z' - z)> = <l D m, r D m> + <D' l'r D + sum_k w_k F_k' l'r F_k, cov z> + <l'r, N>.
     """
@@ -173,9 +214,10 @@ class Displacement:
 
 @dataclass(frozen=True)
 class Displaced:
-    """z' - z at one moment: its mean, what ``found`` adds to its covariance, ``off`` and ``rounding`` to the diagonals
-    of the bounds that a `Moment` has, whose other fields these are; ``spreads`` and ``roots`` are from above.
-    """  # fmt: skip
+    """z' - z at one moment: fields of a `Moment`, and ``spreads`` and ``roots`` from above.
+
+    The round adds ``found`` to its covariance, ``off`` and ``rounding`` to the diagonals of the bounds.
+    """
 
     displacement: Displacement
     before: Moment
@@ -216,6 +258,11 @@ class Displaced:
         means = (left.rows @ self.before.mean) * (right.rows @ self.mean)
         value = float(means.sum()) + paired(self.displacement.form_before(left, right), self.before.covariance)
         return value, product_error(self.before.lengths_of(left), self.lengths(right))
+
+
+def _diagonal(rows: Array, matrix: Array) -> Array:
+    """Of rows matrix rows'."""
+    return np.asarray((chosen(rows, matrix) * rows).sum(axis=1))
 
 
 def scaled(factor: float, number: Number) -> Number:

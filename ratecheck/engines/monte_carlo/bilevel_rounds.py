@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.monte_carlo.step import Run
-from ratecheck.engines.monte_carlo.visits import visits
+from ratecheck.engines.monte_carlo.visits import Visit, visits
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.random import stream_keys
 from ratecheck.problems import Bilevel
@@ -26,31 +26,47 @@ NAMES = frozenset(
 )
 # What lemmas bound in every run, not in the mean.
 EVERY_RUN = frozenset({"local_v"})
+# The largest ||grad f_i|| at a point where client i makes a local step, without noise and with it: no means.
+STEEPEST = ("steepest", "steepest_answer")
 _ERRORS = ("grad_Phi_w2", "y_error_w2", "v_error_w2")
 
 
 def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress: Progress | None = None) -> Run:
-    """All quantities of `NAMES`, and the errors of x, y and v before each round, of the replicates ``wanted``.
+    """All quantities of `NAMES` and of `STEEPEST`, and the errors before each round, of the replicates ``wanted``.
 
     Arrays (replicates, T).
     """
     rounds, keys = RoundSums(setup), stream_keys(seed, wanted)
-    rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES))}
+    largest = np.zeros((len(STEEPEST), 0))
+    rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES), *STEEPEST)}
     # An overflow is a result here: the run diverges.
     with np.errstate(over="ignore", invalid="ignore"):
         for visit in visits(setup, seed=seed, wanted=wanted, together=True):
+            norms = np.array([norms2.max(axis=0) for norms2 in gradient_norms2(rounds.problem, visit)])
             if visit.k == 0:
+                largest = norms
                 rounds.begin(visit.points)
+            largest = np.maximum(largest, norms)
             rounds.step(visit.k, visit.points, visit.noise)
             if visit.k == setup.K - 1:
                 count = visit.points.shape[-1] // len(wanted)
                 members = setup.trace.masks(visit.t, count, keys).transpose(1, 0, 2).reshape(len(visit.points), -1)
-                for name, value in rounds.finish(members).items():
+                steepest = dict(zip(STEEPEST, np.sqrt(largest), strict=True))
+                for name, value in (rounds.finish(members) | steepest).items():
                     rows[name].append(value.reshape(count, -1))
                 if progress is not None:
                     progress(visit.t / setup.T)
     records = {name: np.concatenate(values).T for name, values in rows.items()}
     return Run(records, setup.metric, setup.trace.rate)
+
+
+def gradient_norms2(problem: Bilevel, visit: Visit) -> tuple[Array, Array]:
+    """||grad f_i||^2 of all clients (n, replicates) at the points of a local step, without noise and with it."""
+    xy = problem.d_x + problem.d_y
+    gradients = problem.Q @ visit.points[:, :xy] - problem.q[..., None]
+    # The directions of x and v have grad_x f_i and -grad_y f_i, and so has their noise.
+    noise = np.concatenate([visit.noise[:, : problem.d_x], -visit.noise[:, xy:]], axis=1)
+    return np.sum(gradients**2, axis=1), np.sum((gradients + noise) ** 2, axis=1)
 
 
 class RoundSums:

@@ -17,7 +17,6 @@ from ratecheck.kernels.constants import WIDTH
 from ratecheck.kernels.oracle import AFFINE, add_noise
 from ratecheck.kernels.random import stream_keys
 
-
 # Rounds are followed together until the points of a step are so many numbers.
 _TOGETHER = 2**15
 
@@ -96,7 +95,8 @@ def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, Local
 def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1), together: bool = False) -> Iterator[Visit]:
     """The local steps of all clients, in order, in the replicates ``wanted`` of the step engine with that seed.
 
-    Rounds differ by where they start, and are followed ``together`` where the caller takes them so. A client that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
+    Rounds differ by where they start, and are followed ``together`` where the caller takes them so. A client
+    that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
     made its last local step stays where it is. Raises `InputError` for a problem that is not quadratic.
     """
     kernel, steps, keys = _prepared(setup, seed, wanted)

@@ -38,6 +38,8 @@ from ratecheck.participation.model.repetition import Repetition
 
 # Rounds that are followed one by one times the cube of the state, beyond which products in long numbers take minutes.
 _LARGEST = 2 * 10**9
+# What one round after the other costs, in such multiplications: by entry of the second moment, and however small it is.
+_BY_ENTRY, _BY_ROUND = 4, 40_000
 # Entries of a state that is put together before clients are taken together.
 _LARGEST_STATE = 4000
 
@@ -54,9 +56,10 @@ def applies(setup: Setup) -> bool:
 def pays(setup: Setup) -> bool:
     """Whether `average` can be evaluated and costs less than one round after the other."""
     repeats = setup.trace.repeats
-    if repeats is None or FEW + 4 * (len(repeats.first) + len(repeats.period)) >= setup.T:
+    if repeats is None or FEW + 4 * (len(repeats.first) + len(repeats.period)) >= setup.T or not applies(setup):
         return False
-    return applies(setup)
+    products, size, whole = _work(setup, repeats)
+    return products * size**3 <= setup.T * (_BY_ENTRY * whole**2 + _BY_ROUND)
 
 
 def average(setup: Setup) -> Average:
@@ -90,16 +93,23 @@ def _check(setup: Setup) -> None:
     check_alike(setup.algorithm, "squaring over rounds")
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")
-    rounds = len(repeats.first) + 3 * len(repeats.period) + 4 * setup.T.bit_length()
+    products, size, _ = _work(setup, repeats)
+    if products * size**3 > _LARGEST:
+        raise InputError(f"{products} products of matrices of {size} rows: use exact, round by round")
+
+
+def _work(setup: Setup, repeats: Repetition) -> tuple[int, int, int]:
+    """Products of matrices, their size, with clients taken together where that matters, and that of all clients."""
+    products = len(repeats.first) + 3 * len(repeats.period) + 4 * setup.T.bit_length()
     server, client = (
         sum(count * size for count, size in zip(group.by_block, setup.sizes.values(), strict=True))
         for group in (setup.maps.server, setup.maps.client)
     )
-    if rounds * (size := server + setup.problem.n * client + 1) ** 3 > _LARGEST:
-        if size <= _LARGEST_STATE:
-            size = server + len(groups(Moments(replace(setup, T=1)), _all_rows(repeats))) * client + 1
-        if rounds * size**3 > _LARGEST:
-            raise InputError(f"{rounds} products of matrices of {size} rows: use exact, round by round")
+    whole = server + setup.problem.n * client + 1
+    much = products * whole**3 > min(_LARGEST, setup.T * (_BY_ENTRY * whole**2 + _BY_ROUND))
+    if not much or whole > _LARGEST_STATE:
+        return products, whole, whole
+    return products, server + len(groups(Moments(replace(setup, T=1)), _all_rows(repeats))) * client + 1, whole
 
 
 @dataclass(frozen=True)
