@@ -159,9 +159,8 @@ class Moreau:
             return Constant.exact("joint_minimum", lowest, "minimum by linear algebra")
         if not np.allclose(weights, weights[0]):
             return None
-        found = self.constants()["F_0"]
-        value = n * weights[0] * (self.value(np.zeros(self.d)) - found.value)
-        return Constant("joint_minimum", float(value), found.certificate, "lower bound of the envelopes")
+        lowest = n * float(weights[0]) * self._inner.floor()
+        return Constant("joint_minimum", lowest, Certificate.UPPER_BOUND, "lower bound of the envelopes")
 
     def lagrangian_gap(self, x: Array, weights: Array) -> Constant | None:
         """FLAME's L^0 - F^* at a start with theta_i = w_i = w = x and pi = 0, where L^0 = sum_i alpha_i f_i(x).

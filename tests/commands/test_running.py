@@ -72,6 +72,8 @@ def test_progress_from_many_threads(monkeypatch):
             while not stop.is_set():
                 for k in range(100):
                     report(k / 100, f"part {k}")
+                # Eight threads without a pause keep the one that draws from its turn.
+                time.sleep(1e-3)
 
         threads = [threading.Thread(target=work) for _ in range(8)]
         for thread in threads:
