@@ -50,13 +50,14 @@ class WeightedQuadratic(Quadratic):
         condition: float = 10.0,
         heterogeneity: float = 1.0,
         curvature: float = 0.0,
+        interpolation: float = 0.0,
         unequal: float = 1.0,
         seed: int = 0,
     ) -> WeightedQuadratic:
         """`Quadratic.synthetic` with weights p_i in proportion to i^(-``unequal``), i = 1 ... n; 0: equal ones."""
         own = Quadratic.synthetic(
             n, d, shared, coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature,
-            seed=seed,
+            interpolation=interpolation, seed=seed,
         )  # fmt: skip
         sizes = np.arange(1, own.n + 1) ** -nonnegative("unequal", unequal)
         return cls(own.H, own.g, own.d_u, sizes / sizes.sum())
