@@ -77,7 +77,7 @@ def falsify(
         stopped = ending.word(stop)
         ending.grant()
     best = search.best
-    reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
+    reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3]
     spent = time.monotonic() - search.begun
     found = Falsified(
         statement,
@@ -93,6 +93,7 @@ def falsify(
         scouted=search.scouted,
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
+    found = found if best is None or found.few else replace(found, reasons=())
     found = replace(
         found,
         independent=search.independent,
@@ -108,7 +109,7 @@ def falsify(
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search, told, budget)
     # One violation that is confirmed decides, whatever else is open.
-    return replace(found, unconfirmed=None) if found.outcome is Outcome.VIOLATED else found
+    return replace(found, unconfirmed=None, reasons=()) if found.outcome is Outcome.VIOLATED else found
 
 
 def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -> Falsified:

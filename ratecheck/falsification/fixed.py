@@ -72,6 +72,7 @@ def _fixable(statement: Statement) -> list[str]:
 
 
 def _may_be_fixed(statement: Statement, name: str) -> bool:
-    """Whether a name is a step size, or a setting other than those of which each instance has its own value."""
+    """Whether a name is a step size, a free number, or a setting but for those of which each instance has its own."""
     vocabulary = statement.vocabulary
-    return vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) and vocabulary.facts.get(name) not in ALONE
+    roles = (Role.STEP_SIZE, Role.SETTING, Role.FREE)
+    return vocabulary[name].role in roles and vocabulary.facts.get(name) not in ALONE

@@ -103,6 +103,10 @@ def _search(statement: Statement, evaluations: int) -> Found:
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:
         yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be evaluated")
+    if found.few:
+        yield NotChecked(
+            check=SEARCH, reason=f"{found.applicable} of {found.evaluations} instances meet every condition"
+        )
     if (unsure := found.unconfirmed) is not None:
         why = f"{unsure.where} exceeds the bound, which is not confirmed, since {unsure.why}"
         yield NotChecked(check=SEARCH, reason=why)
