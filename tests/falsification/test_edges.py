@@ -1,5 +1,6 @@
 """An equality with one client, in one round, without noise is no tightness; the shape is that of the run."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -84,3 +85,11 @@ def test_it_is_said_where_hardly_an_instance_meets_the_conditions():
     assert "  FEW     9 of 40 instances meet every condition" in falsified_text(few)
     assert "FEW   mine/sampled: 9 of 40" in falsified_table([few, few])
     assert "FEW" not in falsified_text(replace(few, applicable=10))
+
+
+def test_a_constant_under_another_name_is_no_small_one():
+    """A squared distance, with which the bound grows although it has the distance."""
+    found = theorem("mean gap <= L*R_0**2/T", method="gd", given="smooth, convex", when="gamma == 1/L")
+    values = {"n": 2.0, "m": 2.0, "K": 1.0, "T": 9.0, "L": 1.0, "dist2_0": 2.0, "R_0": math.sqrt(2), "gamma": 1.0}
+    assert edges(found, values) == ()
+    assert edges(found, {**values, "dist2_0": 0.0, "R_0": 0.0}) == ("dist2_0=0",)
