@@ -73,7 +73,7 @@ from .api.theory.vocabulary import vocabulary as vocabulary
 from .engines import exact as exact
 from .engines import exact_average as exact_average
 from .engines import simulate as simulate
-from .engines.expectation import Expectation as Expectation
+from .engines.expected_records import Expectation as Expectation
 from .engines.monte_carlo.step import Run as Run
 from .engines.types.averages import Average as Average
 from .errors import InputError as InputError

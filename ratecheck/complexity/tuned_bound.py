@@ -75,9 +75,11 @@ def at(
         if answer.missing:
             raise InputError(f"{statement.key} needs a value for {_named(statement, answer.missing)}")
         if open_steps and not answer.optimal:
-            low = "zero" if answer.optimal_bound == 0.0 else "no minimum"
+            falls = f"falls to {answer.optimal_bound or 0:g} towards an end of what is admissible"
+            found = "has no minimum that was found" if answer.optimal_bound is None else falls
+            first = next(iter(answer.approached), open_steps[0])
             raise InputError(
-                f"{statement.key} has {low} over its admissible {', '.join(open_steps)}: give {open_steps[0]}=..., "
+                f"the bound of {statement.key} {found} as a function of {', '.join(open_steps)}: give {first}=..., "
                 "'ratecheck stepsize' tells what is admissible"
             )
         # Those that follow from others are left to the statement.

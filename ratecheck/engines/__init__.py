@@ -6,7 +6,7 @@ from typing import Any
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.engines.request import RunRequest, takes_runs
 from ratecheck.engines.types import averages, fastest, long_runs

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ratecheck.aliases import Progress
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.setup import Setup, check_law
 from ratecheck.engines.wanted import Wanted

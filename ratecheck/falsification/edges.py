@@ -23,7 +23,8 @@ def edges(statement: Statement, values: Mapping[str, float]) -> tuple[str, ...]:
     free = {name for name in free_sizes(statement) if name in values and name not in statement.settings}
     found = [f"{name}=1" for role, name in run.items() if role != "participants" and name in free and values[name] == 1]
     n, m = run.get("clients", ""), run.get("participants", "")
-    bound = statement.claims[0].bound
+    # A constant may stand in the bound under another name, such as a squared distance under that of its root.
+    bound = statement.written.claims[0].bound
     open_ones = [name for name in statement.parameters if name in values and name not in statement.settings]
     disturbing = [name for name in open_ones if facts.get(name) in DISTURBANCES]
     if not (m in free or disturbing or n in names_in(bound)):
@@ -32,9 +33,9 @@ def edges(statement: Statement, values: Mapping[str, float]) -> tuple[str, ...]:
     if m in free and values.get(n, 1) > 1 and values[m] == values[n]:
         found.append(f"{m}={n}")
     # Of a bound with quantities of the run, such as the round t, the values alone say only which constants are 0.
-    known = names_in(bound) <= values.keys()
+    known = names_in(bound) if names_in(bound) <= values.keys() else set()
     for name in (*disturbing, *(name for name in open_ones if facts.get(name) in _STARTS)):
-        if not known:
+        if name not in known:
             found += [f"{name}=0"] if values[name] == 0 else []
             continue
         whole, without = (number(bound, {**values, name: value}) for value in (values[name], 0.0))

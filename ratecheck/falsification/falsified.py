@@ -24,6 +24,9 @@ Report = Callable[[float, str], None]
 # The options of `verify` on an instance of a search.
 SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
 
+# The share of instances that meet every condition below which little was searched.
+_ENOUGH = 0.25
+
 
 @dataclass(frozen=True)
 class Shrunk:
@@ -81,6 +84,11 @@ class Falsified:
     def only_zero(self) -> bool:
         """Whether instances met every condition, and both sides were 0 on all of them."""
         return 0 < self.applicable == self.zero
+
+    @property
+    def few(self) -> bool:
+        """Whether no violation was found, and less than a quarter of the instances met every condition."""
+        return self.outcome is Outcome.INCONCLUSIVE and self.applicable < _ENOUGH * self.evaluations
 
     @property
     def by_instance(self) -> bool:

@@ -1,7 +1,7 @@
 """Search for an instance on which a statement fails, or comes closest to failing.
 
 Inside the assumptions and conditions of the statement (`ratecheck.families`) the slack between the two sides is
-minimised (`ratecheck.falsification.search`): first on the corners and at random points of every shape, then by
+minimised (`ratecheck.falsification.cube_search`): first on the corners and at random points of every shape, then by
 differential evolution from the best shapes, then by Nelder and Mead's method from the best points. Scouts rank the
 points of most shapes in batches; verdicts on the exact engine decide. The search is a function of its seed and its
 number of evaluations alone. What it does not find on quadratics is looked for, last, in the worst convex functions of a
@@ -19,10 +19,10 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck import ending
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget, CubeSearch, Ended, unsure
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
-from ratecheck.falsification.search import Budget, CubeSearch, Ended, unsure
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import larger
@@ -77,7 +77,7 @@ def falsify(
         stopped = ending.word(stop)
         ending.grant()
     best = search.best
-    reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
+    reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3]
     spent = time.monotonic() - search.begun
     found = Falsified(
         statement,
@@ -93,6 +93,7 @@ def falsify(
         scouted=search.scouted,
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
+    found = found if best is None or found.few else replace(found, reasons=())
     found = replace(
         found,
         independent=search.independent,
@@ -108,7 +109,7 @@ def falsify(
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search, told, budget)
     # One violation that is confirmed decides, whatever else is open.
-    return replace(found, unconfirmed=None) if found.outcome is Outcome.VIOLATED else found
+    return replace(found, unconfirmed=None, reasons=()) if found.outcome is Outcome.VIOLATED else found
 
 
 def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -> Falsified:

@@ -18,6 +18,8 @@ from ratecheck.settings.applicability import counts
 _MOST_CLIENTS = 40
 # Variables of a client, each of which has a curvature and a slope.
 _MOST_VARIABLES = 10
+# What problems call their number of variables.
+_VARIABLES = "d"
 
 
 def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float]:
@@ -25,6 +27,7 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
 
     Constants such as L are those of the problem that is searched, so that they cannot be fixed.
     """
+    given = {_symbol(statement, name): value for name, value in given.items()}
     statement.check_names(given)
     run = {symbol: role for role, symbol in statement.vocabulary.run.items()}
     found = {}
@@ -58,6 +61,13 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
     return found
 
 
+def _symbol(statement: Statement, name: str) -> str:
+    """The symbol that is meant: d, as problems call their number of variables, is the one that stands for it."""
+    facts = statement.vocabulary.facts
+    symbols = [each for each, fact in facts.items() if fact == "dimension"]
+    return symbols[0] if name == _VARIABLES and name not in statement.vocabulary and symbols else name
+
+
 def _fixable(statement: Statement) -> list[str]:
     """Names that a search can fix, of those that the statement uses."""
     vocabulary = statement.vocabulary
@@ -72,6 +82,7 @@ def _fixable(statement: Statement) -> list[str]:
 
 
 def _may_be_fixed(statement: Statement, name: str) -> bool:
-    """Whether a name is a step size, or a setting other than those of which each instance has its own value."""
+    """Whether a name is a step size, a free number, or a setting but for those of which each instance has its own."""
     vocabulary = statement.vocabulary
-    return vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) and vocabulary.facts.get(name) not in ALONE
+    roles = (Role.STEP_SIZE, Role.SETTING, Role.FREE)
+    return vocabulary[name].role in roles and vocabulary.facts.get(name) not in ALONE

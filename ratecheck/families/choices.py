@@ -38,10 +38,9 @@ class Choices(Sizes):
 
     @cached_property
     def restricted(self) -> tuple[str, ...]:
-        """Parameters of the method that stand in a condition beside step sizes, and are chosen before those."""
-        steps = {q.name for q in self.statement.vocabulary if q.role is Role.STEP_SIZE}
-        together = frozenset[str]().union(*(c.symbols for c in self.statement.conditions if c.symbols & steps))
-        return tuple(name for name in self._parameters if name not in self.fixed and name in together)
+        """Parameters and free numbers that stand in a condition, and are chosen inside it before step sizes."""
+        named = frozenset[str]().union(*(c.symbols for c in self.statement.conditions))
+        return tuple(name for name in self._parameters if name not in self.fixed and name in named)
 
     @cached_property
     def free_steps(self) -> tuple[str, ...]:

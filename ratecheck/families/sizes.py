@@ -161,13 +161,19 @@ class Sizes(InstanceCube):
 
     @cached_property
     def _parameters(self) -> tuple[str, ...]:
-        """Parameters of the method that the paper counts among the settings."""
+        """Parameters of the method that the paper counts among the settings, and free numbers without a default."""
         method, vocabulary = METHODS.get(self.statement.algorithm or ""), self.statement.vocabulary
         names = () if method is None else method.algorithm.step_sizes
-        return tuple(
+        free = (
+            name
+            for name in self.statement.parameters
+            if vocabulary[name].role is Role.FREE and vocabulary[name].default is None
+        )
+        own = tuple(
             name
             for name in names
             if name in vocabulary
             and name not in {*vocabulary.derived, *self.statement.settings}
             and all(vocabulary[t].role is Role.SETTING for t in vocabulary.reach(name))
         )
+        return (*own, *(name for name in free if name not in {*self._counts, *self.statement.settings}))

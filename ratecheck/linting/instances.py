@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from bounds.statement import Assumption, Relation, Statement
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import falsify_to_the_end
-from ratecheck.falsification.search import Budget
 from ratecheck.linting.draws import DrawnSettings
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome
@@ -103,6 +103,10 @@ def _search(statement: Statement, evaluations: int) -> Found:
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:
         yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be evaluated")
+    if found.few:
+        yield NotChecked(
+            check=SEARCH, reason=f"{found.applicable} of {found.evaluations} instances meet every condition"
+        )
     if (unsure := found.unconfirmed) is not None:
         why = f"{unsure.where} exceeds the bound, which is not confirmed, since {unsure.why}"
         yield NotChecked(check=SEARCH, reason=why)

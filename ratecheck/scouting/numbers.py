@@ -7,7 +7,7 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy as sp
@@ -17,6 +17,7 @@ from bounds.numbers import ROUNDING
 from bounds.statement import Condition, Statement, compiled, names_in
 from ratecheck.aliases import Array
 from ratecheck.families.coordinates import EDGE, LARGE, WIDE
+from ratecheck.stepsizes.equations import pinned, root
 from ratecheck.stepsizes.filling import Filled, filled
 from ratecheck.stepsizes.interval import INSIDE
 
@@ -27,6 +28,8 @@ Values = dict[str, Array]
 _DECADES, _PER_DECADE, _SHARES, _PASSES = (-16.0, 9.0), 4, np.linspace(0, 1, 65), 8
 _GRID = np.logspace(*_DECADES, int((_DECADES[1] - _DECADES[0]) * _PER_DECADE) + 1)
 _ROUGHLY = slice(32, 84, 2)
+# How often values between two are looked at where none is admissible, for an interval that lies between them.
+_CLOSER = 2
 # The same of a step size that is chosen later, of which there has to be one.
 _LATER = np.logspace(-4, 2, 121)
 
@@ -95,12 +98,22 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
 
     Conditions that lack one of those that are chosen ``later`` have to hold for some value of that one.
     """
+    for condition in pinned([each for each in statement.hypotheses if name in each.symbols]):
+        only = root(condition, statement.vocabulary[name].symbol)
+        if only is not None and names_in(only) <= values.keys():
+            # Sampling seldom meets an equality.
+            return np.broadcast_to(evaluated(only, values), at.shape)
     trial = _Trial(statement, name, values, later)
     grid = np.broadcast_to(_GRID, (len(at), len(_GRID)))
     # Where others have to be found for every value, there are fewer, and the ends are known roughly.
     grid, passes, shares = (grid[:, _ROUGHLY], 1, _SHARES[::8]) if trial.joint else (grid, _PASSES, _SHARES)
     count, inside, rows = grid.shape[1], trial(grid), np.arange(len(at))
-    bounded = inside.any(axis=1)
+    bounded = np.any(inside, axis=1)
+    for _ in range(_CLOSER):
+        if not bounded.all():
+            grid = np.where(bounded[:, None], grid, trial.between(grid))
+            inside = trial(grid)
+            bounded = np.any(inside, axis=1)
     found = []
     for ends, step, none in zip(_longest(inside), (-1, 1), (0.0, np.inf), strict=True):
         open_ = bounded & (ends + step >= 0) & (ends + step < count)
@@ -145,27 +158,43 @@ class _Trial:
                 steps = filled(statement, {*names, other})
                 more = {*names, other, *(each for each, _ in steps)}
                 own = [c for c in hypotheses if c.symbols <= more and not c.symbols <= names]
-                if own:
+                # What has nothing to do with this step size is not mended by it.
+                if any(c.symbols & {*moving, *(each for each, _ in steps)} for c in own):
                     self._later.append((other, steps, own))
         self.joint = bool(self._later)
 
     def __call__(self, x: Array) -> NDArray[np.bool_]:
+        mask = np.ones(x.shape, dtype=bool)
+        for part in self._parts(x):
+            mask &= part
+        return mask
+
+    def between(self, grid: Array) -> Array:
+        """As many values (N, count) between the first two of the grid (N, count) where each condition holds at one."""
+        met = np.ones((len(grid), grid.shape[1] - 1), dtype=bool)
+        for part in self._parts(grid):
+            holds = np.broadcast_to(part, grid.shape)
+            met &= holds[:, 1:] | holds[:, :-1]
+        first, rows = met.argmax(axis=1), np.arange(len(grid))
+        low, high = grid[rows, first][:, None], grid[rows, first + 1][:, None]
+        return np.asarray(low * (high / low) ** np.linspace(0, 1, grid.shape[1]))
+
+    def _parts(self, x: Array) -> Iterator[NDArray[np.bool_]]:
+        """Where each condition holds at values (N, any number) of the step size."""
         found = {**self._fixed, self._name: x}
         for name, expr in self._steps:
             found[name] = evaluated(expr, found)
-        mask = np.ones(x.shape, dtype=bool)
-        for known in self._before:
-            mask &= known
+        yield from self._before
         for condition in self._conditions:
-            mask &= holding(condition, found, 0.0)
+            # A strict one holds at the end as well, as `admitted` has it.
+            yield holding(condition, found, ROUNDING if condition.operator in ("<", ">") else 0.0)
         for other, steps, conditions in self._later:
             more = {**_wide(found), other: _LATER}
             for name, expr in steps:
                 more[name] = evaluated(expr, more)
             own = [holding(condition, more) for condition in conditions]
             whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*own)), (*x.shape, len(_LATER)))
-            mask &= whole.any(axis=-1)
-        return mask
+            yield np.asarray(whole.any(axis=-1))
 
 
 def _wide(values: Values) -> Values:

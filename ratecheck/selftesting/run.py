@@ -19,7 +19,7 @@ import numpy as np
 import bounds
 from ratecheck.execution import Executor
 from ratecheck.execution import share as parallel
-from ratecheck.falsification.search import Budget
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.selftesting.data import Result
 from ratecheck.selftesting.kept import Kept
 from ratecheck.selftesting.montecarlo import LEVEL, PlantedTruth, limit, noisy, planted

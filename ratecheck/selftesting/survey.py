@@ -11,9 +11,9 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import falsify_to_the_end
-from ratecheck.falsification.search import Budget
 from ratecheck.families.cube import Cube
 from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsify import falsify_to_the_end
 from ratecheck.falsification.performance_estimation.worst_case import worst_case
-from ratecheck.falsification.search import Budget
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.seeds import seed_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import falsify_to_the_end
-from ratecheck.falsification.search import Budget
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.audit import Audited, AuditStatus, audited
 from ratecheck.selftesting.factors import from_numbers, largest, verdict_factor

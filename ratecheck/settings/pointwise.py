@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.problems import Bilevel, Problem
 
 # Pairs, the sizes of their steps.

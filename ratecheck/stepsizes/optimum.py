@@ -14,9 +14,9 @@ from bounds import formula
 from bounds.statement import names_in, number
 from ratecheck.algebra.one_dimensional import crossing, golden_sections
 from ratecheck.aliases import Array
-from ratecheck.stepsizes.constraints import Intervals, out_of_range
+from ratecheck.stepsizes.constraints import Fixed, Intervals, out_of_range
 from ratecheck.stepsizes.feasible_set import FeasibleSet
-from ratecheck.stepsizes.interval import HUGE, TINY, TOLERANCE, point
+from ratecheck.stepsizes.interval import HUGE, TINY, TOLERANCE, Interval, point
 from ratecheck.stepsizes.logarithmic import convex, logarithm
 from ratecheck.stepsizes.minimise import Objective, descend
 
@@ -79,11 +79,33 @@ def minimise(problem: FeasibleSet, admissible: Intervals, bound: sp.Expr) -> Opt
         if inside is None:
             return None
         kept = {name: inside[name] for name in tied}
-        found = _off_the_ends(value, {**lowest, **kept}, {**admissible, **{n: point(x) for n, x in kept.items()}})
+        lowest = {**lowest, **kept}
+        points = {**admissible, **{name: point(x) for name, x in kept.items()}}
+        found = _off_the_ends(value, lowest, {**points, **_open_ended(problem, admissible, value, lowest, kept)})
+        if not problem.admits(_completed(found, derived, admissible).point):
+            found = _off_the_ends(value, lowest, points)
         if not problem.admits(_completed(found, derived, admissible).point):
             return None
     _check_inside(problem, bound, lowest, found)
     return _completed(found, derived, admissible)
+
+
+def _open_ended(
+    problem: FeasibleSet,
+    admissible: Intervals,
+    value: _BoundOfStepSizes,
+    lowest: Mapping[str, float],
+    kept: Mapping[str, float],
+) -> Intervals:
+    """The intervals beside the other step sizes ``kept`` of those towards 0 or infinity of which the bound is least."""
+    found, least = {}, value(lowest)
+    for name in kept:
+        interval = admissible[name]
+        ends = [end for end, limit in zip(interval.box, interval.ends, strict=True) if limit in (0.0, HUGE)]
+        if any(value({**lowest, name: end}) <= least + TOLERANCE * abs(least) for end in ends):
+            alone = problem.admissible(*(Fixed(other, x) for other, x in kept.items() if other != name))[name]
+            found[name] = Interval(alone.low, alone.high)
+    return found
 
 
 def _check_inside(problem: FeasibleSet, bound: sp.Expr, lowest: Mapping[str, float], found: Optimum) -> None:
@@ -192,14 +214,16 @@ def _off_the_ends(value: _BoundOfStepSizes, best: Mapping[str, float], intervals
     for name, x in best.items():
         interval, (low, high) = intervals[name], intervals[name].box
 
-        def at_end(end: float, x: float = x, name: str = name) -> bool:
+        def at_end(end: float, limit: float, x: float = x, name: str = name) -> bool:
+            # Beside an end such as 1 what counts is how far from it they are.
+            away = 0.0 if math.isinf(limit) else limit
+            near = math.isclose(abs(x - away), abs(end - away), rel_tol=1e-6)
             # Far out the bound is flat to the last digit, and any point there is as good.
-            near = math.isclose(x, end, rel_tol=1e-6)
             return near or value({**best, name: end}) <= infimum + TOLERANCE * abs(infimum)
 
-        if interval.open[0] and at_end(low):
+        if interval.open[0] and at_end(low, interval.low):
             ends.append((name, interval.low, low, high))
-        elif interval.open[1] and at_end(high):
+        elif interval.open[1] and at_end(high, interval.high):
             ends.append((name, interval.high, high, low))
     approached, smallest = {}, infimum
     for k, (name, limit, end, other) in enumerate(ends, start=1):

@@ -14,7 +14,7 @@ from bounds.statement import Claim, Over, Relation, Statement, compiled, names_i
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algebra.running_error import Rounded, rounded
 from ratecheck.aliases import Array
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.settings.measured import PREVIOUS, is_round, written_out

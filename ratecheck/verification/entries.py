@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bounds.statement import Claim, Over, number
 from bounds.symbols import Vocabulary
 from ratecheck.aliases import Array
-from ratecheck.engines.expectation import Place
+from ratecheck.engines.expected_records import Place
 from ratecheck.statistics.binomial import quantile, quantile_bounds
 from ratecheck.statistics.confidence import radius
 from ratecheck.statistics.exponent_fit import LEVEL

@@ -14,7 +14,7 @@ from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
 from ratecheck.engines.engine import Engine, choose
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.monte_carlo.rounding import step_rounding

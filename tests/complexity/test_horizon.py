@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import bounds
+from bounds.theorem import theorem
 from ratecheck.complexity.rounds import LARGEST, horizon
 from ratecheck.errors import InputError
 from ratecheck.views.theory.horizon import horizon_text
@@ -197,3 +198,20 @@ def test_the_command_prints_what_the_check_found(cli):
     refused = cli("rounds", "pfl/scaffold-prior", *words, "eps=0.3")
     assert refused.returncode == 2
     assert "only up to a constant" in refused.stderr
+
+
+def test_a_minimiser_next_to_one_is_no_end():
+    """In 2^53 rounds 1 - beta is best at 1e-8, which is far from 0: F_0 L/T + 2/sqrt(T) is what is left."""
+    both = theorem(
+        "mean grad2 <= F_0/(gamma*T) + sigma**2/((1 - beta)*T) + sigma**2*(1 - beta)",
+        method="heavy-ball", given="smooth, noise", when="gamma <= 1/L, beta < 1",
+    )  # fmt: skip
+    found = horizon(both, {"L": 1, "F_0": 1, "sigma": 1}, eps=0.1)
+    assert found.rounds == math.ceil((math.sqrt(1.1) - 1) ** -2)
+
+
+def test_what_has_no_minimum_is_said_in_a_sentence():
+    """With the step size that takes the bound there."""
+    falling = theorem("mean grad2 <= F_0/(gamma*T)", method="gd", given="smooth", when="gamma*L >= 1")
+    with pytest.raises(InputError, match=r"the bound of .* falls to 0 towards .* as a function of gamma: give gamma="):
+        horizon(falling, {"L": 1, "F_0": 1}, eps=0.1)

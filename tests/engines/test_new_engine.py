@@ -17,7 +17,7 @@ import numpy as np
 
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.problems.problem import Known
 
 

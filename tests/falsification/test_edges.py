@@ -1,13 +1,17 @@
 """An equality with one client, in one round, without noise is no tightness; the shape is that of the run."""
 
+import math
+from dataclasses import replace
+
 import pytest
 from sampled_clients import sampled
 
 import bounds
 from bounds.theorem import theorem
 from ratecheck.falsification.edges import edges
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.views.checks.falsify import falsified_text
+from ratecheck.views.checks.falsify import falsified_table, falsified_text
 
 SAMPLED = {"n": 8.0, "m": 2.0, "K": 1.0, "T": 50.0, "L": 1.0, "sigma_u": 1.0, "b": 1.0, "F_0": 1.0, "gamma_u": 0.5,
            "eta_u": 1.0}  # fmt: skip
@@ -70,3 +74,22 @@ def test_the_shape_is_that_of_the_run():
         found = falsify(incremental, Budget(evaluations=30, by_term=False, functions=False, noise=0), seed=seed)
         assert found.shape.size == found.verdict.values["m"] == 1
         assert "1 per round" in falsified_text(found)
+
+
+def test_it_is_said_where_hardly_an_instance_meets_the_conditions():
+    """Nothing was found where next to nothing was searched; what violates it has been, wherever it was."""
+    few = Falsified(sampled(sampling="L*gamma_u*b**2/m"), None, None, None, 40, 9, 0.0)
+    assert few.few
+    assert not replace(few, applicable=10).few
+    assert not replace(few, applicable=0).few
+    assert "  FEW     9 of 40 instances meet every condition" in falsified_text(few)
+    assert "FEW   mine/sampled: 9 of 40" in falsified_table([few, few])
+    assert "FEW" not in falsified_text(replace(few, applicable=10))
+
+
+def test_a_constant_under_another_name_is_no_small_one():
+    """A squared distance, with which the bound grows although it has the distance."""
+    found = theorem("mean gap <= L*R_0**2/T", method="gd", given="smooth, convex", when="gamma == 1/L")
+    values = {"n": 2.0, "m": 2.0, "K": 1.0, "T": 9.0, "L": 1.0, "dist2_0": 2.0, "R_0": math.sqrt(2), "gamma": 1.0}
+    assert edges(found, values) == ()
+    assert edges(found, {**values, "dist2_0": 0.0, "R_0": 0.0}) == ("dist2_0=0",)

@@ -19,10 +19,10 @@ from bounds.parsing import expression
 from bounds.theorem import theorem
 from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
-from ratecheck.falsification import search as module
+from ratecheck.falsification import cube_search as module
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import falsify
-from ratecheck.falsification.search import Budget
 from ratecheck.families.any_curvature import ANY_CURVATURE
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import InstanceShape
@@ -418,7 +418,7 @@ def test_an_interrupt_that_compiled_code_hides_is_one(monkeypatch):
         except KeyboardInterrupt as told:
             raise SystemError("returned a result with an exception set") from told
 
-    monkeypatch.setattr("ratecheck.falsification.search.CubeSearch._verdict", hidden)
+    monkeypatch.setattr("ratecheck.falsification.cube_search.CubeSearch._verdict", hidden)
     found = falsify(bounds.get("pfl/theorem-3.7"), Budget(50))
     assert found.stopped == "interrupted"
     assert len(calls) == 5

@@ -1,13 +1,19 @@
 """Numbers that a search leaves as they are."""
 
+from types import MappingProxyType
+
+import numpy as np
 import pytest
 
 import bounds
 import ratecheck as rc
 from bounds.theorem import symbol, theorem
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.fixed import checked
+from ratecheck.outcome import Outcome
 
 KEY = "pfl/theorem-3.7"
 
@@ -120,3 +126,36 @@ def test_epochs_are_fixed_or_as_verified():
     with pytest.raises(InputError, match=r"epochs=1.5: needed a whole number"):
         falsify(false, Budget(10), fixed={"epochs": 1.5})
     assert rc.verify(false, n=1).outcome is rc.Outcome.HOLDS
+
+
+class InPairs(OneStep):
+    """A method for an even number of variables."""
+
+    linear = False
+    step_sizes = ("gamma_u",)
+    server = MappingProxyType({"x": "u"})
+    measures = ("largest",)
+
+    def step(self, local, gradient, p):
+        """A step of gradient descent."""
+        return {**local, "x": local["x"] - p["gamma_u"] * gradient["u"]}
+
+    def measure(self, server, gradient, p):
+        """The length of the longest pair."""
+        pairs = gradient["u"].reshape(len(gradient["u"]), -1, 2)
+        return {"largest": np.linalg.norm(pairs, axis=-1).max(axis=-1)[:, None]}
+
+
+def test_a_method_that_needs_a_dimension_is_given_one(monkeypatch):
+    """As `verify` takes it; an error in another one says which it was, and how another is searched."""
+    monkeypatch.setitem(METHODS, "in-pairs", Method("in-pairs", "Pairs", InPairs(), {"K": 1}, personal=False))
+    longest = symbol("largest", "longest pair of the gradient", role="measured", fact="largest", degrees=(1, -1))
+    wrong = theorem(
+        "mean largest <= sqrt(F_0/(gamma*T))/8", method="in-pairs", given="smooth", symbols=longest, when="gamma <= 1/L"
+    )
+    budget = Budget(10, by_term=False, functions=False, noise=0)
+    with pytest.raises(InputError, match=r"on an instance with d=1: d=\.\.\. searches"):
+        falsify(wrong, budget)
+    found = falsify(wrong, budget, fixed={"d": 4.0})
+    assert found.outcome is Outcome.VIOLATED
+    assert found.instance.problem.d_u == 4

@@ -6,9 +6,9 @@ import pytest
 
 import bounds
 from bounds.theorem import theorem
+from ratecheck.falsification.cube_search import Budget, from_second_round
 from ratecheck.falsification.falsify import falsify
 from ratecheck.falsification.not_convex import with_not_convex
-from ratecheck.falsification.search import Budget, from_second_round
 from ratecheck.falsification.shrink import shrunk
 from ratecheck.families.piecewise import PIECEWISE
 from ratecheck.outcome import Outcome

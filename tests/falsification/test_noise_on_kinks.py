@@ -7,7 +7,7 @@ import pytest
 
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.theorem import theorem
-from ratecheck.falsification import search as searching
+from ratecheck.falsification import cube_search as searching
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk

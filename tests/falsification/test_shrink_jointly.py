@@ -15,8 +15,8 @@ import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
 from ratecheck.algebra.simplest import bits
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsify import falsify
-from ratecheck.falsification.search import Budget
 from ratecheck.falsification.shrink import shrink, shrunk
 from ratecheck.problems import Piecewise, Quadratic
 from ratecheck.verification.instance import Instance

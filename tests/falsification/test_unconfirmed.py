@@ -15,9 +15,9 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.commands.checks.falsify import command
 from ratecheck.commands.exit_codes import of_search
+from ratecheck.falsification.cube_search import Budget, CubeSearch
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import falsify
-from ratecheck.falsification.search import Budget, CubeSearch
 from ratecheck.falsification.terms import by_term
 from ratecheck.linting import instances
 from ratecheck.outcome import Outcome

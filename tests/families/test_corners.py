@@ -1,11 +1,14 @@
 """Corners of families: wrong statements that only one kind of instance shows, beside right ones."""
 
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 
-from bounds.theorem import theorem
+from bounds.theorem import symbol, theorem
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.families.cube import Cube
@@ -166,3 +169,55 @@ def test_the_number_of_variables_is_that_given():
     assert falsify(greedy(4), budget, fixed={"dim": 4.0}).outcome is Outcome.INCONCLUSIVE
     with pytest.raises(InputError, match='dim=50 breaks "1 <= dim <= 10"'):
         falsify(greedy(3), budget, fixed={"dim": 50.0})
+
+
+# --- Numbers in an interval of their own ---
+
+
+def in_an_interval(right, given):
+    """A statement about a number between 1/2 and 1 that no step size has to do with."""
+    share = symbol("share", "a free number", role="free")
+    return theorem(f"mean grad2 <= {right}", method="gd", given="smooth", symbols=share, when=f"gamma <= 1/L, {given}")
+
+
+@pytest.mark.parametrize("given", ["share > 1/2, share < 1", "share >= 51/100, share <= 99/100", "share == 3/4"])
+def test_free_numbers_are_drawn_inside_their_interval(given):
+    """Nearly all instances have one, whether a scout or a verdict looks at them."""
+    wrong, right = in_an_interval("F_0*share/(2*gamma*T)", given), in_an_interval("4*F_0*share/(gamma*T)", given)
+    assert accused(outcomes(wrong, 30)) == [True] * len(SEEDS)
+    (found, *_) = outcomes(right, 30)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.applicable >= 0.8 * found.evaluations
+    cube = Cube(right, shapes(right)[0])
+    rng = np.random.default_rng(0)
+    given = [cube.decode(cube.drawn(rng)).given["share"] for _ in range(20)]
+    assert all(0.5 < each < 1 for each in given)
+
+
+class PowerLaw(OneStep):
+    """Steps that fall as a power of the round."""
+
+    step_sizes = ("gamma_u", "power")
+    server = MappingProxyType({"x": "u"})
+    varying = ("share",)
+
+    def coefficients(self, t, T, p):
+        """What is left of the step in a round."""
+        return {"share": (t + 1) ** -p["power"]}
+
+    def step(self, local, gradient, p):
+        """A shorter one in every round."""
+        return {**local, "x": local["x"] - p["share"] * p["gamma_u"] * gradient["u"]}
+
+
+def test_parameters_of_a_method_are_drawn_inside_their_interval(monkeypatch):
+    """The powers with which sums of squares stay finite: next to none was tried otherwise."""
+    monkeypatch.setitem(METHODS, "power-law", Method("power-law", "SGD", PowerLaw(), {"K": 1}, personal=False))
+    wrong = theorem(
+        "mean grad2 <= (2*F_0/gamma + L*gamma*sigma**2)/T", method="power-law", given="smooth, noise",
+        symbols=symbol("power", "of the step", role="setting"),
+        when="gamma <= 1/L, n == 1, m == 1, power > 1/2, power < 1",
+    )  # fmt: skip
+    (found, *_) = outcomes(wrong, 40)
+    assert found.outcome is Outcome.VIOLATED
+    assert found.applicable == found.evaluations

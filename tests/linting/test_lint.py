@@ -12,6 +12,7 @@ from bounds.theorem import symbol, theorem
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.errors import InputError
+from ratecheck.falsification.falsified import Falsified
 from ratecheck.linting import behaviour, conditions, instances, occurrence, units
 from ratecheck.linting.draws import draws
 from ratecheck.linting.finding import Finding, Level
@@ -343,3 +344,11 @@ def test_units_of_a_method_that_is_not_linear():
         assert any(each.check == "units" and "not linear" in each.reason for each in report.not_checked)
     finally:
         del METHODS["lint-normalised"]
+
+
+def test_a_search_that_hardly_met_the_conditions_is_no_check(monkeypatch):
+    """What is wrong may be where nothing was tried."""
+    few = Falsified(theorem(**SGD), None, None, None, 60, 14, 0.0)
+    monkeypatch.setattr(instances, "falsify_to_the_end", lambda *_, **__: few)
+    said = [each.reason for each in rc.lint(theorem(**SGD)).reports[0].not_checked if each.check == instances.SEARCH]
+    assert said == ["14 of 60 instances meet every condition"]

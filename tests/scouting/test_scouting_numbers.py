@@ -120,3 +120,14 @@ def test_conditions_hold_or_not_instance_by_instance():
     gamma = np.array([0.5, 0.5 * (1 + 1e-15), 0.5 * (1 + 1e-6), 0.5])
     assert numbers.admitted(statement, {"L": L, "gamma_u": gamma}, 4).tolist() == [True, True, False, False]
     assert numbers.admitted(statement, {"L": L}, 4).all()
+
+
+@pytest.mark.parametrize("when", ["gamma*L >= 6/10, gamma*L <= 9/10", "gamma*L > 6/10, gamma*L < 61/100"])
+def test_an_interval_between_two_values_of_the_grid_is_found(when):
+    """None of these is inside it; a strict end is no value either."""
+    narrow = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when=when)
+    values = {"L": np.full(len(AT), 2.0), "F_0": np.ones(len(AT)), "T": np.ones(len(AT))}
+    found = numbers.chosen(narrow, "gamma", values, np.array(AT))
+    assert found[0] == pytest.approx(0.45 if "9/10" in when else 0.305)
+    assert found[1] == pytest.approx(0.3)
+    assert numbers.admitted(narrow, {**values, "gamma": found}, len(AT)).all()

@@ -9,6 +9,8 @@ import pytest
 from stepsize_oracle import random_constants, step_names, with_step_sizes
 
 import bounds
+from bounds.statement import number
+from bounds.theorem import symbol, theorem
 from ratecheck.complexity import compare
 from ratecheck.complexity import tuned_bound as curve
 from ratecheck.complexity.rounds import horizon
@@ -97,3 +99,16 @@ def test_a_minimiser_beyond_the_range_is_refused():
     given = {**PFL, "T": 1000, "F_0": 1e-308}
     with pytest.raises(InputError, match="the gamma that minimises"):
         step_sizes(bounds.get("pfl/theorem-3.7"), given)
+
+
+def test_the_open_end_of_a_step_size_that_others_restrict():
+    """A bound that is least as gamma -> 0 is so although the conditions tie gamma to the other step sizes."""
+    tied = theorem(
+        "mean grad2 <= 2*F_0/(eta*T) + L*F_0/(share*T) + share*sigma**2 + (gamma*K*L)**2*sigma**2", method="fedavg",
+        given="smooth, noise", symbols=symbol("share", "a share", role="step_size"),
+        when="eta*L <= share/4, gamma*K*L**2*eta*T*share <= 1/8, share <= 1",
+    )  # fmt: skip
+    found = step_sizes(tied, {"n": 4, "K": 3, "T": 1000, "L": 1, "F_0": 1, "sigma": 1})
+    assert found.approached == {"gamma": 0.0}
+    assert found.optimal_bound == pytest.approx(2 * math.sqrt(9 / 1000))
+    assert number(tied.claims[0].bound, {**found.values, **found.optimal}) <= 1.01 * found.optimal_bound

@@ -10,7 +10,7 @@ import ratecheck as rc
 from bounds.printing.statement_page import page
 from bounds.printing.text import statement_text
 from bounds.theorem import theorem
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
 from ratecheck.verification import claim_sides as sides

@@ -26,13 +26,13 @@ from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.execution import executor, share
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.not_convex import with_not_convex
 from ratecheck.falsification.performance_estimation.pep import UndecidedCaseError
 from ratecheck.falsification.performance_estimation.worst_case import WorstCase, worst_case
-from ratecheck.falsification.search import Budget
 from ratecheck.falsification.shrink import left, shrunk
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome

@@ -17,9 +17,9 @@ from ratecheck.api.result import DrawnResult, Result
 from ratecheck.auditing.export.certificates import file_data
 from ratecheck.complexity.compare import read_axes
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import falsify_to_the_end
-from ratecheck.falsification.search import Budget
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.plain import picked_or_none

@@ -10,7 +10,7 @@ import numpy as np
 
 from ratecheck.aliases import Progress
 from ratecheck.engines.engine import Engine
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.kinds.moment_engine import MomentEngine, not_affine
 from ratecheck.engines.kinds.type_engine import TypeEngine
 from ratecheck.engines.setup import Setup

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ratecheck.aliases import Progress
 from ratecheck.engines.engine import Engine, objection
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.monte_carlo.rounding import TAKEN, step_rounding
 from ratecheck.engines.outcomes import mean_field
 from ratecheck.engines.setup import Setup

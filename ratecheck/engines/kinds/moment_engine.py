@@ -10,7 +10,7 @@ from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import exact, lemmas, quantities
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest, populations

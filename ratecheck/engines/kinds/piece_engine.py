@@ -7,7 +7,7 @@ from typing import ClassVar
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.aliases import Progress
 from ratecheck.engines.engine import Engine
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted

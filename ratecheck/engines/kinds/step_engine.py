@@ -7,7 +7,7 @@ from typing import ClassVar
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds, piecewise_rounds, step
 from ratecheck.engines.monte_carlo.rounding import TAKEN, step_rounding
 from ratecheck.engines.monte_carlo.step import Run

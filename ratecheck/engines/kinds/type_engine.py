@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ratecheck.aliases import Progress
 from ratecheck.engines.engine import Engine
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.kinds.moment_engine import not_affine
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest

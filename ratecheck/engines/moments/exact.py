@@ -28,7 +28,7 @@ from threadpoolctl import ThreadpoolController
 
 from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares
 from ratecheck.engines.moments.roundmap import (

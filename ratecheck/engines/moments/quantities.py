@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.remembering import RememberingGradients
 from ratecheck.aliases import Array, Progress
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import remembered, totals
 from ratecheck.engines.moments.changes import Changes
 from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array, Progress
-from ratecheck.engines.expectation import weighted
+from ratecheck.engines.expected_records import weighted
 from ratecheck.engines.monte_carlo.asked import compiled, record_arrays
 from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.monte_carlo.tables import (

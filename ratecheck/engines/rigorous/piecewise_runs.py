@@ -19,7 +19,7 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, TermOver, U, V, Variables
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ratecheck.aliases import Progress
-from ratecheck.engines.expectation import Expectation
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.exact import Moments, follow
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import alike, graph_modes

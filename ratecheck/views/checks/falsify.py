@@ -72,9 +72,11 @@ def falsified_text(found: Falsified, proof: PotentialProof | None = None) -> str
         lines += textwrap.wrap(_unconfirmed_text(found.unconfirmed), _COLUMNS, subsequent_indent="          ")
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
     spent += f"; {_ZERO}" if found.only_zero else ""
+    spent += "; a hard instance of a term does" if found.by_instance and not found.applicable else ""
     lines.append(spent + (f"; {found.stopped}" if found.stopped and not found.clocked else ""))
     if found.clocked:
         lines.insert(-1, f"  CLOCK   {found.stopped}")
+    lines += textwrap.wrap(_few_text(found, "  FEW     "), _COLUMNS, subsequent_indent="          ")
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
@@ -109,6 +111,14 @@ def _proof_text(proof: PotentialProof) -> list[str]:
 def outcome_text(found: Falsified) -> str:
     """The outcome in words; what exceeds the bound unconfirmed is not "no violation found"."""
     return found.outcome.value if found.unconfirmed is not None else _OUTCOMES[found.outcome]
+
+
+def _few_text(found: Falsified, name: str) -> str:
+    """What is said under a name where few instances met every condition; empty elsewhere."""
+    return found.few * (
+        f"{name}{found.applicable} of {found.evaluations} instances meet every condition: hardly anything that the "
+        "statement is about was searched; give numbers that meet its conditions"
+    )
 
 
 def _unconfirmed_text(found: Unconfirmed) -> str:
@@ -226,7 +236,8 @@ def falsified_table(found: Sequence[Falsified]) -> str:
         for each in found
         if each.only_zero
     ]
-    return "\n".join([table(rows), *unsure, *clocked, *zero])
+    few = [_few_text(each, f"FEW   {each.statement.key}: ") for each in found if each.few]
+    return "\n".join([table(rows), *unsure, *clocked, *few, *zero])
 
 
 def falsified_fields(found: Falsified) -> dict[str, Any]:

@@ -160,9 +160,9 @@ class CubeSearch:
         self.requests += 1
         try:
             instance = cube.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
-        except MethodError:
+        except MethodError as error:
             # No other instance mends the method.
-            raise
+            raise _on(error, cube) from error
         except InputError as error:
             self.spent += 1
             self._note(str(error))
@@ -178,8 +178,8 @@ class CubeSearch:
         """The slack of an instance that was not evaluated yet; see `slack`."""
         try:
             verdict = self._later(instance, self._verdict(instance))
-        except MethodError:
-            raise
+        except MethodError as error:
+            raise _on(error, cube) from error
         except InputError as error:
             self._note(str(error))
             return _NOTHING
@@ -488,6 +488,12 @@ class CubeSearch:
                 descend(partial(self.slack, each.cube), each.point, share)
             if self.spent == before:
                 return
+
+
+def _on(error: MethodError, cube: Cube) -> MethodError:
+    """The error of a method with the number of variables of the instance, which may be what it does not bear."""
+    d = cube.shape.d_u + cube.shape.d_v
+    return MethodError(f"{error}, on an instance with d={d}: d=... searches instances of another dimension alone")
 
 
 def unsure(instance: Instance, verdict: Verdict, reasons: Sequence[str] = ()) -> Unconfirmed | None:
