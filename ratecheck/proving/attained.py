@@ -87,7 +87,7 @@ class _Descent:
         signed = [u for u, each in enumerate(program.signed) if each]
         self.slopes = np.vstack([*(_dense(row, len(y)) for row in least), np.eye(len(y))[signed]])
         self.offsets = np.array([float(row.get(None, 0)) for row in least] + [0.0] * len(signed))
-        self.blocks = [_Matrix(block, len(y), self.ways) for block in program.blocks if block.vectors]
+        self.blocks = [_Definite(block, len(y), self.ways) for block in program.blocks if block.vectors]
         self.along = self.slopes @ self.ways
 
     def ends(self) -> Iterator[Floats]:
@@ -135,7 +135,7 @@ class _Descent:
         return decrement
 
 
-class _Matrix:
+class _Definite:
     """A matrix that has to be positive definite, affine in the unknowns."""
 
     def __init__(self, block: Block, count: int, ways: Floats) -> None:

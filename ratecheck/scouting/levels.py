@@ -121,7 +121,7 @@ class TwoLevelBatch(ProblemBatch):
 
     @property
     def g(self) -> Array:  # type: ignore[override]  # computed when needed
-        """Their constants, (N, n, d)."""
+        """Constant parts of the gradients, (N, n, d)."""
         return self._operator[1]
 
     @cached_property
@@ -230,7 +230,7 @@ class TwoLevelBatch(ProblemBatch):
         return np.asarray(self._spectra.min(axis=(1, 2)))
 
     def _sampled_convexity(self) -> Array:
-        """That of every sample, where it is positive."""
+        """The least eigenvalue of A_i over all samples, where it is positive."""
         off = np.linalg.norm(self._hessian_noise, 2, axis=(2, 3))
         found = (self._spectra.min(axis=2) - off).min(axis=1)
         return np.where(found > 0, found, np.inf)
@@ -247,7 +247,7 @@ class TwoLevelBatch(ProblemBatch):
         return np.asarray(np.maximum(*self._norms).max(axis=1))
 
     def _sampled_smoothness(self) -> Array:
-        """That of every sample."""
+        """L_1 over all samples, the largest norm of a sampled Hessian."""
         off = np.linalg.norm(self._hessian_noise, 2, axis=(2, 3))
         return np.asarray(np.maximum(self._norms[0], self._norms[1] + off).max(axis=1))
 

@@ -623,13 +623,14 @@ class Scout:
         rounds = np.arange(gap.shape[1])
         begin = np.array([over.first(int(t)) for t in T])
         inside = (rounds >= begin[:, None]) & (rounds < T[:, None])
+        if over is Over.BEST_ROUND:
+            # The best round may be one that is not known, such as one whose left side is rounding.
+            known = np.isfinite(np.where(inside, gap, 0.0)).all(axis=1) & inside.any(axis=1)
+            return np.where(inside, gap, np.inf).argmin(axis=1), known
         # Where both sides are no more than what rounding leaves of larger ones before, nothing is known.
         top = np.maximum.accumulate(np.where(inside & np.isfinite(size), size, 0.0), axis=1)
         inside &= size > _LOST * top
-        if over is Over.BEST_ROUND:
-            place = np.where(inside, gap, np.inf).argmin(axis=1)
-        else:
-            place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
+        place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
         return place, np.asarray(inside.any(axis=1))
 
     def _side(
@@ -666,7 +667,7 @@ class _BatchSides:
     shares: Array
 
     def where(self, kept: NDArray[np.bool_], other: _BatchSides) -> _BatchSides:
-        """These where they are kept, else others."""
+        """Its own values where they are kept, else those of ``other``."""
         mine, others = ((each.slack, each.at_start, each.shares.T) for each in (self, other))
         slack, start, shares = (np.where(kept, a, b) for a, b in zip(mine, others, strict=True))
         return _BatchSides(slack, start, shares.T)

@@ -11,6 +11,7 @@ import pytest
 
 import bounds
 from bounds.statement import Relation
+from bounds.theorem import theorem
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.families.cube import Cube
@@ -179,3 +180,11 @@ def test_nothing_is_said_of_what_is_no_instance():
         assert found.known
     with pytest.raises(Unscouted):
         Scout(Cube(bounds.get("textbook/gradient-descent-own"), shapes(bounds.get("textbook/gradient-descent"))[0]))
+
+
+def test_a_best_round_that_is_rounding_is_not_another_round():
+    """With gamma = 1/L a quadratic is at its minimiser after one step: no scout takes the round before for the best."""
+    found = theorem("best grad2 <= 4*L*F_0/(3*T - 1)", method="gd", given="smooth", when="gamma == 1/L")
+    seen = Agreement().add(found, 1000, 3)
+    assert not seen.wrong
+    assert seen.judged
