@@ -667,7 +667,7 @@ class _BatchSides:
     shares: Array
 
     def where(self, kept: NDArray[np.bool_], other: _BatchSides) -> _BatchSides:
-        """Its own values where they are kept, else those of ``other``."""
+        """The parts where ``kept``, and the parts of ``other`` elsewhere."""
         mine, others = ((each.slack, each.at_start, each.shares.T) for each in (self, other))
         slack, start, shares = (np.where(kept, a, b) for a, b in zip(mine, others, strict=True))
         return _BatchSides(slack, start, shares.T)
