@@ -272,8 +272,8 @@ def test_the_limit_is_a_binomial_quantile():
 def test_monte_carlo_at_a_known_truth(key):
     """Verdicts on planted equalities: so few replicates decide none, where the truth is that of the same run."""
     assert noisy(bounds.get(key))
-    found = planted(key, bounds.get(key), 40, 0)
-    assert (found.verdicts, found.accused, found.passed) == (40, 0, 0)
+    found = planted(key, bounds.get(key), 20, 0)
+    assert (found.verdicts, found.accused, found.passed) == (20, 0, 0)
 
 
 def test_monte_carlo_needs_noise(monkeypatch):
