@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from bounds.statement import Assumption, Over, Statement
+from bounds.statement import Assumption, Over, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.engines.wanted import recordable
+from ratecheck.errors import InputError
 from ratecheck.families.coordinates import EDGE, factor, or_zero, probability, whole
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, InstanceCube, InstanceShape
 from ratecheck.families.statements import has_delays
@@ -72,9 +73,17 @@ class Sizes(InstanceCube):
         # A round of each client, say: the run is that many times longer.
         given |= {name: whole(at[f"count {name}"], most_rounds // self.shape.n) for name in self._counts}
         if not self.fixed:
+            self._check_rounds(given)
             return given
         own = {roles.get("clients"), *self._own_noise}
         return given | {name: value for name, value in self.fixed.items() if name not in own}
+
+    def _check_rounds(self, given: Mapping[str, Any]) -> None:
+        """Raise `InputError` where the statement makes a run longer than one that is drawn, as T = 2**k - 1 may."""
+        name, most = self.statement.vocabulary.run.get("rounds", ""), self.reach[1]
+        rule = self.statement.settings.get(name)
+        if rule is not None and names_in(rule) <= given.keys() and (rounds := number(rule, given)) > most:
+            raise InputError(f"{name}={rounds:.10g} are more rounds than the {most:.10g} that are followed")
 
     @cached_property
     def _open_sizes(self) -> tuple[tuple[str, str], ...]:

@@ -221,3 +221,13 @@ def test_parameters_of_a_method_are_drawn_inside_their_interval(monkeypatch):
     (found, *_) = outcomes(wrong, 40)
     assert found.outcome is Outcome.VIOLATED
     assert found.applicable == found.evaluations
+
+
+def test_rounds_that_a_statement_makes_are_as_few_as_those_that_are_drawn():
+    """T = 2**k - 1 with k = 16 would be 65,535 rounds with steps of their own."""
+    found = theorem("last gap <= L*R_0**2", method="silver", given="smooth, convex", when="gamma == 1/L, T == 2**k - 1",
+                    symbols=symbol("k", "levels", domain="positive_integer", role="free", default=3))  # fmt: skip
+    cube = Cube(found, shapes(found)[0])
+    with pytest.raises(InputError, match="more rounds than the 32 that are followed"):
+        cube.decode(np.ones(cube.size))
+    assert cube.decode(np.zeros(cube.size)).given["k"] == 1
