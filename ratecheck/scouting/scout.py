@@ -626,7 +626,7 @@ class Scout:
         if over is Over.BEST_ROUND:
             # The best round may be one that is not known, such as one whose left side is rounding.
             known = np.isfinite(np.where(inside, gap, 0.0)).all(axis=1) & inside.any(axis=1)
-            return np.where(inside, gap, np.inf).argmin(axis=1), known
+            return np.where(inside, gap, np.inf).argmin(axis=1), np.asarray(known)
         # Where both sides are no more than what rounding leaves of larger ones before, nothing is known.
         top = np.maximum.accumulate(np.where(inside & np.isfinite(size), size, 0.0), axis=1)
         inside &= size > _LOST * top
