@@ -74,6 +74,11 @@ class Renewal(Participation):
         """P(D > k) for k = 0, ..., D_max - 1, from the back: no term is lost to rounding."""
         return np.asarray(np.cumsum(self.gaps[::-1])[::-1])
 
+    @cached_property
+    def _hazards(self) -> Array:
+        """P(D = k + 1 | D > k): with it a client that has been away for k rounds reports; the last one is 1."""
+        return np.asarray(np.append((self.gaps / self._later)[:-1], 1.0))
+
     @property
     def rate(self) -> float:
         """1/E[D], the average share of clients per round."""
@@ -92,11 +97,8 @@ class Renewal(Participation):
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
         """See `Participation.masks`."""
         masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
-        # Whoever has been away for k rounds reports with P(D = k + 1 | D > k); the last hazard is 1.
-        hazards = self.gaps / self._later
-        ages = np.minimum(np.cumsum(self._later) * self.rate, 1.0)
-        ages[-1] = hazards[-1] = 1.0
-        renewals(keys, first_round, ages * 2.0**32, hazards * 2.0**32, masks)
+        ages = np.append(np.cumsum(self._later)[:-1] * self.rate, 1.0)
+        renewals(keys, first_round, ages * 2.0**32, self._hazards * 2.0**32, masks)
         return masks
 
     def check_rounds(self, T: int) -> None:
@@ -109,14 +111,14 @@ class Renewal(Participation):
         E[tau_t] = sum_{l=1}^{t+1} (1 - P(a < l)^n), and E[tau_max] = sum_l (1 - P(a < l in all rounds)^n), by the
         recursion of the ages below l.
         """
-        below = np.concatenate([[0.0], np.cumsum(self._later) * self.rate])[1:-1]
+        below = np.cumsum(self._later)[:-1] * self.rate
         some = -np.expm1(self.n * np.log(below))
         average = math.fsum(some[length - 1] * max(T - length + 1, 0) for length in range(1, len(some) + 1)) / T
         return math.fsum(self._longer(away, T) for away in range(1, min(self.longest, T + 1) + 1)), average
 
     def _longer(self, length: int, T: int) -> float:
         """P(tau_max >= length): at least one client is away for so many rounds in a row among rounds 0, ..., T."""
-        hazards = self.gaps / self._later
+        hazards = self._hazards
         # Rounds since the last report, or since before round 0 where there was none: those are a state of their own,
         # (age before, none yet), since only rounds of the run count.
         age = self._later * self.rate

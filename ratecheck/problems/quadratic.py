@@ -89,7 +89,7 @@ class Quadratic(QuadraticFunctions, SingleLevel):
             H[i, :shared, shared:], H[i, shared:, :shared] = mix, mix.T
         g = rng.standard_normal((n, d))
         g[:, :shared] = g[:, :shared].mean(axis=0) + spread(g[:, :shared], heterogeneity)
-        if interpolation and shared:
+        if interpolation:
             # A column doubled is exact, as no sum of columns would be.
             g = -2.0 * H[:, :, 0]
         return cls(H, g, shared)

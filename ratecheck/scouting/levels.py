@@ -24,7 +24,7 @@ from ratecheck.scouting.runs import Batch, BatchRun
 
 # Outcomes and rounds that are followed, and what of a number is rounding.
 _OUTCOMES, _LONGEST, _ZERO = 2**12, 64, 1e-12
-# What runs are asked for beside the records of a method: the steepest slope of the f_i, and of their samples.
+# What runs record beside the records of a method: the steepest slope of the f_i, and of their samples.
 _STEEPEST, _OF_SAMPLES = "L_f", "L_f_samples"
 
 
@@ -317,12 +317,12 @@ class TwoLevelBatch(ProblemBatch):
         return self._FACTS[name](self) if name in self._FACTS else None
 
     @cached_property
-    def centre(self) -> Array:  # type: ignore[override]  # none is asked for
+    def centre(self) -> Array:  # type: ignore[override]  # nothing needs it
         """NaN: nothing is recorded of a minimiser."""
         return np.full_like(self.start, np.nan)
 
     @cached_property
-    def lowest(self) -> Array:  # type: ignore[override]  # none is asked for
+    def lowest(self) -> Array:  # type: ignore[override]  # nothing needs it
         """NaN: nothing is recorded of an infimum."""
         return np.full(len(self.start), np.nan)
 
