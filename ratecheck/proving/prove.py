@@ -236,6 +236,9 @@ def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
     """Numbers of rounds to try, one after the other; None for what is given, fixed or the default."""
     if "T" not in statement.vocabulary or "T" in given or "T" in statement.settings:
         return (None,)
+    if METHODS[statement.algorithm or ""].algorithm.varying:
+        # Each round has a potential of its own.
+        return (None, _SHORT)
     every = any(claim.metric.over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND) for claim in statement.claims)
     return (_LONG_EVERY_ROUND if every else _LONG, None, _SHORT)
 
@@ -469,10 +472,13 @@ def ways(q: Question) -> Iterator[Way]:
     if q.potential:
         if first.changes or (len(q.compared) == 1 and first.round is not None):
             raise q.out_of_reach("one's own potential is checked for means over rounds and for claims on every round")
+        if q.algorithm.varying:
+            raise q.out_of_reach("one's own potential is one for all rounds, and those of this method differ")
         yield from _one_potential(q, gradients=True)
         return
     if first.changes and first.round is not None:
-        different = {(each.right, *sorted(each.weights.items())): each for each in q.compared}
+        unlike = q.algorithm.varying
+        different = {(each.right, unlike and each.round, *sorted(each.weights.items())): each for each in q.compared}
         yield [(partial(one_step, q, each), each.round) for each in different.values()]
     for gradients in with_gradients:
         yield from _one_potential(q, gradients=gradients)
@@ -493,6 +499,9 @@ def ways(q: Question) -> Iterator[Way]:
 def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:
     """The plans with one potential for all rounds."""
     first = q.compared[0]
+    if q.algorithm.varying:
+        # A round of them says nothing of the others.
+        return
     if q.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
         for every_T in (True, False) if q.in_rounds is not None else (False,):
             yield [(partial(mean, q, first, gradients=gradients, every_T=every_T), None)]

@@ -246,6 +246,17 @@ def test_wrong_statement_is_not_proved(key: str, given: dict[str, float]) -> Non
     assert prove(WRONG[key], given).verdict == "NOT PROVED"
 
 
+@pytest.mark.parametrize("method", ["linearly-decreasing-steps", "gd"])
+@pytest.mark.parametrize("claim", ["mean grad2 <= 2.1*F_0/(gamma*T)", "grad2 <= 2.1*L*F_0"])
+def test_a_round_says_nothing_of_others_that_differ(method: str, claim: str) -> None:
+    """Steps of (T - 1 - t)/T gamma, half as long in the mean as the first, with which the first claim would hold."""
+    when = {"linearly-decreasing-steps": "gamma <= 1/L", "gd": "gamma_t == gamma*(T - 1 - t)/T, gamma <= 1/L"}[method]
+    false = theorem(claim, method=method, given="smooth", when=when)
+    found = prove(false, {"T": 60})
+    assert found.verdict == "NOT PROVED"
+    assert not any(part.plan.potentials for one in found.claims for part in one.parts)
+
+
 @pytest.mark.parametrize("key", ["pfl/fedavg-partial", "classics/nonconvex-sgd", "classics/local-sgd-gradients"])
 def test_no_run_exceeds_what_is_proved(key: str) -> None:
     """The left side of an exact run is at most the proved multiple of the right side, at the run's own constants."""
