@@ -470,11 +470,7 @@ def ways(q: Question) -> Iterator[Way]:
     # Gradients after a round depend on who took part.
     with_gradients = (False,) if q.sampled and not q.apart else (False, True)
     if q.potential:
-        if first.changes or (len(q.compared) == 1 and first.round is not None):
-            raise q.out_of_reach("one's own potential is checked for means over rounds and for claims on every round")
-        if q.algorithm.varying:
-            raise q.out_of_reach("one's own potential is one for all rounds, and those of this method differ")
-        yield from _one_potential(q, gradients=True)
+        yield from _with_potential(q)
         return
     if first.changes and first.round is not None:
         unlike = q.algorithm.varying
@@ -494,6 +490,16 @@ def ways(q: Question) -> Iterator[Way]:
     if not q.sampled and not first.changes and vectors <= _LONGEST_RUN:
         kinds = {Over.MEAN_OF_ROUNDS: "mean", Over.BEST_ROUND: "best"}
         yield [(partial(whole_run, q, each, weights=kinds.get(q.over, "last")), each.round) for each in q.compared]
+
+
+def _with_potential(q: Question) -> Iterator[Way]:
+    """The plans with a potential of one's own; raises `InputError` where none takes one."""
+    first = q.compared[0]
+    if first.changes or (len(q.compared) == 1 and first.round is not None):
+        raise q.out_of_reach("one's own potential is checked for means over rounds and for claims on every round")
+    if q.algorithm.varying:
+        raise q.out_of_reach("one's own potential is one for all rounds, and those of this method differ")
+    yield from _one_potential(q, gradients=True)
 
 
 def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:
