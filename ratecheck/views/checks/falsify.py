@@ -15,7 +15,7 @@ from ratecheck.plain import picked, picked_or_none
 from ratecheck.views.checks.counterexample import WrittenCounterexample
 from ratecheck.views.checks.verdict import verdict_fields, verdict_text
 from ratecheck.views.numbers import number
-from ratecheck.views.width import table
+from ratecheck.views.width import columns, table
 
 if TYPE_CHECKING:
     from ratecheck.falsification.falsified import Shrunk
@@ -40,6 +40,11 @@ _OUTCOMES = {
     Outcome.INCONCLUSIVE: "no violation found",
     Outcome.NOT_APPLICABLE: "NOT_APPLICABLE",
 }
+
+
+def _columns() -> int:
+    """The width of sentences, so that none is broken twice."""
+    return min(columns() or _COLUMNS, _COLUMNS)
 
 
 def simplest(found: Falsified) -> Instance | None:
@@ -69,14 +74,14 @@ def falsified_text(found: Falsified, proof: PotentialProof | None = None) -> str
     tight = "" if ratio is None else f"   {largest}left side / right side {number(ratio)}"
     lines = [f"{statement.key}   {statement.title}   {outcome_text(found)}{tight}"]
     if found.unconfirmed is not None:
-        lines += textwrap.wrap(_unconfirmed_text(found.unconfirmed), _COLUMNS, subsequent_indent="          ")
+        lines += textwrap.wrap(_unconfirmed_text(found.unconfirmed), _columns(), subsequent_indent="          ")
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
     spent += f"; {_ZERO}" if found.only_zero else ""
     spent += "; a hard instance of a term does" if found.by_instance and not found.applicable else ""
     lines.append(spent + (f"; {found.stopped}" if found.stopped and not found.clocked else ""))
     if found.clocked:
         lines.insert(-1, f"  CLOCK   {found.stopped}")
-    lines += textwrap.wrap(_few_text(found, "  FEW     "), _COLUMNS, subsequent_indent="          ")
+    lines += textwrap.wrap(_few_text(found, "  FEW     "), _columns(), subsequent_indent="          ")
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
@@ -92,7 +97,7 @@ def falsified_text(found: Falsified, proof: PotentialProof | None = None) -> str
     if found.not_convex is not None:
         lines += _not_convex_text(found.not_convex)
     if found.shrunk is not None and (shown := counterexample(found)) is not None:
-        sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
+        sentence = textwrap.fill(shown.text, _columns(), initial_indent="  ", subsequent_indent="  ")
         lines += [f"  shrunk  {_shrunk_text(found, found.shrunk)}", "", "the counterexample:", sentence, ""]
         lines.append(verdict_text(shown.verdict))
     elif found.verdict is not None and not found.by_function:
@@ -105,7 +110,7 @@ def _proof_text(proof: PotentialProof) -> list[str]:
     from ratecheck.views.proofs.prove import proved_text
 
     text = f"{proved_text(proof)}; at other numbers it may fail"
-    return textwrap.wrap(text, _COLUMNS, initial_indent="  proof   ", subsequent_indent="          ")
+    return textwrap.wrap(text, _columns(), initial_indent="  proof   ", subsequent_indent="          ")
 
 
 def outcome_text(found: Falsified) -> str:
@@ -130,7 +135,7 @@ def _not_convex_text(found: Shrunk) -> list[str]:
     """The text of a failure on functions that are not convex."""
     shown = WrittenCounterexample(found.instance, found.verdict).text
     said = f"no convexity is assumed, and it fails without: {shown}. Where convexity is meant, assume it"
-    return [textwrap.fill(said, _COLUMNS, initial_indent="  convex  ", subsequent_indent="          ")]
+    return [textwrap.fill(said, _columns(), initial_indent="  convex  ", subsequent_indent="          ")]
 
 
 def _agreement(found: Falsified) -> list[str]:
