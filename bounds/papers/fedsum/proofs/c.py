@@ -12,7 +12,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn, gram, same
+from bounds.ledger.proof import Proof, at_most, counting, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs import tuned
@@ -27,7 +27,6 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     TO_T,
     A_t,
     D,
-    FedsumPart,
     G,
     Gamma,
     Gamma_T,
@@ -41,10 +40,10 @@ from bounds.papers.fedsum.proofs.shared.terms import (
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2
 from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
-_move = FedsumPart("lemma-c.1", "Lemma C.1").step
-_stale = FedsumPart("lemma-c.4", "Lemma C.4").step
-_last = FedsumPart("lemma-c.6", "Lemma C.6").step
-_tuned = FedsumPart("theorem-c.1", "Theorem C.1").step
+_move = Proof("fedsum/lemma-c.1", "Lemma C.1")
+_stale = Proof("fedsum/lemma-c.4", "Lemma C.4")
+_last = Proof("fedsum/lemma-c.6", "Lemma C.6")
+_tuned = Proof("fedsum/theorem-c.1", "Theorem C.1")
 
 FEDSUM_B = "fedsum-b"
 
@@ -249,8 +248,8 @@ STEPS: tuple[Step, ...] = (
             form=forms.movement,
         ),
     ),
-    *lemma_2(FedsumPart("lemma-c.2", "Lemma C.2"), last="<="),
-    *corollary_3(FedsumPart("corollary-c.3", "Corollary C.3")),
+    *lemma_2(Proof("fedsum/lemma-c.2", "Lemma C.2"), last="<="),
+    *corollary_3(Proof("fedsum/corollary-c.3", "Corollary C.3")),
     _stale(
         "eq. (17), equality",
         "sum_i grad f_i(x^t) - sum_{i in A_t} grad f_i(x^{a_{i,t}})"
@@ -405,7 +404,7 @@ STEPS: tuple[Step, ...] = (
         remark="tau_avg is a mean over t < T, so that the noise of round T is not paid for. Eq. (33) uses the sums to "
         "T - 1. The sum of the lemma over clients runs to n, which is N.",
     ),
-    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", common.C_5, equality=False),
+    *common.lemma_5(Proof("fedsum/lemma-c.5", "Lemma C.5"), "c", common.C_5, equality=False),
     _last(
         "eq. (28)",
         "E f(x^{t+1}) <= E f(x^t) + E<grad f(x^t), x^{t+1} - x^t> + L/2 E||x^{t+1} - x^t||^2",

@@ -6,21 +6,21 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn
+from bounds.ledger.proof import Proof, at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import besides, rate
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.shared import common, delays, forms, local, weights
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.runs import small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart, Gamma, tau
+from bounds.papers.fedsum.proofs.shared.terms import A_t, Gamma, tau
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, both, corollary_3, counts, visits, window_bound
 from bounds.papers.fedsum.symbols import K, L, N, T, eta_l, sigma
 
-_state = FedsumPart("lemma-e.4", "Appendix E", "appendix-e").step
-_move = FedsumPart("lemma-e.1", "Lemma E.1").step
-_stale = FedsumPart("lemma-e.4", "Lemma E.4")
-_order = FedsumPart("lemma-e.5", "Lemma E.5").step
+_state = Proof("fedsum/lemma-e.4", "Appendix E", "fedsum/appendix-e")
+_move = Proof("fedsum/lemma-e.1", "Lemma E.1")
+_stale = Proof("fedsum/lemma-e.4", "Lemma E.4")
+_order = Proof("fedsum/lemma-e.5", "Lemma E.5")
 
 
 def _control(draw: Draw, *, before: bool) -> list[Side]:
@@ -130,36 +130,36 @@ STEPS: tuple[Step, ...] = (
         "||x^{t+1} - x^t||^2 = (eta_g eta_l K/N)^2 ||y^t||^2 = (eta_g eta_l/N)^2 ||sum_{i in A_t} sum_k g_i||^2",
         drawn(lambda draw: common.one_step(draw, "e"), "==", form=forms.one_step),
     ),
-    window_bound(FedsumPart("lemma-e.2", "Lemma E.2")),
-    *corollary_3(FedsumPart("corollary-e.3", "Corollary E.3")),
+    window_bound(Proof("fedsum/lemma-e.2", "Lemma E.2")),
+    *corollary_3(Proof("fedsum/corollary-e.3", "Corollary E.3")),
     *local.split_and_far(_stale, local.E_4),
     *local.drift_of_clients(_stale, local.E_4),
     *local.five_terms(_stale, local.E_4),
-    _stale.step(
+    _stale(
         "eq. (93)",
         "sum_k ||sum_{p<k} sum_{q=a'}^{a-1} y^q||^2 <= K^3 ||sum_{q=a'}^{a-1} y^q||^2",
         drawn(_squared, form=forms.squared_steps),
         remark="Over (a - a')^2.",
     ),
-    _stale.step(
+    _stale(
         "eq. (94), equality",
         "K^2 E||sum_{q=a'}^{a-1} y^q||^2 = E||sum_{q=a'}^{a-1} sum_{j in A_q} sum_k g_j(x_j^{a_{j,q},k})||^2",
         drawn(_by_gradients, "==", form=forms.moved_by_gradients),
     ),
-    _stale.step(
+    _stale(
         "eq. (94), first inequality",
         "K^2/(a - a')^2 E||sum_q y^q||^2 <= 2/(a - a') sum_q E||sum_j sum_k grad f_j||^2 + 2 N K sigma^2",
         drawn(_split_directions, factor=2, form=forms.old_directions),
         remark="For every t and i; times 2 eta_l^2 K, summed over at most N T of them.",
     ),
-    _stale.step(
+    _stale(
         "eq. (94), noise",
         "4 eta_l^2 K sum_t sum_{i in A_t} N K sigma^2 <= 4 eta_l^2 K^2 N^2 sigma^2 T",
         at_most(
             4 * eta_l**2 * K * T * A_t * N * K * sigma**2, 4 * eta_l**2 * K**2 * N**2 * sigma**2 * T, below(A_t, N)
         ),
     ),
-    _stale.step(
+    _stale(
         "eq. (94), last inequality",
         "sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} q_p <= N tau_max sum_p q_p",
         counting(_averages, more=0),
@@ -170,7 +170,7 @@ STEPS: tuple[Step, ...] = (
         "another sum.",
     ),
     *local.assembly(_stale, local.E_4),
-    _stale.step(
+    _stale(
         "the lemma from eq. (98)",
         "24 eta_l^2 K^2 tau_max^2 L^2 <= 24 eta_l^2 K^2 tau_max L^2",
         at_most(24 * eta_l**2 * K**2 * tau**2 * L**2 * Gamma, 24 * eta_l**2 * K**2 * tau * L**2 * Gamma, above(tau, 1)),
@@ -208,8 +208,8 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     *common.lemma_5(
-        FedsumPart("lemma-e.5", "Lemma E.5, as Lemma C.5", "lemma-e.5-lines"), "e", common.C_5, whole=False
+        Proof("fedsum/lemma-e.5", "Lemma E.5, as Lemma C.5", "fedsum/lemma-e.5-lines"), "e", common.C_5, whole=False
     ),
-    *rate.lemma_6(FedsumPart("lemma-e.6", "Lemma E.6"), rate.E_6),
-    *rate.theorem(FedsumPart("theorem-e.1", "Theorem E.1"), rate.E_6),
+    *rate.lemma_6(Proof("fedsum/lemma-e.6", "Lemma E.6"), rate.E_6),
+    *rate.theorem(Proof("fedsum/theorem-e.1", "Theorem E.1"), rate.E_6),
 )

@@ -9,18 +9,18 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square, mean
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn
+from bounds.ledger.proof import Proof, at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind
 from bounds.papers.fedsum.proofs import tails, tuned
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
 
-_rounds = FedsumPart("theorem-4.1", "Section 2.2", "delays").step
-_algorithms = FedsumPart("theorem-4.1", "Section 3", "algorithms").step
-_theorem = FedsumPart("theorem-4.1", "Theorem 4.1").step
-_corollary = FedsumPart("corollary-4.1", "Corollary 4.1").step
+_rounds = Proof("fedsum/theorem-4.1", "Section 2.2", "fedsum/delays")
+_algorithms = Proof("fedsum/theorem-4.1", "Section 3", "fedsum/algorithms")
+_theorem = Proof("fedsum/theorem-4.1", "Theorem 4.1")
+_corollary = Proof("fedsum/corollary-4.1", "Corollary 4.1")
 
 Sides = list[tuple[Fraction, Fraction]]
 

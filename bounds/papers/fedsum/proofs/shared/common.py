@@ -13,12 +13,12 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
 from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
-from bounds.ledger.proof import at_most, drawn, gram
+from bounds.ledger.proof import Proof, at_most, drawn, gram
 from bounds.ledger.step import Enumerated, Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.shared import forms
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, Gamma, Gamma_T, I, average, tau, tau_t
+from bounds.papers.fedsum.proofs.shared.terms import Gamma, Gamma_T, I, average, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 alpha = sp.Symbol("alpha", positive=True)
@@ -187,10 +187,10 @@ def first_order_form(further: int) -> Callable[..., Scalar]:
     return claim
 
 
-def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
+def _noise_of_window(part: Proof, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
     if equality:
         return (
-            part.step(
+            part(
                 f"{after}, noise of a window, first relation",
                 "E||sum_p sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
                 drawn(lambda draw: noise_window(draw, letter, 3), "=="),
@@ -199,12 +199,12 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
             ),
         )
     return (
-        part.step(
+        part(
             f"{after}, noise of a window, first inequality",
             "E||sum_p sum_j sum_k noise||^2 <= tau_t sum_p E||sum_j sum_k noise||^2",
             drawn(lambda draw: noise_window(draw, letter, 0), form=forms.jensen),
         ),
-        part.step(
+        part(
             f"{after}, noise of a window, equality",
             "tau_t sum_p E||sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
             drawn(lambda draw: noise_window(draw, letter, 1), "==", form=lambda: forms.noise_of_round("==", forms.w)),
@@ -217,7 +217,7 @@ C_5 = ("24", "25", "26", "27")
 
 
 def lemma_5(
-    part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool = False, whole: bool = True
+    part: Proof, letter: str, eq: tuple[str, str, str, str], *, equality: bool = False, whole: bool = True
 ) -> tuple[Step, ...]:
     """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign.
 
@@ -230,7 +230,7 @@ def lemma_5(
     after = f"after eq. ({eq[2]})"
     first = (
         (
-            part.step(
+            part(
                 f"eq. ({eq[0]})",
                 "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
                 drawn(reacting, "=="),
@@ -245,51 +245,51 @@ def lemma_5(
         else ()
     )
     lines = (
-        part.step(
+        part(
             f"eq. ({eq[1]})",
             "E<grad f(x^t), noise> = E<grad f(x^t) - grad f(x^{t-tau_t}), noise>",
             drawn(lambda draw: from_the_oldest(draw, letter), "==", form=forms.from_the_oldest),
             remark="t - tau_t = min_i a_{i,t}; on runs whose participation is given beforehand.",
         ),
-        part.step(
+        part(
             f"before eq. ({eq[2]})",
             "<a, b> <= alpha ||a||^2 + ||b||^2/alpha",
             gram(dot(u, v), alpha * square(u) + square(v) / alpha),
         ),
-        part.step(
+        part(
             f"eq. ({eq[2]})",
             "-(eta_g eta_l/N) <d, n> <= 1/(tau_t L) ||d||^2 + (eta_g eta_l/N)^2 tau_t L ||n||^2",
             gram(-eta / N * dot(d, n), square(d) / (tau_t * L) + eta**2 / N**2 * tau_t * L * square(n)),
             remark="d = grad f(x^t) - grad f(x^{t-tau_t}), n the noise; tau_t >= 1.",
         ),
-        part.step(
+        part(
             f"{after}, smoothness",
             "E||grad f(x^t) - grad f(x^{t-tau_t})||^2 <= L^2 E||x^t - x^{t-tau_t}||^2",
             drawn(lambda draw: smooth_window(draw, letter), form=forms.smooth_mean),
         ),
-        part.step(
+        part(
             f"{after}, smoothness, equality",
             "L^2 E||x^t - x^{t-tau_t}||^2 = (eta_g eta_l/N)^2 L^2 E||sum_{p=t-tau_t}^{t-1} sum_j sum_k g_j||^2",
             drawn(lambda draw: window_of_gradients(draw, letter), "==", form=forms.window_moved),
         ),
-        part.step(
+        part(
             f"{after}, smoothness, last inequality",
             "(eta_g eta_l/N)^2 L^2 ||n + v||^2 <= 2 (eta_g eta_l/N)^2 L^2 ||n||^2 + 2 (eta_g eta_l/N)^2 L^2 ||v||^2",
             gram(eta**2 / N**2 * L**2 * square(n + v), outer * square(n) + outer * square(v)),
             remark="n the noise of the window, v its gradients.",
         ),
         *_noise_of_window(part, letter, after, equality=equality),
-        part.step(
+        part(
             f"{after}, noise of a window, last inequality",
             "tau_t sum_p sum_j sum_k E||noise||^2 <= N K tau_t^2 sigma^2",
             drawn(lambda draw: noise_window(draw, letter, 2), form=forms.noise_of_window_bounded),
         ),
-        part.step(
+        part(
             f"{after}, gradients of a window",
             "E||sum_p sum_j sum_k grad f_j||^2 <= tau_t sum_p E||sum_j sum_k grad f_j||^2",
             drawn(lambda draw: gradient_window(draw, letter), form=forms.jensen),
         ),
-        part.step(
+        part(
             f"eq. ({eq[3]}), first inequality, a round with tau_t > 0",
             "1/(tau_t L) (noise and gradients of the window) + (eta_g eta_l/N)^2 tau_t L K N sigma^2"
             " <= 3 (eta_g eta_l)^2/N^2 N K tau_t sigma^2 L + 2 (eta_g eta_l/N)^2 L sum_p E||sum_j sum_k grad f_j||^2",
@@ -303,7 +303,7 @@ def lemma_5(
             "tau_t < t and Corollary D.3 in C.5, and sums to T; meant are tau_t > 0, Lemma C.2 and T - 1. In the left "
             "side of eq. (27) the sum over k is missing.",
         ),
-        part.step(
+        part(
             f"eq. ({eq[3]}), second inequality",
             "3 (eta_g eta_l)^2/N K sigma^2 L sum_t tau_t + 2 (eta_g eta_l/N)^2 L Q"
             " <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T + 2 (eta_g eta_l/N)^2 tau_max L Gamma",
@@ -320,7 +320,7 @@ def lemma_5(
     return (
         *first,
         *lines,
-        part.step(
+        part(
             "statement",
             "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"
             " + 2 (eta_g eta_l/N)^2 tau_max L sum_{t<=T} E||sum_i sum_k grad f_i||^2",
@@ -333,7 +333,7 @@ def lemma_5(
             ),
             remark="The sum on the right runs to T, so that round T is given too.",
         ),
-        part.step(
+        part(
             f"eq. ({eq[3]})",
             "the same with T - 1 on the right",
             drawn(

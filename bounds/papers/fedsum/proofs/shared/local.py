@@ -14,7 +14,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn, gram
+from bounds.ledger.proof import Proof, at_most, counting, drawn, gram
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs.shared import delays, forms
@@ -30,7 +30,7 @@ from bounds.papers.fedsum.proofs.shared.drift import (
     m,
 )
 from bounds.papers.fedsum.proofs.shared.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, SOMEBODY_AWAY, TO_T, A_t, D, FedsumPart, Gamma, X, tau
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, SOMEBODY_AWAY, TO_T, A_t, D, Gamma, X, tau
 from bounds.papers.fedsum.proofs.shared.windows import Counts, Pairs, absent, both, counts, visits
 from bounds.papers.fedsum.symbols import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
@@ -353,9 +353,9 @@ def _drift_on_runs(draw: Draw, case: LocalVariant, *, mended: bool) -> Side:
     return run.drifts(), right + Fraction(8, 3) * p.eta_l**2 * p.K**3 * wider * p.F_0 / p.N
 
 
-def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def split_and_far(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (44) to (46), or (80) to (82)."""
-    step, eq = part.step, case.eq
+    step, eq = part, case.eq
     delay = "tau_t" if case.letter == "d" else "tau_max"
     return (
         step(
@@ -402,9 +402,9 @@ def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     )
 
 
-def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def drift_of_clients(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (47) to (49), or (83) to (85)."""
-    step, eq = part.step, case.eq
+    step, eq = part, case.eq
     five = 5 * square(steep) + 5 * square(slow) + 5 * k**2 * square(G_now - G_old)
     older_terms = 5 * k**2 / K**2 * square(K * G_old - older) + 5 * k**2 / K**2 * square(fresh)
     return (
@@ -461,9 +461,9 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     )
 
 
-def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def five_terms(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (50) to (56), or (86) to (92)."""
-    step, eq = part.step, case.eq
+    step, eq = part, case.eq
     q = "q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient."
     wide = "a" if case.letter == "e" else "a-1"
     return (
@@ -622,9 +622,9 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     )
 
 
-def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def assembly(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (59) to (62), or (95) to (98), and the statement."""
-    step, e = part.step, case.letter == "e"
+    step, e = part, case.letter == "e"
     rearranged, unseen_eq, last = ("eq. (96)", "eq. (97)", "eq. (98)") if e else ("eq. (60)", "eq. (61)", "eq. (62)")
     summed = "eq. (95)" if e else "eq. (59)"
     first_norm = 10 * eta_l**2 / N**2
