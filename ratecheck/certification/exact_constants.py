@@ -345,7 +345,6 @@ class ProvedPiecewise(Proved):
     _known: ClassVar[frozenset[str]] = _OF_RUN
 
     def fact(self, name: str) -> Number | None:
-        """See `Proved.fact`."""
         find = self.problem.exact(self._start[0].tolist()).get(name)
         if find is None:
             return super().fact(name)

@@ -132,7 +132,6 @@ class Logistic(SingleLevel):
         return LogisticInner(self, lambda_)
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
-        """See `Problem.oracle`."""
         from ratecheck.kernels.oracle import LOGISTIC, PROXIMAL, Oracle
 
         kind, lambda_ = (PROXIMAL, lambda_) if name == "prox" else (LOGISTIC, 0.0)
@@ -340,7 +339,6 @@ class LogisticInner(InnerProblem):
         return theta
 
     def value(self, i: int, theta: Array) -> float:
-        """See `InnerProblem.value`."""
         return self.clients[i].value(theta, np.zeros((1, 0)))
 
     def floor(self) -> float:
@@ -350,7 +348,6 @@ class LogisticInner(InnerProblem):
         return alone.value(np.zeros(0), np.zeros((problem.n, problem.d))) - alone.constants()["F_0"].value
 
     def constants(self) -> tuple[Constant, ...]:
-        """See `InnerProblem.constants`."""
         L = self.problem.constants()["L_u"]
         convex, weak = (abs(float(curvature(np.array(h), self.lambda_))) for h in (L.value, -self.ell))
         # The largest Hessian of the f_i is the one at 0, which is the prox of some w.

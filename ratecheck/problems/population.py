@@ -91,7 +91,6 @@ class Population(QuadraticObjective, SingleLevel):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         types = f"{self.distinct} type{'s' if self.distinct > 1 else ''} of clients"
         return f"{types}, {super().sizes}"
 
@@ -133,12 +132,10 @@ class Population(QuadraticObjective, SingleLevel):
         return array[firsts]
 
     def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
         return {**self.types.fields(), "counts": self.counts.tolist()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
         return cls(Quadratic.read(data), data["counts"])
 
     def with_clients(self, n: int) -> Population:

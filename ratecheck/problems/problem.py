@@ -406,7 +406,6 @@ class SingleLevel(Problem):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         return f"{self.d_u} shared and {self.d_v} personal variables"
 
     def certified(

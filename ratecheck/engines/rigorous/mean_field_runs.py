@@ -165,7 +165,6 @@ class MeanFieldRun(ExactRun):
 
     @staticmethod
     def form(problem: Problem) -> PiecewiseSamples | None:
-        """See `ExactRun.form`."""
         return problem.seen_as(PiecewiseSamples)
 
     @staticmethod

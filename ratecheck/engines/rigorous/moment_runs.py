@@ -123,11 +123,9 @@ class RigorousRun(ExactRun):
         )  # fmt: skip
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
-        """See `ExactRun.averages`."""
         return _added([part.averages(names) for part in self._parts(bits)])
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
-        """See `ExactRun.rounds`."""
         followed = [name for name in names if name != "noise2"]
         noise = [] if followed == [*names] else [({"noise2": each} for each in self._noise())]
         parts = [part.rounds(followed) for part in self._parts(bits)] if followed else []
@@ -145,14 +143,12 @@ class RigorousRun(ExactRun):
         return [each * int(count) for count in present]
 
     def forms(self, names: Sequence[str]) -> dict[str, Entries]:
-        """See `ExactRun.forms`."""
         part = _Part(self, list(range(len(self.g[0]))), EXACT)
         if part.size > _LARGEST_FORM:
             raise UndecidedError(f"a state of {part.size} numbers is large")
         return {name: ball.middle for name, ball in part.quantities(names).items()}
 
     def participants(self, names: Sequence[str]) -> Iterator[dict[str, Entries]]:
-        """See `ExactRun.participants`."""
         part = _Part(self, list(range(len(self.g[0]))), EXACT)
         return (part.participant(names, i) for i in range(part.n))
 

@@ -60,7 +60,6 @@ class PiecewiseRun(ExactRun):
 
     @staticmethod
     def form(problem: Problem) -> Piecewise | None:
-        """See `ExactRun.form`."""
         return problem.seen_as(Piecewise)
 
     @staticmethod

@@ -563,7 +563,6 @@ class LinearModel(WeightedRows, SingleLevel):
         return point is not None and point.away <= _NEAR * (1 + float(np.linalg.norm(point.x)))
 
     def centre(self) -> tuple[Array, float]:
-        """See `Problem.centre`."""
         point = self._minimiser
         return (np.zeros(self.d) if point is None else point.x), 0.0
 

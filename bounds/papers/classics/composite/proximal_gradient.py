@@ -35,7 +35,6 @@ CLASSICS = (
         conditions=("gamma_u <= 2/L",),
         settings=PLAIN,
         at={"n": 1, "T": 3, "L": 2, "mu": 0.2, "gamma_u": 0.5, "dist2_0": 3},
-        value="max((1 - gamma_u*L)**2, (1 - gamma_u*mu)**2)**t*dist2_0",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -50,7 +49,6 @@ CLASSICS = (
         settings=PLAIN,
         step_rules={"gamma_u": "1/L"},
         at={"n": 1, "T": 4, "L": 2, "dist2_0": 3},
-        value="2*L*dist2_0/(t + 1)**2",
         standing=Standing.UPPER,
     ),
     classic(
@@ -65,7 +63,6 @@ CLASSICS = (
         settings=PLAIN,
         step_rules={"gamma_u": "1/L"},
         at={"n": 1, "T": 4, "L": 2, "dist2_0": 3},
-        value="2*L*dist2_0/(t**2 + 5*t + 2)",
         standing=Standing.NUMERICAL,
     ),
     classic(
@@ -80,7 +77,6 @@ CLASSICS = (
         conditions=("gamma_u <= 2/L",),
         settings=PLAIN,
         at={"n": 1, "T": 3, "L": 2, "mu": 0.2, "gamma_u": 0.5, "F_0": 3},
-        value="max((1 - gamma_u*L)**2, (1 - gamma_u*mu)**2)**t*F_0",
         standing=Standing.TIGHT,
     ),
 )

@@ -17,7 +17,6 @@ CLASSICS = (
         assumptions=LIPSCHITZ,
         step_rules={"gamma_u": "sqrt(dist2_0)/(M*sqrt(T))"},
         at={"n": 1, "T": 5, "M": 2, "dist2_0": 3},
-        value="M*sqrt(dist2_0)/sqrt(T)",
         standing=Standing.TIGHT,
         known_from="Drori, Teboulle (2016), An optimal variant of Kelley's cutting-plane method, from below",
     ),
@@ -30,8 +29,6 @@ CLASSICS = (
         right="dist2_0/(2*gamma_u*T) + gamma_u*M**2/2",
         assumptions=LIPSCHITZ,
         at={"n": 1, "T": 4, "M": 2, "gamma_u": 0.25, "dist2_0": 3},
-        value="",
-        standing=Standing.UNKNOWN,
     ),
     classic(
         "subgradient-averaged-value",
@@ -43,7 +40,6 @@ CLASSICS = (
         assumptions=LIPSCHITZ,
         step_rules={"gamma_u": "sqrt(dist2_0)/(M*sqrt(T))"},
         at={"n": 1, "T": 4, "M": 2, "dist2_0": 3},
-        value="M*sqrt(dist2_0)/sqrt(T)",
         standing=Standing.UPPER,
     ),
     classic(
@@ -58,7 +54,6 @@ CLASSICS = (
         settings=PLAIN,
         step_rules={"gamma_u": "sqrt(dist2_0)/(M*sqrt(T))"},
         at={"n": 1, "T": 4, "M": 2, "dist2_0": 3},
-        value="M*sqrt(dist2_0)/sqrt(T)",
         standing=Standing.TIGHT,
     ),
 )

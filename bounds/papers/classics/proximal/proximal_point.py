@@ -18,7 +18,6 @@ CLASSICS = (
         assumptions=NONSMOOTH,
         settings=PROXIMAL,
         at={"T": 5, "lambda_": 0.5, "dist2_0": 3},
-        value="lambda_*dist2_0/(4*t)",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -47,7 +46,6 @@ CLASSICS = (
         assumptions=NONSMOOTH,
         settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "dist2_0": 3},
-        value="dist2_0/(t + 1)**2",
         standing=Standing.NUMERICAL,
     ),
     classic(
@@ -76,7 +74,6 @@ CLASSICS = (
         assumptions=("strong_convexity", "full_participation", "no_personal"),
         settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "mu": 0.2, "dist2_0": 3},
-        value="(lambda_/(lambda_ + mu))**(2*t)*dist2_0",
         standing=Standing.TIGHT,
         known_from="the quadratic of curvature mu",
     ),
@@ -92,8 +89,6 @@ CLASSICS = (
         settings={**PROXIMAL, "beta": 1},
         step_rules={"eta": "1/lambda_"},
         at={"T": 3, "lambda_": 0.5, "F_0": 3},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Gradient descent at 1/L on the envelope, which is lambda-smooth, at most f, and has the infimum of f.",
     ),
 )

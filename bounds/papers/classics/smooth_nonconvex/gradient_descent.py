@@ -18,7 +18,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/L",),
         trivial="2*L*F_0",
         at={"n": 1, "T": 5, "L": 2, "gamma_u": 0.4, "F_0": 3},
-        value="4*F_0/((T - 1)*gamma_u*(4 - gamma_u*L) + 2/L)",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -32,7 +31,6 @@ CLASSICS = (
         conditions=("gamma_u >= 1/L", "gamma_u <= sqrt(3)/L"),
         trivial="2*L*F_0",
         at={"n": 1, "T": 5, "L": 1, "gamma_u": 1.5, "F_0": 1},
-        value="4*F_0/((T - 1)*gamma_u*(4 - gamma_u**2*L**2) + 2/L)",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -46,8 +44,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/L",),
         trivial="2*L*F_0",
         at={"n": 1, "T": 5, "L": 2, "gamma_u": 0.4, "F_0": 3},
-        value="",
-        standing=Standing.UNKNOWN,
     ),
     classic(
         "nonconvex-step",

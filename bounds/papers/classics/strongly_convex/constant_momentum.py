@@ -20,7 +20,6 @@ CLASSICS = (
         settings=PLAIN,
         step_rules={"momentum": "sqrt((1 - gamma_u*mu)*(1 - gamma_u*L))"},
         at={"n": 1, "T": 4, "L": 1, "mu": 0.1, "gamma_u": 0.5, "F_0": 1},
-        value="(1 - gamma_u*mu)**t*F_0",
         standing=Standing.UPPER,
     ),
     classic(
@@ -35,7 +34,6 @@ CLASSICS = (
         settings=PLAIN,
         step_rules={"gamma_u": "1/L", "momentum": "(sqrt(L) - sqrt(mu))/(sqrt(L) + sqrt(mu))"},
         at={"n": 1, "T": 4, "L": 1, "mu": 0.1, "F_0": 0.5, "dist2_0": 10},
-        value="(1 - sqrt(mu/L))**t*(F_0 + mu/2*dist2_0)",
         standing=Standing.UPPER,
     ),
     classic(
@@ -55,7 +53,6 @@ CLASSICS = (
             "extrapolation": "(1 - sqrt(mu/L))**2/(1 - (1 - sqrt(mu/L))**2)",
         },
         at={"n": 1, "T": 3, "L": 1, "mu": 0.1, "dist2_0": 1},
-        value="L/mu*L*dist2_0/2*(1 - sqrt(mu/L))**(2*t)",
         standing=Standing.NUMERICAL,
     ),
 )

@@ -17,7 +17,6 @@ CLASSICS = (
         assumptions=STRONGLY_CONVEX,
         conditions=("gamma_u <= 2/L",),
         at={"n": 1, "T": 4, "L": 2, "mu": 0.4, "gamma_u": 0.4, "dist2_0": 3},
-        value="max((1 - gamma_u*L)**2, (1 - gamma_u*mu)**2)**t*dist2_0",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -30,7 +29,6 @@ CLASSICS = (
         assumptions=STRONGLY_CONVEX,
         conditions=("gamma_u <= 2/L",),
         at={"n": 1, "T": 4, "L": 2, "mu": 0.4, "gamma_u": 0.4, "F_0": 3},
-        value="max((1 - gamma_u*L)**2, (1 - gamma_u*mu)**2)**t*F_0",
         standing=Standing.TIGHT,
     ),
     classic(
