@@ -102,14 +102,12 @@ def _selected(p: ParticipationMatrix) -> list[tuple[int, int]]:
 
 
 def _monotone(p: ParticipationMatrix) -> Pairs:
-    found = []
     for i in range(p.N):
         for k in range(p.T - p.tau_max):
             for star in range(k, k + p.tau_max + 1):
                 if p.matrix[star][i]:
-                    found.append((Fraction(p.last(i, k + p.tau_max)), Fraction(p.last(i, star))))
-                    found.append((Fraction(p.last(i, star)), Fraction(k)))
-    return found
+                    yield Fraction(p.last(i, k + p.tau_max)), Fraction(p.last(i, star))
+                    yield Fraction(p.last(i, star)), Fraction(k)
 
 
 STEPS: tuple[Step, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
@@ -19,16 +20,14 @@ def _window(run: ScalarRun, low: int, high: int) -> NoisyRational:
     return total(run.aggregate(q) for q in range(low, high) if q >= 0)
 
 
-def _apart(draw: Draw, case: LocalVariant) -> list[Side]:
+def _apart(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     """For every t: the gradients of all clients' windows against those of the round's window."""
     run = small_run(draw, case.algorithm)
-    found = []
     for t in run.rounds():
         left = sum((expect_square(_window(run, run.who.last(i, t), t)) for i in range(run.p.N)), ZERO)
         delay = run.who.delay(t)
         window = sum((expect_square(run.aggregate(q)) for q in range(t - delay, t) if q >= 0), ZERO)
-        found.append((left, run.p.N * delay * window))
-    return found
+        yield left, run.p.N * delay * window
 
 
 def _first_drifts(p: ParticipationMatrix) -> Pairs:

@@ -5,6 +5,7 @@ The aggregates of this appendix have no sum over k: they are 1/K of those of a r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -71,18 +72,17 @@ def _moves(draw: Draw, stage: int) -> Side:
     return found[stage], found[stage + 1]
 
 
-def _noise_of_gaps(draw: Draw, stage: int) -> list[Side]:
+def _noise_of_gaps(draw: Draw, stage: int) -> Iterable[Side]:
     """The lines of eq. (19) for every t and i, over 2*(eta/N)^2."""
     run = small_run(draw, FEDSUM_B)
-    p, found = run.p, []
+    p = run.p
     for t, a in _gaps(run):
         rounds = [q for q in range(a, t) if q >= 0]
         first = expect_square(total(run.noise(q) for q in rounds))
         second = (t - a) * sum((expect_square(run.noise(q)) for q in rounds), ZERO)
         third = run.who.tau_max * sum((len(run.seen(q)) * p.K * p.noise**2 for q in rounds), ZERO)
         fourth = run.who.tau_max * sum((len(run.seen(q)) * p.K * p.sigma**2 for q in rounds), ZERO)
-        found.append([(first, second), (second, third), (third, fourth)][stage])
-    return found
+        yield [(first, second), (second, third), (third, fourth)][stage]
 
 
 def _gradients_of_gaps(draw: Draw) -> list[Side]:
@@ -120,12 +120,10 @@ def _all_delays(p: ParticipationMatrix) -> list[tuple[int, int]]:
 
 def _wider_windows(p: ParticipationMatrix) -> Pairs:
     """Eq. (20), second line: sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} against N*tau_t*sum_{p=t-tau_t}^{t-1}."""
-    found: Pairs = []
     for t in range(p.T):
         lasts = [p.last(i, t) for i in range(p.N)]
         left = counts(p.T, ((t - a, range(a, t)) for a in lasts))
-        found += both(left, counts(p.T, [(p.N * p.delay(t), range(t - p.delay(t), t))]))
-    return found
+        yield from both(left, counts(p.T, [(p.N * p.delay(t), range(t - p.delay(t), t))]))
 
 
 def _unseen(draw: Draw) -> Side:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square
@@ -24,54 +26,47 @@ _stale = Proof("fedsum/lemma-d.4", "Lemma D.4")
 _P, _V = sp.symbols("P V", nonnegative=True)
 
 
-def _control(draw: Draw, *, before: bool) -> list[Side]:
+def _control(draw: Draw, *, before: bool) -> Iterable[Side]:
     """Eq. (40) for i in A_t, or for clients that took part before round t."""
     run = small_run(draw, "fedsum")
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         clients = run.seen(t - 1 if before else t)
-        found += [same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients]
-    return found
+        yield from (same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients)
 
 
-def _corrections(draw: Draw) -> list[Side]:
+def _corrections(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum")
-    found = []
     for (i, t), direction in run.direction.items():
         others = total(total(run.stochastic[j, run.who.before(j, t)]) for j in run.seen(t - 1) if j != i)
-        found.append(same_variable(direction, others / run.p.K))
-    return found
+        yield same_variable(direction, others / run.p.K)
 
 
-def _old_direction(draw: Draw, *, printed: bool) -> list[Side]:
+def _old_direction(draw: Draw, *, printed: bool) -> Iterable[Side]:
     """y^{a-1}, with the rounds a_{j,a} that eq. (58) prints, or with a_{j,a-1}."""
     run = small_run(draw, "fedsum")
-    found = []
     for _, _, a, _ in visits(run.who):
         pairs = [(j, run.who.last(j, a) if printed else run.who.before(j, a)) for j in run.seen(a - 1)]
-        found.append(same_variable(run.y[a - 1], total(total(run.stochastic[j, r]) for j, r in pairs) / run.p.K))
-    return found
+        yield same_variable(run.y[a - 1], total(total(run.stochastic[j, r]) for j, r in pairs) / run.p.K)
 
 
-def _squared(draw: Draw) -> list[Side]:
+def _squared(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum")
-    p, found = run.p, []
+    p = run.p
     for _, _, a, _ in visits(run.who):
         y = run.y[a - 1]
         left = sum((expect_square(k * y) for k in range(p.K)), ZERO)
-        found.append((left, p.K**3 * expect_square(y)))
-    return found
+        yield left, p.K**3 * expect_square(y)
 
 
-def _split_directions(draw: Draw, factor: int) -> list[Side]:
+def _split_directions(draw: Draw, factor: int) -> Iterable[Side]:
     """E||y^{a-1}||^2 K^2 by gradients and noise."""
     run = small_run(draw, "fedsum")
-    p, found = run.p, []
+    p = run.p
     for _, _, a, _ in visits(run.who):
         gradients = expect_square(run.aggregate(a - 1)) if a else ZERO
         right = factor * (gradients + p.N * p.K * p.sigma**2)
-        found.append((p.K**2 * expect_square(run.y[a - 1]), right))
-    return found
+        yield p.K**2 * expect_square(run.y[a - 1]), right
 
 
 def _old_rounds(p: ParticipationMatrix, more: int) -> Pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, Rational, expect_square
@@ -23,20 +24,19 @@ _stale = Proof("fedsum/lemma-e.4", "Lemma E.4")
 _order = Proof("fedsum/lemma-e.5", "Lemma E.5")
 
 
-def _control(draw: Draw, *, before: bool) -> list[Side]:
+def _control(draw: Draw, *, before: bool) -> Iterable[Side]:
     """Eq. (78) for all clients, or for those that took part before round t."""
     run = small_run(draw, "fedsum-cr")
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         clients = run.seen(t - 1) if before else range(p.N)
-        found += [same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients]
-    return found
+        yield from (same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients)
 
 
-def _corrections(draw: Draw, stage: int) -> list[Side]:
+def _corrections(draw: Draw, stage: int) -> Iterable[Side]:
     """The equalities of eq. (79): z_i by x^{a'}, telescoping, and by y."""
     run = small_run(draw, "fedsum-cr")
-    p, found = run.p, []
+    p = run.p
     for (i, t), direction in run.direction.items():
         b = run.who.before(i, t)
         factor = p.N / (p.eta * p.K * (t - b))
@@ -46,38 +46,32 @@ def _corrections(draw: Draw, stage: int) -> list[Side]:
             factor * total(run.at(q) - run.at(q + 1) for q in range(b, t)) - run.h[t][i],
             Fraction(1, t - b) * total(run.y[q] for q in range(b, t)) - run.h[t][i],
         ]
-        found.append(same_variable(lines[stage], lines[stage + 1]))
-    return found
+        yield same_variable(lines[stage], lines[stage + 1])
 
 
-def _squared(draw: Draw) -> list[Side]:
+def _squared(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum-cr")
-    found = []
     for _, _, a, b in visits(run.who):
         y = total(run.y[q] for q in range(b, a))
-        found.append((sum((expect_square(k * y) for k in range(run.p.K)), ZERO), run.p.K**3 * expect_square(y)))
-    return found
+        yield sum((expect_square(k * y) for k in range(run.p.K)), ZERO), run.p.K**3 * expect_square(y)
 
 
-def _by_gradients(draw: Draw) -> list[Side]:
+def _by_gradients(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum-cr")
-    found = []
     for _, _, a, b in visits(run.who):
         y = total(run.y[q] for q in range(b, a))
         right = total(run.aggregate(q) + run.noise(q) for q in range(b, a) if q >= 0)
-        found.append((run.p.K**2 * expect_square(y), expect_square(right)))
-    return found
+        yield run.p.K**2 * expect_square(y), expect_square(right)
 
 
-def _split_directions(draw: Draw, factor: Rational) -> list[Side]:
+def _split_directions(draw: Draw, factor: Rational) -> Iterable[Side]:
     """(K/(a - a'))^2 E||sum_q y^q||^2 by gradients and noise."""
     run = small_run(draw, "fedsum-cr")
-    p, found = run.p, []
+    p = run.p
     for _, _, a, b in visits(run.who):
         y = Fraction(1, a - b) * total(run.y[q] for q in range(b, a))
         gradients = sum((expect_square(run.aggregate(q)) for q in range(b, a)), ZERO) / (a - b)
-        found.append((p.K**2 * expect_square(y), factor * (gradients + p.N * p.K * p.sigma**2)))
-    return found
+        yield p.K**2 * expect_square(y), factor * (gradients + p.N * p.K * p.sigma**2)
 
 
 def _averages(p: ParticipationMatrix, more: Rational) -> Pairs:

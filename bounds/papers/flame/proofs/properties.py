@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -59,18 +60,16 @@ _BY_26 = X * theta_next + rho * w - (X + rho) * w_i_next
 _PROBE = vectors("probe")[0]
 
 
-def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
+def _duals(draw: Draw) -> Iterable[tuple[Fraction, Fraction]]:
     """(29) for all clients and rounds of a run; the dual variables start by (28)."""
     problem, state = runs.loose(draw, draw.whole(1, 3))
-    found = []
     for _ in range(3):
-        found += [
+        yield from (
             (p, problem.lambda_ * weight * (t - v))
             for weight, t, v, p in zip(problem.alpha, state.theta, state.w_i, state.pi, strict=True)
-        ]
+        )
         selected = range(draw.whole(1, problem.m))
         state = runs.after(problem, state, draw.vector(problem.m), selected)
-    return found
 
 
 _DUALS = drawn(_duals, "==", kind=StepKind.END_TO_END, form=forms.dual_equation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -110,7 +110,7 @@ _BY_49 = m * c_2 / (s * c_1) * _fall + m * _C3 * eps_max
 _BY_55 = m / (s * c_1 * gamma_bar) * _fall + m**2 * c_0 / (s * c_1 * gamma_bar) * eps_max
 _BY_56 = m * c_2 / (s * c_1 * gamma_bar) * _fall + m * _C4 * eps_max
 
-Pairs = list[tuple[Fraction, Fraction]]
+Pairs = Iterable[tuple[Fraction, Fraction]]
 
 
 # --- Runs: what the bounds by round t + 1 say about clients that are not selected ---
@@ -151,13 +151,11 @@ def _by_theta(draw: Draw, *, everybody: bool, inner: int) -> Pairs:
 def _by_w_i(draw: Draw, *, everybody: bool, factor: int) -> Pairs:
     """(43) for each client."""
     problem, state, new, _ = _moves(draw, everybody=everybody)
-    found = []
     for i in range(problem.m):
         by_theta, by_w_i = runs.steps2(state, new, i)
         x2 = (problem.lambda_ * problem.alpha[i]) ** 2
         right = (2 * problem.rho**2 + factor * x2) * by_w_i + factor * x2 * by_theta
-        found.append(((problem.rho * runs.apart(problem, state, i)) ** 2, right))
-    return found
+        yield (problem.rho * runs.apart(problem, state, i)) ** 2, right
 
 
 def _by_all(draw: Draw, *, everybody: bool, inner: int) -> tuple[Fraction, Fraction] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 
 import sympy as sp
@@ -134,32 +135,28 @@ def _cauchy_schwarz(draw: Draw) -> Gap:
 
 # --- Exact instances: proof of Lemma 3.1 ---------------------------------------------------------------------------
 
-Pairs = list[Gap]
+Pairs = Iterable[Gap]
 
 
 def _shared_moves(draw: Draw) -> Pairs:
     """E||u^{t+1} - u^t + (gamma/m) sum_ik 1_i F_ik||^2 and 0."""
     law = small_run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for after in one.next:
             taking = [i for i in range(p.n) if after.seen[i] == one.t]
             total = sum((one.walks[i][k][2] for i in taking for k in range(p.K)), NoisyRational())
-            found.append((expect_square(after.u - one.u + p.gamma / p.m * total), Fraction(0)))
-    return found
+            yield expect_square(after.u - one.u + p.gamma / p.m * total), Fraction(0)
 
 
 def personal_moves(law: Histories) -> Pairs:
     """E||v_i^{t+1} - v_i^t + gamma 1_i sum_k F_ik||^2 and 0."""
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for after in one.next:
             for i in range(p.n):
                 total = sum((one.walks[i][k][3] for k in range(p.K)), NoisyRational()) * int(after.seen[i] == one.t)
-                found.append((expect_square(after.v[i] - one.v[i] + p.gamma * total), Fraction(0)))
-    return found
+                yield expect_square(after.v[i] - one.v[i] + p.gamma * total), Fraction(0)
 
 
 def _tower(draw: Draw) -> Gap:
@@ -189,7 +186,6 @@ def inner_v(law: Histories) -> Gap:
 def _one_inner_v(draw: Draw) -> Pairs:
     law = small_run(draw)
     p, t = law.p, law.last
-    found = []
     for i in range(p.n):
 
         def left(one: LocalRound, i: int = i) -> Fraction:
@@ -198,23 +194,21 @@ def _one_inner_v(draw: Draw) -> Pairs:
         def right(one: LocalRound, i: int = i) -> Fraction:
             return -p.gamma * p.m / p.n * expect(one.start_v[i], sum(one.grad_v[i], NoisyRational()))
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _conditional(draw: Draw, *, fresh: bool) -> Pairs:
     """E||E(F_ik | F_{i,k-1}) - grad_u f_i(u_ik)||^2 and 0 for one client, whose samples are ``fresh`` in each step."""
     curvature, slope, step, start = (draw.rational() for _ in range(4))
     sigma = draw.positive()
-    found, u, known = [], NoisyRational(start), list[object]()
+    u, known = NoisyRational(start), list[object]()
     for k in range(draw.whole(1, 3)):
         name = k if fresh else 0
         grad = curvature * u - slope
         stochastic = grad + noise(name, sigma)
-        found.append((expect_square(stochastic.given(known) - grad), Fraction(0)))
+        yield expect_square(stochastic.given(known) - grad), Fraction(0)
         known.append(name)
         u = u - step * stochastic
-    return found
 
 
 def _order(draw: Draw, *, smaller: bool) -> Pairs:
@@ -265,19 +259,16 @@ def _a_3_mean(draw: Draw, two: Rational) -> Gap:
 def _a_3_noise(draw: Draw) -> Pairs:
     law = small_run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for i, k in itertools.product(range(p.n), range(p.K)):
             there = mean(int(i in sample) for sample in subsets(p.n, p.m))
             square_ = expect_square(one.walks[i][k][2] - one.grad_u[i][k])
-            found.append((there * square_, p.sigma_u**2 * p.m / p.n))
-    return found
+            yield there * square_, p.sigma_u**2 * p.m / p.n
 
 
 def a_4(law: Histories, two: Rational, noisy: Rational) -> Pairs:
     """Eq. (A.4) for each client."""
     p, t = law.p, law.last
-    found = []
     for i in range(p.n):
 
         def moved(one: LocalRound, i: int = i) -> Fraction:
@@ -288,8 +279,7 @@ def a_4(law: Histories, two: Rational, noisy: Rational) -> Pairs:
 
         share = p.gamma**2 * p.m / p.n
         right = two * share * law.mean(t, squared) + noisy * p.K * share * p.sigma_v**2
-        found.append((law.mean(t, moved), right))
-    return found
+        yield law.mean(t, moved), right
 
 
 # --- Expressions ---------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import sympy as sp
@@ -22,7 +22,7 @@ from bounds.papers.pfl.proofs.runs import Histories, LocalRound, QuadraticClient
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
 su, sv = s.sigma_u**2, s.sigma_v**2
 Gap = tuple[Fraction, Fraction]
-Pairs = list[Gap]
+Pairs = Iterable[Gap]
 ZERO = Fraction(0)
 # A quantity of a round and the clients that take part in it.
 OfSample = Callable[[LocalRound, tuple[int, ...] | range], Fraction]
@@ -39,7 +39,6 @@ def _variates(draw: Draw, *, last: bool) -> Pairs:
     """E||c_i^t less its formula||^2 and 0; with ``last`` the samples are of the last round with client i."""
     law = small_run(draw, scaffold=True, rounds=3, local_steps=(1, 2))
     p = law.p
-    found = []
     for one in law.rounds(2):
         for i, client in enumerate(p.clients):
             terms = [
@@ -47,8 +46,7 @@ def _variates(draw: Draw, *, last: bool) -> Pairs:
                 + (one.old_noise(i, k) if last else noise((one.t - 1, i, k, "u"), p.noise_u))
                 for k in range(p.K)
             ]
-            found.append((expect_square(one.c[i] - average(terms)), ZERO))
-    return found
+            yield expect_square(one.c[i] - average(terms)), ZERO
 
 
 def _mean_variate(draw: Draw) -> Pairs:
@@ -59,15 +57,13 @@ def _mean_variate(draw: Draw) -> Pairs:
 def _moves(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for after in one.next:
             taking = [i for i in range(p.n) if after.seen[i] == one.t]
             total = NoisyRational()
             for i, k in itertools.product(taking, range(p.K)):
                 total = total + one.walks[i][k][2] - one.c[i] + one.c_mean
-            found.append((expect_square(after.u - one.u + p.gamma / p.m * total), ZERO))
-    return found
+            yield expect_square(after.u - one.u + p.gamma / p.m * total), ZERO
 
 
 def _over_samples(law: Histories, quantity: OfSample) -> Fraction:
@@ -138,12 +134,10 @@ def _own_square(one: LocalRound, sample: tuple[int, ...] | range) -> Fraction:
 def _one_error(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for i, k in itertools.product(range(p.n), range(p.K)):
             there = mean(int(i in sample) for sample in subsets(p.n, p.m))
-            found.append((there * expect_square(one.old_noise(i, k)), p.sigma_u**2 * p.m / p.n))
-    return found
+            yield there * expect_square(one.old_noise(i, k)), p.sigma_u**2 * p.m / p.n
 
 
 def _new_errors(one: LocalRound, sample: tuple[int, ...] | range) -> NoisyRational:
@@ -193,14 +187,12 @@ def _a_8(draw: Draw, mean_: Rational, sampling: Rational, noisy: Rational) -> Ga
 def _one_local_step(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for i, k in itertools.product(range(p.n), range(p.K)):
             u, left = one.walks[i][k][0], expect_square(one.walks[i][k + 1][0] - one.u)
             direction = one.grad_u[i][k] - one.c[i] + one.c_mean
             right = expect_square(u - p.steps[0] * direction - one.u) + p.sigma_u**2 * p.steps[0] ** 2
-            found.append((left, right))
-    return found
+            yield left, right
 
 
 def _of_clients(sides: Callable[..., Gap]) -> Callable[..., Pairs]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -110,17 +110,15 @@ def _one_step(draw: Draw) -> tuple[Fraction, Fraction]:
     return law.mean(law.last, LocalRound.E), Fraction(0)
 
 
-def _one_local_step(draw: Draw) -> list[tuple[Fraction, Fraction]]:
+def _one_local_step(draw: Draw) -> Iterable[tuple[Fraction, Fraction]]:
     law = small_run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for walk, grads in zip(one.walks, one.grad_u, strict=True):
             for k, grad in enumerate(grads):
                 left = expect_square(walk[k + 1][0] - one.u)
                 mean_step = expect_square(walk[k][0] - p.steps[0] * grad - one.u)
-                found.append((left, mean_step + p.sigma_u**2 * p.steps[0] ** 2))
-    return found
+                yield left, mean_step + p.sigma_u**2 * p.steps[0] ** 2
 
 
 def _lemma_3_5(draw: Draw, shared: Rational, personal: Rational, noise: Rational) -> tuple[Fraction, Fraction]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -33,7 +34,7 @@ n, m, K, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.L, s.gamma, s.eta_u, s.eta_v
 G_u, G_v, E, C = s.G_u_prev, s.G_v_prev, s.E, s.C_prev
 su, sv = s.sigma_u**2, s.sigma_v**2
 Gap = tuple[Fraction, Fraction]
-Pairs = list[Gap]
+Pairs = Iterable[Gap]
 ZERO = Fraction(0)
 
 
@@ -58,7 +59,6 @@ def _factorised(draw: Draw) -> Pairs:
     law = _run(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -68,8 +68,7 @@ def _factorised(draw: Draw) -> Pairs:
             kept = mean(expect_square(one.memory[i][k][0] - after.u) for after in one.next)
             return (1 - share) * kept + share * mean(expect_square(one.walks[i][k][0] - a.u) for a in one.next)
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _conditioned(draw: Draw) -> Pairs:
@@ -77,7 +76,6 @@ def _conditioned(draw: Draw) -> Pairs:
     law = _run(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -88,8 +86,7 @@ def _conditioned(draw: Draw) -> Pairs:
             kept = mean(expect_square(one.memory[i][k][0] - after.u) for after in out) if out else ZERO
             return (1 - share) * kept + share * mean(expect_square(one.walks[i][k][0] - a.u) for a in within)
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _change_u(one: LocalRound) -> NoisyRational:
@@ -105,7 +102,6 @@ def _change_v(one: LocalRound, i: int) -> NoisyRational:
 def _crossed(draw: Draw) -> Pairs:
     law = _run(draw)
     t = law.last
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -114,8 +110,7 @@ def _crossed(draw: Draw) -> Pairs:
         def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return expect(_change_u(one), one.memory[i][k][0] - one.u)
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _turned(draw: Draw) -> Histories:
@@ -148,7 +143,6 @@ def _decay_u(draw: Draw, *, shrink: Rational, moved: Rational, drift: Rational, 
     law = small_run(draw, scaffold, scaffold=True)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -159,8 +153,7 @@ def _decay_u(draw: Draw, *, shrink: Rational, moved: Rational, drift: Rational, 
             total += drift * share * expect_square(one.walks[i][k][0] - one.u)
             return total + change / share * expect_square(_change_u(one))
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
@@ -168,7 +161,6 @@ def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
     law = small_run(draw, scaffold, scaffold=True) if draw.index % 4 else _turned(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -181,8 +173,7 @@ def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
             total += 2 * share * expect_square(one.walks[i][k][1] - one.v[i])
             return total + 2 / share * expect_square(_change_v(one, i))
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _mean_change(draw: Draw) -> Pairs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -39,15 +39,15 @@ def run_of(draw: Draw, letter: str) -> ScalarRun:
 # --- Movement: Lemmas C.1, D.1, E.1 ---
 
 
-def one_step(draw: Draw, letter: str) -> list[Side]:
+def one_step(draw: Draw, letter: str) -> Iterable[Side]:
     """E||x^{t+1} - x^t||^2, the same with y^(t), and with the stochastic gradients."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         by_y = p.eta**2 * p.K**2 / Fraction(p.N**2) * expect_square(run.y[t])
         by_g = p.eta**2 / Fraction(p.N**2) * expect_square(run.aggregate(t) + run.noise(t))
-        found += [(expect_square(run.x[t + 1] - run.x[t]), by_y), (by_y, by_g)]
-    return found
+        yield expect_square(run.x[t + 1] - run.x[t]), by_y
+        yield by_y, by_g
 
 
 def movement(draw: Draw, letter: str, noise: Rational, gradients: Rational) -> Side:
@@ -61,17 +61,15 @@ def movement(draw: Draw, letter: str, noise: Rational, gradients: Rational) -> S
 # --- First order: Lemmas C.5, D.5, E.5 ---
 
 
-def unrelated(draw: Draw, letter: str) -> list[Side]:
+def unrelated(draw: Draw, letter: str) -> Iterable[Side]:
     """E<grad f(x^{min_i a_{i,t}}), noise of client i in step k of round a_{i,t}>."""
     run = run_of(draw, letter)
-    found = []
     for t in run.rounds():
         slope = run.full(t - run.who.delay(t)) / run.p.N
         for i in run.seen(t):
             a = run.who.last(i, t)
             pairs = zip(run.stochastic[i, a], run.points[i, a], strict=True)
-            found += [(expect(slope, g - run.p.grad(i, x)), ZERO) for g, x in pairs]
-    return found
+            yield from ((expect(slope, g - run.p.grad(i, x)), ZERO) for g, x in pairs)
 
 
 def reacting(draw: Draw) -> Side:
@@ -94,15 +92,14 @@ def _windows(run: ScalarRun) -> list[tuple[int, range]]:
     return [(t, range(t - run.who.delay(t), t)) for t in run.rounds()]
 
 
-def smooth_window(draw: Draw, letter: str) -> list[Side]:
+def smooth_window(draw: Draw, letter: str) -> Iterable[Side]:
     """E||grad f(x^t) - grad f(x^{t-tau_t})||^2 <= L^2 E||x^t - x^{t-tau_t}||^2."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         then = t - run.who.delay(t)
         left = expect_square(run.full(t) - run.full(then)) / Fraction(p.N**2)
-        found.append((left, p.L**2 * expect_square(run.at(t) - run.at(then))))
-    return found
+        yield left, p.L**2 * expect_square(run.at(t) - run.at(then))
 
 
 def _both_sums(run: ScalarRun, window: range) -> tuple[NoisyRational, NoisyRational]:
@@ -122,10 +119,10 @@ def window_of_gradients(draw: Draw, letter: str) -> list[Side]:
     ]
 
 
-def noise_window(draw: Draw, letter: str, stage: int) -> list[Side]:
+def noise_window(draw: Draw, letter: str, stage: int) -> Iterable[Side]:
     """The noise of a window: 0 by Jensen, 1 to single gradients, 2 to sigma; 3 is 0 and 1 in one."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for _, window in _windows(run):
         delay = len(window)
         rounds = [q for q in window if q >= 0]
@@ -133,8 +130,7 @@ def noise_window(draw: Draw, letter: str, stage: int) -> list[Side]:
         jensen = delay * sum((expect_square(run.noise(q)) for q in rounds), ZERO)
         single = delay * sum((len(run.seen(q)) * p.K * p.noise**2 for q in rounds), ZERO)
         last = p.N * p.K * delay**2 * p.sigma**2
-        found.append([(start, jensen), (jensen, single), (single, last), (start, single)][stage])
-    return found
+        yield [(start, jensen), (jensen, single), (single, last), (start, single)][stage]
 
 
 def gradient_window(draw: Draw, letter: str) -> list[Side]:
@@ -351,27 +347,26 @@ def lemma_5(
 # --- Descent: Lemmas C.6, D.6, E.6 ---
 
 
-def descent(draw: Draw, letter: str) -> list[Side]:
+def descent(draw: Draw, letter: str) -> Iterable[Side]:
     """The descent lemma along a run."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         move = run.x[t + 1] - run.x[t]
         right = p.value(run.x[t]) + expect(run.full(t), move) / p.N + p.L / 2 * expect_square(move)
-        found.append((p.value(run.x[t + 1]), right))
-    return found
+        yield p.value(run.x[t + 1]), right
 
 
-def inner_products(draw: Draw, letter: str) -> list[Side]:
+def inner_products(draw: Draw, letter: str) -> Iterable[Side]:
     """E<grad f(x^t), x^{t+1} - x^t>, the same with y^(t), and split into noise and gradients."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         slope = run.full(t) / p.N
         by_y = -p.eta * p.K / p.N * expect(slope, run.y[t])
         parts = -p.eta / p.N * (expect(slope, run.noise(t)) + expect(slope, run.aggregate(t)))
-        found += [(expect(slope, run.x[t + 1] - run.x[t]), by_y), (by_y, parts)]
-    return found
+        yield expect(slope, run.x[t + 1] - run.x[t]), by_y
+        yield by_y, parts
 
 
 def summed_descent(draw: Draw, letter: str) -> Side:

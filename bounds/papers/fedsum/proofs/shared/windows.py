@@ -18,7 +18,7 @@ from bounds.papers.fedsum.proofs.shared import delays
 
 Window = tuple[Rational, Iterable[int]]
 Counts = list[Fraction]
-Pairs = list[tuple[Fraction, Fraction]]
+Pairs = Iterable[tuple[Fraction, Fraction]]
 
 
 def counts(rounds: int, windows: Iterable[Window]) -> Counts:
