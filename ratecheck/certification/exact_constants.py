@@ -320,7 +320,6 @@ class ProvedOperator(Proved):
 
     @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
-        """Constants that a test decides: what floating point says, and the test."""
         constants = self.problem.constants()
         found: dict[str, tuple[float, Callable[[Fraction], bool]]] = {}
         if not self.cocoercive:

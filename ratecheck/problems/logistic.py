@@ -342,7 +342,6 @@ class LogisticInner(InnerProblem):
         return self.clients[i].value(theta, np.zeros((1, 0)))
 
     def floor(self) -> float:
-        """A certified lower bound of the mean of the ``inf f_i``, below which no envelope falls."""
         problem = self.problem
         alone = Logistic(problem.A, np.ones((problem.n, problem.N)), shared=0, rho=problem.rho)
         return alone.value(np.zeros(0), np.zeros((problem.n, problem.d))) - alone.constants()["F_0"].value

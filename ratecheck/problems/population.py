@@ -173,7 +173,6 @@ class Population(QuadraticObjective, SingleLevel):
         return Quadratic(H, g * np.sqrt(self.counts)[:, None], self.d_u)
 
     def mean(self) -> tuple[Array, Array]:
-        """The means over the clients of the H_i (d, d) and of the g_i (d,)."""
         return self._mean(self.types.H), self._mean(self.types.g)
 
     def joint(self) -> tuple[Array, Array]:
@@ -190,7 +189,6 @@ class Population(QuadraticObjective, SingleLevel):
         return None if found is None else (found[0], found[1] / np.sqrt(self.counts)[:, None])
 
     def infimum(self) -> float:
-        """Inf f, or -inf where f is unbounded below."""
         return self._reduced.infimum() * self.distinct / self.n
 
     @property
