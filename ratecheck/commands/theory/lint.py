@@ -7,7 +7,7 @@ import json
 import click
 
 from ratecheck.api.theory.lint import lint, statement_schema
-from ratecheck.commands import arguments
+from ratecheck.commands.arguments import json_option, print_result
 from ratecheck.commands.exit_codes import DONE, FINDING
 from ratecheck.linting.lint import EVALUATIONS
 
@@ -22,7 +22,7 @@ from ratecheck.linting.lint import EVALUATIONS
     show_default=True,
     help="Search every statement that short runs do not refute, with so many instances.",
 )
-@arguments.json_option
+@json_option
 def command(statements: tuple[str, ...], schema: bool, evaluations: int, as_json: bool) -> int:
     """Look for mistakes in statements before anything is run.
 
@@ -37,5 +37,5 @@ def command(statements: tuple[str, ...], schema: bool, evaluations: int, as_json
         click.echo(json.dumps(statement_schema(), indent=2))
         return DONE
     found = lint(*statements, evaluations=evaluations)
-    arguments.print_result(found, as_json=as_json)
+    print_result(found, as_json=as_json)
     return FINDING if found.wrong else DONE
