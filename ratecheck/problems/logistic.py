@@ -232,12 +232,6 @@ class Logistic(SingleLevel):
         share = 1 / self.batch
         return float(smooth.max()) * share, 1 - share, float((2 * smooth * values).max()) * share
 
-    def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):
-            raise InputError(f"u, v: shapes {u.shape}, {v.shape}; needed {(self.d_u,)}, {(self.n, self.d_v)}")
-        return u, v
-
     def _margins(self, u: Array, v: Array) -> Array:
         """``c_l (a_l'u + b_l'v_i)``, shape (n, N)."""
         return np.asarray(self.A[:, :, : self.d_u] @ u + np.matmul(self.A[:, :, self.d_u :], v[:, :, None])[:, :, 0])

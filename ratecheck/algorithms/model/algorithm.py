@@ -21,8 +21,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bounds.errors import brief
 from ratecheck.algorithms.model.answers import NUMBER, Evaluated
-from ratecheck.algorithms.model.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
+from ratecheck.algorithms.model.asking import Binary, MethodError, floats_in, guarded, is_own, named, plain, said
 from ratecheck.algorithms.model.batches import REFUSALS, ParameterBatch, on_units
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError

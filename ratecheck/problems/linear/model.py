@@ -376,12 +376,6 @@ class LinearModel(WeightedRows, SingleLevel):
                 shared[self.rows_of(i)] += personal[self.rows_of(i)] @ v[i].reshape(-1, self.outputs)
         return shared
 
-    def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):
-            raise InputError(f"u, v: shapes {u.shape}, {v.shape}; needed {(self.d_u,)}, {(self.n, self.d_v)}")
-        return u, v
-
     # --- Constants ---
 
     def constants(
