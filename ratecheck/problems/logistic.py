@@ -143,7 +143,7 @@ class Logistic(SingleLevel):
 
         Raises :class:`InputError` where a shape does not fit. Source: ``pfl``, eq. (1.1) and Section 5.
         """
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         regulariser = _penalty(u[None, :])[0] + _penalty(v).mean()
         return float(np.logaddexp(0.0, -self._margins(u, v)).mean() + self.rho * regulariser)
 
@@ -153,7 +153,7 @@ class Logistic(SingleLevel):
         The gradient of the loss is ``-(1/N) sum_l s_l c_l (a_l, b_l)`` with ``s_l = 1/(1 + exp(margin_l))``.
         Raises :class:`InputError` where a shape does not fit. Source: ``pfl``, Section 5.
         """
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         slopes = np.exp(-np.logaddexp(0.0, self._margins(u, v)))
         loss = -np.matmul(slopes[:, None, :], self.A)[:, 0, :] / self.N
         return (
@@ -225,7 +225,7 @@ class Logistic(SingleLevel):
         """
         if self.batch is None:
             return 0.0, 1.0, 0.0
-        u, v = self._point(*self.start(start))
+        u, v = self._checked_point(*self.start(start))
         regulariser = _penalty(u[None, :])[0] + _penalty(v)
         values = np.logaddexp(0.0, -self._margins(u, v)).mean(axis=1) + self.rho * regulariser
         smooth = np.square(self.A).sum(axis=2).max(axis=1) / 4 + 2 * self.rho

@@ -371,7 +371,7 @@ class SingleLevel(Problem):
     d_v: int
     noises: ClassVar[tuple[str, ...]] = ("sigma", "sigma_u", "sigma_v")
 
-    def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    def _checked_point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """A point of all variables as arrays; raises `InputError` for other shapes."""
         u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):

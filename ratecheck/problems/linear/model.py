@@ -348,7 +348,7 @@ class LinearModel(WeightedRows, SingleLevel):
 
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
         """``f(u, v)`` with ``u`` of shape (d_u,) and ``v`` of shape (n, d_v)."""
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         loss = math.fsum(self.factors * self.loss.values(self._outputs(u, v), self.targets)) / self.n
         square, own = float(u @ u), np.square(v).sum(axis=1)
         convex = 0.5 * self.l2 * (square + float(own.mean()))
@@ -356,7 +356,7 @@ class LinearModel(WeightedRows, SingleLevel):
 
     def gradients(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """Every ``grad_u f_i(u, v_i)``, shape (n, d_u), and every ``grad_v f_i(u, v_i)``, shape (n, d_v)."""
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         slopes = self.factors[:, None] * self.loss.slopes(self._outputs(u, v), self.targets)
         found = np.stack([self._pulled(i, slopes) for i in range(self.n)])
         of_u = (self.l2 + 2 * self.rho / (1 + float(u @ u)) ** 2) * u
