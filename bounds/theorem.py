@@ -235,7 +235,12 @@ def in_sentence(
         text, method=method, given=given, when=when, title=title, settings=settings, trivial=trivial, vocabulary=named,
         own=[each for each in own if isinstance(each, OwnSymbol)], instance=instance,
     )  # fmt: skip
+    formulas, by_round = said.pop("by_round")
+    own += tuple(OwnSymbol(quantity=each, fact=None, equals=None) for each in by_round.values())
+    said["step_rules"] |= {each.name: of for of, each in by_round.items()}
     read = Fields(_vocabulary(said["vocabulary"], own))
+    for each in formulas.values():
+        read.formula(each, "when", "when")
     counted = [read.formula(said["left"], "left", "left"), *read.terms(said["right"]).values()]
     said["over"] = sentence.later(said["over"], counted, read.vocabulary)
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -19,7 +19,7 @@ from bounds.errors import InputError, did_you_mean
 from bounds.parsing import sides
 from bounds.sentences import latex, words
 from bounds.statement import names_in
-from bounds.symbols import ROUND, Role, Vocabulary
+from bounds.symbols import ROUND, Quantity, Role, Vocabulary
 
 # What may stand before the left side, and what it says.
 _OVER: Mapping[str, str] = {
@@ -51,7 +51,10 @@ _SAME = {
     "polyak lojasiewicz": "pl", "noise": "bounded variance", "variance": "bounded variance",
     "dissimilarity": "bounded dissimilarity", "heterogeneity": "bounded dissimilarity",
     "bounded heterogeneity": "bounded dissimilarity", "uniform sampling": "sampling", "sampled clients": "sampling",
+    "homogeneous clients": "homogeneous", "identical clients": "homogeneous", "identical functions": "homogeneous",
 }  # fmt: skip
+# What may be given and is a condition.
+_ALIKE: Mapping[str, str] = {"homogeneous": "zeta == 0"}
 # Assumptions by which a constant of the plain vocabulary comes into the world.
 _BY_CONSTANT = {
     "L": Assumption.SMOOTHNESS, "sigma": Assumption.NOISE, "zeta": Assumption.DISSIMILARITY,
@@ -63,7 +66,8 @@ _BY_CONSTANT = {
     "B_d": Assumption.GB_DISSIMILARITY, "rho_noise": Assumption.RELATIVE_NOISE, "p_W": Assumption.RANDOM_MIXING,
     "p_noise": Assumption.HEAVY_TAILS, "sigma_p": Assumption.HEAVY_TAILS, "sigma_sg": Assumption.SUB_GAUSSIAN,
     "A_es": Assumption.EXPECTED_SMOOTHNESS, "B_es": Assumption.EXPECTED_SMOOTHNESS,
-    "C_es": Assumption.EXPECTED_SMOOTHNESS,
+    "C_es": Assumption.EXPECTED_SMOOTHNESS, "tau": Assumption.OBLIVIOUS_PARTICIPATION,
+    "tau_avg": Assumption.OBLIVIOUS_PARTICIPATION,
 }  # fmt: skip
 # Laws of participation: with one of these nothing is implied about it.
 _WHO = {
@@ -167,9 +171,13 @@ def fields(
     if instance and not said.lower:
         raise SentenceError("instance", "a claim with <= is about all problems and names none; with >= it is about one")
     conditions = [_read(each) for each in _parts(when, "when")]
+    words_given = [_plain(each) for each in _parts(given, "given")]
+    conditions += [_ALIKE[each] for each in words_given if each in _ALIKE]
     spoken = {name for each in (said.left, said.right, *conditions) for name in _NAME.findall(each)}
+    # Of a step size that changes by the round.
+    spoken |= {name.removesuffix("_t") for name in spoken}
     spoken |= {name for each in own if isinstance(each.equals, str) for name in _NAME.findall(each.equals)}
-    assumed = [each for part in _parts(given, "given") for each in _given(part)]
+    assumed = [each for part in words_given if part not in _ALIKE for each in _given(part)]
     fixed: dict[str, Any] = {}
     if vocabulary is None:
         kind = words.method(method)
@@ -191,14 +199,17 @@ def fields(
         fixed, more = _implied(kind, spoken, assumed, settings or {})
         assumed += more
         vocabulary = words.vocabulary(convexity or "mu", fixed)
-        algorithm, title = f"{words.PREFIX}{method}", title or f"{kind.title}: {_short(said.text)}"
+        algorithm, called = f"{words.PREFIX}{method}", kind.title
     else:
-        algorithm, title = method, title or f"{method}: {_short(said.text)}"
+        algorithm, called = method, method
+    conditions, formulas, inside = _by_round(conditions, f"{said.left} {said.right}", vocabulary, own)
+    vocabulary = _implying(vocabulary, inside)
     over = said.over or _rounds(said, text)
     trivial = _trivial(said, assumed, over) if trivial is None else trivial
     return {
-        "title": title,
-        "algorithm": algorithm,
+        "title": title or f"{words.varying(called, formulas)}: {_short(said.text)}",
+        "algorithm": words.varying(algorithm, formulas),
+        "by_round": (formulas, inside),
         "assumptions": tuple(dict.fromkeys(assumed)),
         "left": said.left,
         "over": over,
@@ -247,16 +258,21 @@ def _implied(
     return {name: value for name, value in fixed.items() if name not in settings}, more
 
 
+def _plain(text: str) -> str:
+    """A word of ``given`` as it is listed."""
+    plain = re.sub(r"[\s_-]+", " ", text.strip().lower())
+    return _SAME.get(plain, plain)
+
+
 def _given(text: str) -> tuple[Assumption, ...]:
     """The assumptions that a word stands for."""
-    plain = re.sub(r"[\s_-]+", " ", text.strip().lower())
-    plain = _SAME.get(plain, plain)
+    plain = _plain(text)
     if plain in _GIVEN:
         return _GIVEN[plain]
     name = plain.replace(" ", "_").upper()
     if name in Assumption.__members__:
         return (Assumption[name],)
-    known = [*_GIVEN, *(each.lower().replace("_", " ") for each in Assumption.__members__)]
+    known = [*_GIVEN, *_ALIKE, *(each.lower().replace("_", " ") for each in Assumption.__members__)]
     words = plain.split()
     several = len(words) > 1 and all(word in known for word in words)
     hint = f"commas separate several: {', '.join(words)}" if several else did_you_mean(plain, known, as_given=True)
@@ -334,11 +350,55 @@ def _conditions(
         free = left not in _NAME.findall(right)
         if operator == "==" and free and role is Role.STEP_SIZE and left not in rules:
             rules[left] = right
-        elif operator == "==" and free and role is Role.SETTING and left not in settings:
+        elif operator == "==" and left not in settings and (
+            (free and role is Role.SETTING) or (role is Role.CONSTANT and right.replace(".", "", 1).isdecimal())
+        ):  # fmt: skip
             settings[left] = right
         else:
             conditions.append(text)
     return {"conditions": conditions, "step_rules": rules, "settings": settings}
+
+
+def _by_round(
+    given: Iterable[str], said: str, vocabulary: Vocabulary, own: Sequence[Any]
+) -> tuple[list[str], dict[str, str], dict[str, Quantity]]:
+    """The conditions that are left, step sizes that change by the round as formulas, and the constants in these.
+
+    The constants are parameters of the method, each equal to the symbol whose name it has. Raises `SentenceError` where
+    the theorem speaks of a step size that is another one in every round.
+    """
+    known = {each.name: each for each in vocabulary} | {each.quantity.name: each.quantity for each in own}
+    rounds = {name for name, fact in vocabulary.facts.items() if fact == ROUND}
+    rest, formulas = [], {}
+    for text in given:
+        left, operator, right = (part.strip() for part in sides(text))
+        name = re.sub(r"(_t|\(t\))$", "", left)
+        steps, names = name in known and known[name].role is Role.STEP_SIZE, {*_NAME.findall(right)}
+        if operator == "==" and steps and rounds & names and not (name == left and name in names):
+            formulas[name] = " ".join(right.split())
+        else:
+            rest.append(text)
+    constants: dict[str, Quantity] = {}
+    for name, text in formulas.items():
+        names = {*_NAME.findall(text)}
+        if name not in names and name in {*_NAME.findall(" ".join([said, *rest]))}:
+            raise SentenceError("when", f"{name}_t == {text} is another one in every round, and the theorem speaks of "
+                                f"one {name}")  # fmt: skip
+        constants |= {
+            each: replace(known[each], name=f"{each}{words.OF_STEPS}", meaning=f"{each} in the step sizes",
+                          role=Role.STEP_SIZE, default=None)
+            for each in sorted(names - rounds - {"T"}) if each in known and known[each].role is not Role.STEP_SIZE
+        }  # fmt: skip
+    return rest, formulas, constants
+
+
+def _implying(vocabulary: Vocabulary, constants: Mapping[str, Quantity]) -> Vocabulary:
+    """The vocabulary, where answers need not repeat these constants."""
+    if not constants:
+        return vocabulary
+    found = Vocabulary(vocabulary)
+    found.implied.update(each.name for each in constants.values())
+    return found
 
 
 def _short(text: str) -> str:

@@ -19,6 +19,9 @@ from bounds.statement import PLAIN_METHOD, Claim, Given, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 
 PREFIX = PLAIN_METHOD
+# Between a method's name and its step sizes that change by the round, as in "sgd with gamma_t = 1/(t + 1)"; a constant
+# in such a formula is a parameter of the method under its name and this ending.
+WITH, OF_STEPS = " with ", "_of_steps"
 
 # By the names of the basic setting and of the classics, in the order in which they are listed: what is said instead,
 # and what it means where that differs. What has no name there is computed from the others.
@@ -83,6 +86,11 @@ _LATEX = {
     "B_0": r"\sum_i\|\nabla f_i(x^0)\|^2", "F_0": "F_0",
 }  # fmt: skip
 
+_DELAYS = (
+    ("tau", r"\tau", "largest delay: rounds since a client's last participation, at most", "tau_max"),
+    ("tau_avg", r"\tau_{\mathrm{avg}}", "mean over the rounds of the largest delay in each", "tau_avg"),
+)
+
 
 def _plain() -> Vocabulary:
     found = Vocabulary()
@@ -101,6 +109,9 @@ def _plain() -> Vocabulary:
         if known != name:
             found.words[known] = name
     found.define("rho", r"\rho", "weight of the penalty", Domain.POSITIVE, Role.STEP_SIZE, 1, -2)
+    for name, latex, meaning, fact in _DELAYS:
+        found.define(name, latex, meaning, Domain.NONNEGATIVE, Role.SETTING, 0, 0)
+        found.facts[name] = fact
     found.derived["R_0"] = sp.sqrt(found["dist2_0"].symbol)
     found.equal.add("R_0")
     found.alias("R_0", "distance of the start to the minimiser", many=False, dist2_0=lambda given: given[0] ** 2)
@@ -273,6 +284,23 @@ def basic_names(statement: Statement, given: Given) -> Given:
 def method(name: str) -> PlainMethod:
     """The method of that usual name; one without an entry implies nothing."""
     return METHODS.get(name) or PlainMethod(name=name, title=name, of=name)
+
+
+def varying(algorithm: str, formulas: Mapping[str, str]) -> str:
+    """The name of a method some of whose step sizes are formulas of the round t, by their names.
+
+    >>> varying("sgd", {"gamma": "1/(t + 1)"})
+    'sgd with gamma_t = 1/(t + 1)'
+    """
+    return algorithm + (
+        WITH + " and ".join(f"{name}_t = {text}" for name, text in formulas.items()) if formulas else ""
+    )
+
+
+def formulas_of(algorithm: str) -> tuple[str, dict[str, str]]:
+    """The name and the formulas that `varying` put together."""
+    name, _, said = algorithm.partition(WITH)
+    return name, dict(each.split("_t = ", 1) for each in said.split(" and ")) if said else {}
 
 
 def renamed(step_sizes: Iterable[str]) -> dict[str, str]:

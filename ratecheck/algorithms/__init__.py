@@ -4,7 +4,8 @@ A reduction is a method with parameters fixed or blocks of variables absent; it 
 file: a module of this folder with ``METHODS``, a tuple of `Method`, or an entry point of the group
 ``ratecheck.algorithms`` that names a `Method` or several, as in ``mine = "my_package:METHODS"``. ``averaged-NAME`` is
 the method NAME that answers with the mean of its iterates (`averaged`), and ``plain-NAME`` the one of that usual name
-with plain names of its step sizes (`renamed`), as theorems in one sentence have it.
+with plain names of its step sizes (`renamed`), as theorems in one sentence have it. ``NAME with gamma_t = 1/(t + 1)``
+is the method NAME with a step size that changes by the round (`varying`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.algorithms.model.averaged import PREFIX, averaged
 from ratecheck.algorithms.model.method import Method
 from ratecheck.algorithms.model.renamed import renamed
+from ratecheck.algorithms.model.varying import varying
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, named
 
@@ -42,6 +44,9 @@ class _Methods(Registry[Method]):
     def __getitem__(self, name: str) -> Method:
         if name in iter(self):
             return super().__getitem__(name)
+        if words.WITH in name and not name.startswith(PREFIX):
+            usual, formulas = words.formulas_of(name)
+            return varying(self[usual], formulas)
         if name.startswith(words.PREFIX):
             usual = name.removeprefix(words.PREFIX)
             return renamed(usual, self[words.method(usual).of])

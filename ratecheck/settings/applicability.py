@@ -200,10 +200,17 @@ def unlike(statement: Statement, problem: Problem, pattern: Participation, size:
     if weighted and pattern.weights is not None and not np.allclose(pattern.weights, problem.shares, rtol=1e-12):
         return "the weights by which clients are drawn are not those of the objective"
     participants = statement.vocabulary.run.get("participants")
-    if participants in statement.parameters and pattern.rate < 1 and pattern.size != size:
+    if counts_participants(statement) and pattern.rate < 1 and pattern.size != size:
         here = "differs from round to round" if pattern.size is None else f"is {pattern.size}"
         return f"{participants}={size} clients take part in a round, says the statement, but how many do here {here}"
     return None
+
+
+def counts_participants(statement: Statement) -> bool:
+    """Whether the statement says how many clients take part in a round: by a parameter, or by a number."""
+    participants = statement.vocabulary.run.get("participants")
+    fixed = statement.settings.get(participants or "")
+    return participants in statement.parameters or (fixed is not None and bool(fixed.is_number))
 
 
 def free_sizes(statement: Statement) -> frozenset[str]:

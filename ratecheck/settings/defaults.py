@@ -85,11 +85,16 @@ def kind_of(statement: Statement) -> str:
 def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:
     """Parameters with which the default problem has what the statement assumes, such as one common minimiser."""
     known, assumed = parameters(problem_name), {*statement.assumptions}
-    if Assumption.INTERPOLATION not in assumed:
+    facts = statement.vocabulary.facts
+    nothing = {facts.get(name) for name, value in statement.settings.items() if value == 0}
+    if Assumption.INTERPOLATION not in assumed and not nothing & {"b", "minimiser_heterogeneity"}:
         return {}
     if "interpolation" in known:
         # Where a dissimilarity bound has to exist Hessians are the same, and so are clients.
-        return {"interpolation": 1.0, "curvature": 0.0 if Assumption.DISSIMILARITY in assumed else 1.0}
+        return {
+            "interpolation": 1.0,
+            "curvature": 0.0 if Assumption.DISSIMILARITY in assumed or "b" in nothing else 1.0,
+        }
     return {"heterogeneity": 0.0} if "heterogeneity" in known else {}
 
 

@@ -391,6 +391,9 @@ def _sizes(
                 ("clients", f"a pattern of {size} clients") if everybody else ("participants", f"a pattern with {size}")
             )
             raise InputError(f"{roles[name]}={found['participants']:g} contradicts {what}")
+    if method is not None and "K" in method.fixed:
+        # A statement about such a method need not speak of it.
+        found.setdefault("local_steps", method.fixed["K"])
     needed = set()
     if participation is None and not NO_SIZE & {*statement.assumptions} and not pointwise:
         needed |= {"participants"}

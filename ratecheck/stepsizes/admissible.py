@@ -90,7 +90,8 @@ def step_sizes(
 def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
     """The values with formulas of symbols that equal one; raises `InputError` for one of these that alone is given."""
     vocabulary = statement.vocabulary
-    for name in sorted(vocabulary.equal & given.keys()):
+    # A name that stands for what it is made of, such as R_0, may be given instead.
+    for name in sorted(vocabulary.equal & given.keys() - vocabulary.aliases.keys()):
         missing = sorted(names_in(vocabulary.derived[name]) - given.keys())
         if missing and name in statement.parameters:
             raise InputError(

@@ -59,6 +59,11 @@ THEOREMS = {
         "mean grad2 <= F_0/(8*gamma*T) + L*gamma*sigma**2/n**2",
         {"method": "dsgd", "given": "smooth", "when": GRAPH},
     ),
+    # Gradients of one arrival a round, each at most tau + 1 rounds late.
+    "asynchronous": (
+        "mean grad2 <= 4*F_0/(gamma*T) + 4*L*gamma*sigma**2", "mean grad2 <= F_0/(99*gamma*T) + L*gamma*sigma**2/99",
+        {"method": "async-sgd", "given": "smooth, homogeneous", "when": "gamma <= 1/(4*L*(tau + 1)), m == 1"},
+    ),
     "proximal point": (
         "gap <= lambda*R_0**2/(4*t)", "gap <= lambda*R_0**2/(9*t)", {"method": "proximal-point", "given": "convex"},
     ),
@@ -248,3 +253,37 @@ def test_a_default_is_what_every_command_takes():
         verdict = rc.verify(found, n=1, T=10).verdict
         assert verdict.values["momentum"] == 0.5
         assert "momentum=0.5" in str(rc.verify(found, n=1, T=10))
+
+
+def test_the_mean_iterate_of_a_usual_name_is_followed():
+    """`averaged` is of the method under its usual name, noise included."""
+    sound = theorem("gap at the mean iterate <= R_0**2/(2*gamma*(1 - gamma*L)*T) + gamma*sigma**2/(2*(1 - gamma*L))",
+                    method="sgd", given="convex, smooth", when="gamma < 1/L")  # fmt: skip
+    assert rc.verify(sound, T=9).outcome.value == "HOLDS"
+
+
+def test_identical_clients_are_a_condition_that_the_default_problem_meets():
+    """A bound without dissimilarity, on clients that have none to the last bit; others are refused."""
+    alike = theorem("last dist2 <= (1 - gamma*mu)**T*dist2_0 + gamma*sigma**2/mu", method="minibatch-sgd",
+                    given="strongly convex, smooth, homogeneous", when="gamma <= 1/L")  # fmt: skip
+    found = rc.verify(alike, T=9)
+    assert found.outcome.value == "HOLDS"
+    assert found.verdict.values["zeta"] == 0
+    assert rc.verify(alike, T=9, heterogeneity=1.0, interpolation=0).outcome.value == "NOT_APPLICABLE"
+
+
+def test_a_number_of_arrivals_is_one_in_every_round():
+    """Nobody in some rounds, and everybody in others, is no run with m = 1."""
+    late = theorem("mean grad2 <= 4*F_0/(gamma*T)", method="async-sgd", given="smooth, homogeneous",
+                   when="gamma <= 1/(4*L*(tau + 1)), m == 1, sigma == 0")  # fmt: skip
+    away = rc.participation.Trace([[1], [0], [1], [0]])
+    said = rc.verify(late, n=1, T=4, participation=away)
+    assert said.outcome.value == "NOT_APPLICABLE"
+    assert "differs from round to round" in said.verdict.reasons[0]
+
+
+def test_the_distance_of_the_start_may_be_given_by_its_name():
+    """R_0 says what dist2_0 is, for step sizes as for bounds."""
+    averaged = theorem("mean gap <= R_0**2/(gamma*T)", method="gd", given="convex, smooth", when="gamma <= 1/L")
+    one, other = (rc.stepsize(averaged, L=1, T=9, **start).to_dict() for start in ({"R_0": 3}, {"dist2_0": 9}))
+    assert one["optimal_bound"] == other["optimal_bound"] == 1

@@ -129,6 +129,8 @@ class Algorithm(ABC):
     round. The exact and the step engine follow such runs round by round; whatever takes all rounds for the same refuses
     them.
 
+    ``constants`` are those of ``step_sizes`` that are none and may be 0, such as a noise level in a formula of them.
+
     ``linear``: given the gradients, every function is linear in the variables, the same for each coordinate. A method
     that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
     (rows, coordinates), which they must not change, and only the step engine runs it. A row is a replicate, for
@@ -180,6 +182,7 @@ class Algorithm(ABC):
     averages: ClassVar[bool] = True
     uses_delay: ClassVar[bool] = False
     varying: ClassVar[tuple[str, ...]] = ()
+    constants: ClassVar[tuple[str, ...]] = ()
     weighs: ClassVar[bool] = False
     projects: ClassVar[str | None] = None
     server: ClassVar[Group]

@@ -54,7 +54,7 @@ def averaged(method: Method) -> Method | None:
         return None
     return replace(
         method,
-        name=f"{PREFIX}{method.spoken}",
+        name=f"{PREFIX}{method.name}",
         title=f"{method.title}, iterates averaged",
         algorithm=Averaged(inner),
         full=method.full or inner.averages,

@@ -13,7 +13,7 @@ from ratecheck.algorithms.model import asking
 from ratecheck.algorithms.model.algorithm import Algorithm, U, V, check_answers
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.inputs import floats, positive
+from ratecheck.inputs import floats, nonnegative, positive
 from ratecheck.problems import Problem
 
 # Step sizes of absent blocks multiply nothing; 1 keeps them out of the caller's way.
@@ -85,7 +85,7 @@ class Method:
         if default is not None and np.isscalar(value) and value == default(n):
             return default(n)
         if name not in self.algorithm.per_client or np.isscalar(value):
-            return positive(name, value)
+            return (nonnegative if name in self.algorithm.constants else positive)(name, value)
         values = floats(name, value)
         if values.shape != (n,):
             raise InputError(f"{name} has the shape {values.shape}: give one number, or one per client, {n} in all")

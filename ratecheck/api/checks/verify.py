@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bounds.statement import Statement
 from ratecheck.aliases import Progress
@@ -16,7 +16,6 @@ from ratecheck.errors import InputError
 from ratecheck.noise import NoiseLaw
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant
-from ratecheck.proving.bracket import ProvedBracket, proved_bracket
 from ratecheck.settings.alternatives import instead
 from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_with
 from ratecheck.settings.prepare import unused as unused_by_run
@@ -30,7 +29,10 @@ from ratecheck.verification.verify import verify as verdict_on
 from ratecheck.views.checks.verdict import outcome_text, proof_text, verdict_fields, verdict_table, verdict_text
 from ratecheck.views.numbers import number
 from ratecheck.views.progress import progress
-from ratecheck.views.proofs.prove import bracket_fields, bracket_text
+
+# Proofs are imported where one is requested: most verdicts are given without.
+if TYPE_CHECKING:
+    from ratecheck.proving.bracket import ProvedBracket
 
 # The worse, the earlier.
 _ORDER = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE, Outcome.HOLDS)
@@ -93,7 +95,7 @@ class VerifyResult(Result):
 
     def __str__(self) -> str:
         parts = [*map(verdict_text, self.verdicts), *([self.table] if len(self.verdicts) > 1 else [])]
-        beyond = [] if self.bracket is None else [f"  of all instances: {bracket_text(self.bracket)}"]
+        beyond = [f"  of all instances: {fields['text']}" for fields in self._bracket_fields().values()]
         return "\n".join(["\n\n".join(parts), *([] if self.proof is None else [proof_text(self.proof)]), *beyond])
 
     def _headline(self) -> str:
@@ -108,7 +110,14 @@ class VerifyResult(Result):
         if self.several:
             return {"verdicts": fields}
         rigorous = {} if self.proof is None else {"rigorous": self.proof.fields()}
-        return {**fields[0], **rigorous, **({} if self.bracket is None else {"bracket": bracket_fields(self.bracket)})}
+        return {**fields[0], **rigorous, **self._bracket_fields()}
+
+    def _bracket_fields(self) -> dict[str, Any]:
+        if self.bracket is None:
+            return {}
+        from ratecheck.views.proofs.prove import bracket_fields
+
+        return {"bracket": bracket_fields(self.bracket)}
 
 
 def verify(
@@ -210,6 +219,8 @@ def verify(
 
 def _bracket(verdict: Verdict) -> ProvedBracket:
     """What is proved of all instances with the constants of the one that was verified."""
+    from ratecheck.proving.bracket import proved_bracket
+
     statement = verdict.statement
     known = {*statement.parameters, "n", "m", "K", "T"} - {*statement.settings}
     return proved_bracket(statement, {name: x for name, x in verdict.values.items() if name in known})

@@ -7,7 +7,6 @@ from typing import Any
 
 from bounds.sentences import words
 from bounds.symbols import ROUND, Role
-from ratecheck.algorithms import METHODS
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.views.width import table
@@ -47,6 +46,9 @@ def vocabulary(kind: str) -> VocabularyResult:
 
 
 def _methods() -> list[dict[str, str]]:
+    # The command that lists statements asks for the kinds alone and need not wait for the methods.
+    from ratecheck.algorithms import METHODS
+
     found = []
     for name, each in words.METHODS.items():
         runs = METHODS[words.PREFIX + name]

@@ -28,6 +28,7 @@ from ratecheck.exponents.modes.exchangeable import ModeRun
 from ratecheck.exponents.modes.modes import Modes
 from ratecheck.exponents.modes.scheduled import ScheduledRun, Stretch
 from ratecheck.exponents.regimes import FLAT
+from ratecheck.settings.applicability import counts_participants
 
 # Clients that drift apart differ more where they end up than at the start: by gamma K L/4 of it, at most a hundredth.
 _DRIFTED = 0.98
@@ -138,6 +139,9 @@ def curves(statement: Statement, values: Mapping[str, float], source: str | None
                         law.has_instance,
                     )  # fmt: skip
             elif oblivious:
+                # With some away, and everybody back at once, rounds differ in how many take part.
+                if counts_participants(statement):
+                    continue
                 for who, present, late in _ABSENT[: 1 if n == 1 else None]:
                     period, setting = _scheduled(
                         statement, _quiet_start(statement, values, source), present, len(sizes), late=late

@@ -26,6 +26,8 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
         verb = "vacuous: no better than" if evaluation.vacuous else "not vacuous: below"
         lines.append(f"{verb} {number(evaluation.trivial)}, which smoothness alone gives")
     for check in evaluation.conditions:
+        if check.holds and str(check.condition.left) in statement.vocabulary.implied:
+            continue
         state = {True: "holds", False: "BROKEN", None: "undecided"}[check.holds]
         # Where a condition is broken within rounding, as many digits as tell the sides apart.
         sides = (number(check.left), number(check.right))
