@@ -29,6 +29,12 @@ def printable(text: str) -> str:
     )
 
 
+def brief(value: object) -> str:
+    """The value in a message of one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
 def unread(error: ValueError) -> str:
     """Why a text is no TOML or no JSON, in one line."""
     said = " ".join(str(error).split())

@@ -7,7 +7,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bounds.errors import InputError, did_you_mean
+from bounds.errors import InputError, brief, did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,11 +157,11 @@ def _misfit(value: object, hint: Any, name: str) -> Iterator[str]:
     if kind in (types.UnionType, typing.Union):
         if not any(next(_misfit(value, each, name), None) is None for each in inner):
             wanted = " or ".join(getattr(each, "__name__", str(each)) for each in inner)
-            yield f"{name} is {_brief(value)}, not {wanted}"
+            yield f"{name} is {brief(value)}, not {wanted}"
     elif not isinstance(kind, type) or kind.__module__.startswith("sympy"):
         return
     elif not isinstance(value, kind):
-        yield f"{name} is {_brief(value)}, not of the kind {kind.__name__}"
+        yield f"{name} is {brief(value)}, not of the kind {kind.__name__}"
     elif dataclasses.is_dataclass(kind) and kind.__module__ == "bounds.statement":
         yield from _misfits(value, kind.__name__.lower())
     elif isinstance(value, tuple):
@@ -171,11 +171,6 @@ def _misfit(value: object, hint: Any, name: str) -> Iterator[str]:
         for key, each in value.items():
             yield from _misfit(key, inner[0], f"a name in {name}")
             yield from _misfit(each, inner[1], f"{key} in {name}")
-
-
-def _brief(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:60] + "..."
 
 
 def _check_repairs(key: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from bounds import hooks
 from bounds.assumption import Assumption
-from bounds.errors import InputError, did_you_mean, unread
+from bounds.errors import InputError, brief, did_you_mean, unread
 from bounds.statement import Over, Relation, Statement
 from bounds.symbols import Domain, Role
 from bounds.theorem import AVERAGED_ITERATE, UNNAMED, FieldError, OwnSymbol, in_fields, symbol
@@ -157,15 +157,15 @@ def from_data(data: object) -> Statement:
     fields = _checked(data, in_fields, "a statement")
     symbols = fields.pop("symbols", [])
     if not isinstance(symbols, list):
-        raise FieldError("symbols", "symbols", f"{_brief(symbols)} is not a list")
+        raise FieldError("symbols", "symbols", f"{brief(symbols)} is not a list")
     own = [_symbol(each, f"symbols[{k}]") for k, each in enumerate(symbols)]
     # What another program writes may be of any kind; `in_fields` looks at each field.
     for field in ("assumptions", "step_products", "follows_from"):
         if field in fields and not (isinstance(fields[field], list) and all(isinstance(x, str) for x in fields[field])):
-            raise FieldError(field, field, f"{_brief(fields[field])} is not a list of texts")
+            raise FieldError(field, field, f"{brief(fields[field])} is not a list of texts")
     for field, kind, words in (("step_rules", dict, "a mapping"), ("source", str, "text"), ("vocabulary", str, "text")):
         if field in fields and not isinstance(fields[field], kind):
-            raise FieldError(field, field, f"{_brief(fields[field])} is not {words}")
+            raise FieldError(field, field, f"{brief(fields[field])} is not {words}")
     for field, keys in (("follows_from", fields.get("follows_from", ())), ("repairs", (fields.get("repairs"),))):
         if code := next((key for key in keys if isinstance(key, str) and _PYTHON.search(key)), None):
             raise FieldError(field, field, f"{code!r} is of a Python file: data names statements of the catalogue only")
@@ -188,7 +188,7 @@ def _symbol(data: object, place: str) -> OwnSymbol:
 def _checked(data: object, made: Any, place: str) -> dict[str, Any]:
     """The fields of a mapping, all of them known and none of the required ones missing."""
     if not isinstance(data, Mapping):
-        raise InputError(f"{place} is a mapping of fields, not {_brief(data)}")
+        raise InputError(f"{place} is a mapping of fields, not {brief(data)}")
     known = [*inspect.signature(made).parameters]
     for name in data:
         if name not in known:
@@ -201,8 +201,3 @@ def _checked(data: object, made: Any, place: str) -> dict[str, Any]:
 def _required(made: Any) -> list[str]:
     parameters = inspect.signature(made).parameters.values()
     return [each.name for each in parameters if each.default is inspect.Parameter.empty]
-
-
-def _brief(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:60] + "..."

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 import sympy as sp
 
 from bounds.consistency import faults
-from bounds.errors import InputError, did_you_mean
+from bounds.errors import InputError, brief, did_you_mean
 from bounds.formula import complaint
 from bounds.numbers import as_float, assumed_beyond, exact
 from bounds.parsing import UnknownSymbolError, expression, sides
@@ -102,17 +102,15 @@ def symbol(
     if not (isinstance(name, str) and name.isidentifier()):
         raise FieldError("name", "name", f"{name!r} is not a name of letters, digits and underscores")
     if not isinstance(meaning, str):
-        raise FieldError("meaning", "meaning", f"{_brief(meaning)} is not text")
+        raise FieldError("meaning", "meaning", f"{brief(meaning)} is not text")
     if not (
         isinstance(degrees, Sequence)
         and len(degrees) == 2
         and all(isinstance(each, int) and abs(each) <= _HIGHEST for each in degrees)
     ):
-        raise FieldError(
-            "degrees", "degrees", f"{_brief(degrees)} is not a pair of small whole numbers such as (1, -2)"
-        )
+        raise FieldError("degrees", "degrees", f"{brief(degrees)} is not a pair of small whole numbers such as (1, -2)")
     if not (fact is None or isinstance(fact, str)):
-        raise FieldError("fact", "fact", f"{_brief(fact)} is not the name of a fact, such as 'L'")
+        raise FieldError("fact", "fact", f"{brief(fact)} is not the name of a fact, such as 'L'")
     constant = _member(Role, role, "role") is not Role.MEASURED
     # What is measured may be recorded by a method of one's own.
     if constant and fact is not None and fact not in COMMON.facts.values() and fact not in constant_facts():
@@ -228,11 +226,11 @@ def in_sentence(
 ) -> Statement:
     """The statement that a sentence says; see `theorem`. ``instance`` names the problem of a lower bound."""
     if not isinstance(instance, str):
-        raise FieldError("instance", "instance", f"{_brief(instance)} is not the name of a problem in the file")
+        raise FieldError("instance", "instance", f"{brief(instance)} is not the name of a problem in the file")
     own = tuple(_several(symbols, "symbols"))
     named = None if vocabulary is None else _vocabulary(vocabulary, ())
     if settings is not None and not isinstance(settings, Mapping):
-        raise FieldError("settings", "settings", f"{_brief(settings)} is no mapping such as {{'K': 1}}")
+        raise FieldError("settings", "settings", f"{brief(settings)} is no mapping such as {{'K': 1}}")
     said = sentence.fields(
         text, method=method, given=given, when=when, title=title, settings=settings, trivial=trivial, vocabulary=named,
         own=[each for each in own if isinstance(each, OwnSymbol)], instance=instance,
@@ -311,12 +309,12 @@ def in_fields(
     0.12
     """
     if not isinstance(title, str):
-        raise FieldError("title", "title", f"{_brief(title)} is not text")
+        raise FieldError("title", "title", f"{brief(title)} is not text")
     if not (algorithm is None or isinstance(algorithm, str)):
-        raise FieldError("algorithm", "algorithm", f"{_brief(algorithm)} is not the name of a method, and not None")
+        raise FieldError("algorithm", "algorithm", f"{brief(algorithm)} is not the name of a method, and not None")
     for field, text in (("remark", remark), ("repairs", repairs), ("key", "" if key is None else key)):
         if not isinstance(text, str):
-            raise FieldError(field, field, f"{_brief(text)} is not text")
+            raise FieldError(field, field, f"{brief(text)} is not text")
     mean = isinstance(over, str) and re.sub(r"[\s-]+", "_", over.strip()).lower() == AVERAGED_ITERATE
     if mean:
         if not algorithm:
@@ -499,14 +497,14 @@ class Fields:
             )
         operator = getattr(given, "rel_op", None)
         if operator not in OPERATORS:
-            raise FieldError(field, place, f"{_brief(given)} is no comparison such as 'gamma_u <= 1/L'")
+            raise FieldError(field, place, f"{brief(given)} is no comparison such as 'gamma_u <= 1/L'")
         left, right = (self.formula(side, field, place) for side in given.args)
         return left, operator, right
 
     def settings(self, given: Mapping[str, Formula]) -> dict[str, sp.Expr]:
         """Parameters that the statement fixes, with their values."""
         if not isinstance(given, Mapping):
-            raise FieldError("settings", "settings", f"{_brief(given)} is no mapping such as {{'K': 1}}")
+            raise FieldError("settings", "settings", f"{brief(given)} is no mapping such as {{'K': 1}}")
         for name in given:
             self._known(name, "settings", "settings")
         return {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
@@ -516,7 +514,7 @@ class Fields:
         if not isinstance(given, Mapping):
             rules = tuple(_several(given, "step_rules"))
             if wrong := [each for each in rules if not isinstance(each, StepRule)]:
-                reason = f"{_brief(wrong[0])} is no step rule; it is a mapping such as {{'gamma_u': '1/L'}}"
+                reason = f"{brief(wrong[0])} is no step rule; it is a mapping such as {{'gamma_u': '1/L'}}"
                 raise FieldError("step_rules", "step_rules", reason)
             return rules
         return tuple(self._step_rule(name, value) for name, value in given.items())
@@ -537,7 +535,7 @@ class Fields:
         found = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*\*\s*(\w+)\s*", given) if isinstance(given, str) else None
         if found is None:
             form = "'gamma == gamma_u*eta_u'"
-            reason = f"{_brief(given)} is not of the form {form}; for another factor write K*gamma in the bound"
+            reason = f"{brief(given)} is not of the form {form}; for another factor write K*gamma in the bound"
             raise FieldError("step_products", "step_products", reason)
         for name in found.groups():
             self._known(name, "step_products", "step_products")
@@ -546,7 +544,7 @@ class Fields:
 
     def _known(self, name: object, field: str, place: str) -> None:
         if not isinstance(name, str):
-            raise FieldError(field, place, f"{_brief(name)} is not the name of a symbol")
+            raise FieldError(field, place, f"{brief(name)} is not the name of a symbol")
         if name not in self.vocabulary.order:
             raise FieldError(field, place, UnknownSymbolError(name, self.vocabulary))
 
@@ -594,7 +592,7 @@ class Fields:
                 return exact(given) if isinstance(given, float) else sp.Rational(given)
             except (TypeError, ValueError):
                 raise FieldError(field, place, f"{given!r} is no finite number") from None
-        raise FieldError(field, place, f"{_brief(given)} is no formula: give a number, or text such as '1/L'")
+        raise FieldError(field, place, f"{brief(given)} is no formula: give a number, or text such as '1/L'")
 
 
 _SHOWN = 20
@@ -608,7 +606,7 @@ def _vocabulary(
 ) -> Vocabulary:
     """The symbols that formulas may have: those of a paper, and one's own; ``unequal`` is about local steps."""
     if not isinstance(given, (str, Vocabulary)):
-        raise FieldError("vocabulary", "vocabulary", f"{_brief(given)} is not the short name of a paper")
+        raise FieldError("vocabulary", "vocabulary", f"{brief(given)} is not the short name of a paper")
     base = _of_paper(given) if isinstance(given, str) else given
     if unequal:
         try:
@@ -621,7 +619,7 @@ def _vocabulary(
     found = Vocabulary(base)
     for each in own:
         if not isinstance(each, OwnSymbol):
-            reason = f"{_brief(each)} is no symbol of one's own: write symbol('name', 'what it means')"
+            reason = f"{brief(each)} is no symbol of one's own: write symbol('name', 'what it means')"
             raise FieldError("symbols", "symbols", reason)
         # What is free stands for nothing that a run or a problem has: a theorem may give it another meaning.
         if each.quantity.name in found and found[each.quantity.name].role is not Role.FREE:
@@ -686,7 +684,7 @@ def _source(given: str | Source) -> Source:
     if isinstance(given, Source):
         return given
     if not isinstance(given, str):
-        raise FieldError("source", "source", f"{_brief(given)} is not text such as 'My paper, Theorem 1'")
+        raise FieldError("source", "source", f"{brief(given)} is not text such as 'My paper, Theorem 1'")
     paper, _, number = (part.strip() for part in given.rpartition(","))
     # Names of authors and titles have commas, too.
     if not (paper and _NUMBER.match(number)):
@@ -707,7 +705,7 @@ def _relation(given: str | Relation) -> Relation:
     if isinstance(given, Relation):
         return given
     if not isinstance(given, str) or given not in known:
-        raise FieldError("relation", "relation", f"{_brief(given)} is none; known: {', '.join(map(repr, known))}")
+        raise FieldError("relation", "relation", f"{brief(given)} is none; known: {', '.join(map(repr, known))}")
     return known[given]
 
 
@@ -719,7 +717,7 @@ def _member(kind: type[Kind], given: object, field: str) -> Kind:
         raise FieldError(
             field,
             field,
-            f"{_brief(given)} is not the name of one of {kind.__name__}; known: {', '.join(kind.__members__).lower()}",
+            f"{brief(given)} is not the name of one of {kind.__name__}; known: {', '.join(kind.__members__).lower()}",
         )
     name = re.sub(r"[\s-]+", "_", given.strip()).upper()
     if name not in kind.__members__:
@@ -733,13 +731,8 @@ def _several(given: Any, field: str) -> Sequence[Any]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         return (given,)
     if isinstance(given, Mapping):
-        raise FieldError(field, field, f"{_brief(given)} is a mapping, not a list")
+        raise FieldError(field, field, f"{brief(given)} is a mapping, not a list")
     return tuple(given)
-
-
-def _brief(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:60] + "..."
 
 
 # What ``averaged_iterate`` adds to the symbols.

@@ -67,6 +67,14 @@ class Fault:
         }
 
 
+# A fault of each kind, as the ledgers of the papers write it.
+wrong_term = functools.partial(Fault, kind=FaultKind.WRONG_TERM)
+missing_term = functools.partial(Fault, kind=FaultKind.MISSING_TERM)
+hidden_assumption = functools.partial(Fault, kind=FaultKind.ASSUMPTION)
+edge_case = functools.partial(Fault, kind=FaultKind.EDGE_CASE)
+misprint = functools.partial(Fault, kind=FaultKind.MISPRINT)
+
+
 def faults(paper: str) -> tuple[Fault, ...]:
     """The faults of a paper; none where it is not in the catalogue, or its package has no such module."""
     if paper not in papers.packages() or not papers.has(paper, "faults"):

@@ -22,7 +22,7 @@ from typing import Any
 import sympy as sp
 
 from bounds import own, run_file
-from bounds.errors import InputError, did_you_mean
+from bounds.errors import InputError, brief, did_you_mean
 from bounds.formula import unreal
 from bounds.ledger.fault import Fault
 from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Matrices, Scalar, Step
@@ -325,8 +325,7 @@ def _brief(value: object) -> str:
     """A value as messages show it, its kind alone where that says more."""
     if value is not None and not isinstance(value, (str, int, float, tuple, list, dict, set, sp.Basic)):
         return f"a {type(value).__name__}"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:60] + "..."
+    return brief(value)
 
 
 # --- What a function of a step returns ---

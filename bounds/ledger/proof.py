@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -25,39 +24,21 @@ from bounds.ledger.step import (
 from bounds.statement import Condition
 
 
-@dataclass(frozen=True)
 class Proof:
-    """The proof of the statement of key ``of``, printed at ``place``; called, it makes one of its steps.
+    """The proof of the statement of key ``of``, printed at ``place``; called, it makes the next of its steps.
 
-    Steps have ids ``<ids>-<number>``, and ``of`` for ``ids`` where that is empty.
+    Steps have ids ``<ids>-<number>``, with ``of`` for ``ids`` where that is empty, and numbers from ``first`` on.
     """
 
-    of: str
-    place: str = ""
-    ids: str = ""
+    def __init__(self, of: str, place: str = "", ids: str = "", *, first: int = 1) -> None:
+        self._of, self._place, self._ids, self._next = of, place, ids or of, first
 
-    def __call__(
-        self,
-        number: int | str,
-        location: str,
-        claim: str,
-        check: Check,
-        *,
-        repaired: Check | None = None,
-        repair: str = "",
-        remark: str = "",
-    ) -> Step:
-        """The step of that number."""
-        return Step(
-            id=f"{self.ids or self.of}-{number}",
-            location=", ".join(filter(None, (self.place, location))),
-            claim=claim,
-            of=self.of,
-            check=check,
-            repaired=repaired,
-            repair=repair,
-            remark=remark,
-        )
+    def __call__(self, location: str, claim: str, check: Check, *, number: int | None = None, **more: Any) -> Step:
+        """The step after the one made last, or of that ``number``; ``more`` are other fields of `Step`."""
+        number = self._next if number is None else number
+        self._next = number + 1
+        place = ", ".join(filter(None, (self._place, location)))
+        return Step(id=f"{self._ids}-{number}", location=place, claim=claim, of=self._of, check=check, **more)
 
 
 def at_most(left: Side, right: Side, *hypotheses: Condition, operator: str = "<=") -> Scalar:

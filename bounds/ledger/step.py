@@ -121,7 +121,6 @@ class Scalar(_Sides):
 
     @property
     def supposed(self) -> tuple[Condition, ...]:
-        """See `_Sides.supposed`."""
         return self.hypotheses
 
     def put(self, values: Mapping[sp.Symbol, sp.Expr]) -> Scalar:
@@ -146,7 +145,6 @@ class Gram(_Sides):
 
     @property
     def supposed(self) -> tuple[Condition, ...]:
-        """See `_Sides.supposed`."""
         return (*self.hypotheses, *self.conditions)
 
 

@@ -103,7 +103,6 @@ class FedSumCr(FedSum):
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
-        """Lines 11 and 12."""
         state, message = super().finish(server, client, local, p)
         return {**state, "z": server["x"]}, message
 

@@ -132,7 +132,6 @@ class ProxSkip(Dsgd):
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
-        """The point before it is mixed, kept and sent."""
         kept = local["h"] - p["alpha"] * p["mixes"] / p["gamma_u"] * local["x"]
         return {"x": local["x"], "kept": kept}, {"x": local["x"]}
 

@@ -85,7 +85,6 @@ class ConjugateGradients(ExactLineSearch):
     title: ClassVar[str] = "Conjugate gradients"
 
     def direction(self, before: Array, gradient: Array, d: Array) -> Array:
-        """See `ExactLineSearch.direction`."""
         return -gradient + _quotient(_product(gradient, gradient), _product(before, before)) * d
 
 

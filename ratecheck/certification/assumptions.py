@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from bounds.assumption import Assumption
 from bounds.statement import Over, Statement
@@ -47,36 +48,8 @@ def _below(case: CertifiedCase) -> str:
     return "Phi_gap" if case.problem.bilevel else "F_0"
 
 
-def _convex(_: CertifiedCase) -> str:
-    return "convexity"
-
-
-def _strongly_convex(_: CertifiedCase) -> str:
-    return "strong_convexity"
-
-
-def _gradient_dominated(_: CertifiedCase) -> str:
-    return "polyak_lojasiewicz"
-
-
-def _growing(_: CertifiedCase) -> str:
-    return "quadratic_growth"
-
-
-def _strongly_monotone(_: CertifiedCase) -> str:
-    return "clients_strong_convexity"
-
-
-def _second_part(_: CertifiedCase) -> str:
-    return "convex_part"
-
-
-def _heterogeneous(_: CertifiedCase) -> str:
-    return "minimiser_heterogeneity"
-
-
-def _interpolating(_: CertifiedCase) -> str:
-    return "interpolation"
+def _always(fact: str) -> Callable[[CertifiedCase], str]:
+    return lambda _: fact
 
 
 @dataclass(frozen=True)
@@ -111,6 +84,8 @@ class Certification:
     operator: bool = False
 
 
+# An assumption about operators, among them gradients.
+_of_operator = partial(Certification, operators=True, operator=True)
 _PROBLEM = "the problem's certified constants"
 _PATTERN = "the law of the participation pattern"
 _METHOD = "the method's own rules"
@@ -120,16 +95,18 @@ _LAW = "the law of the noise"
 
 CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.SMOOTHNESS: Certification(_PROBLEM),
-    Assumption.CONVEXITY: Certification("the Hessians, or the form of the functions", exists=("convexity", _convex)),
+    Assumption.CONVEXITY: Certification(
+        "the Hessians, or the form of the functions", exists=("convexity", _always("convexity"))
+    ),
     Assumption.STRONG_CONVEXITY: Certification(
         "the Hessian of f",
         facts={"mu": "strong_convexity"},
-        exists=("strong convexity", _strongly_convex),
+        exists=("strong convexity", _always("strong_convexity")),
     ),
     Assumption.CLIENTS_STRONG_CONVEXITY: Certification(
         "the Hessians",
         facts={"mu_c": "clients_strong_convexity"},
-        exists=("strong convexity of every client", lambda _: "clients_strong_convexity"),
+        exists=("strong convexity of every client", _always("clients_strong_convexity")),
     ),
     Assumption.GENERALIZED_SMOOTHNESS: Certification(
         "(L, 0) where L exists; curvatures beside slopes of piecewise quadratics and of formulas of one variable",
@@ -142,64 +119,54 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.QUADRATIC_GROWTH: Certification(
         "the Polyak-Lojasiewicz inequality, which is stronger",
         facts={"mu_QG": "quadratic_growth"},
-        exists=("quadratic growth", _growing),
+        exists=("quadratic growth", _always("quadratic_growth")),
     ),
     Assumption.POLYAK_LOJASIEWICZ: Certification(
         "the Hessian of f",
         facts={"mu_PL": "polyak_lojasiewicz"},
-        exists=("the Polyak-Lojasiewicz inequality", _gradient_dominated),
+        exists=("the Polyak-Lojasiewicz inequality", _always("polyak_lojasiewicz")),
     ),
     Assumption.BOUNDED_SUBGRADIENTS: Certification(
         "nothing of the problems here, whose gradients grow without limit", facts={"M": "lipschitz"}
     ),
     Assumption.CONVEX_PART: Certification(
-        "nothing of the problems here, which have no second part", exists=("a convex part", _second_part)
+        "nothing of the problems here, which have no second part", exists=("a convex part", _always("convex_part"))
     ),
-    Assumption.MONOTONE_OPERATOR: Certification(
+    Assumption.MONOTONE_OPERATOR: _of_operator(
         "the symmetric parts of affine operators; gradients of convex functions",
-        exists=("convexity", _convex),
-        operators=True,
-        operator=True,
+        exists=("convexity", _always("convexity")),
     ),
-    Assumption.COCOERCIVE_OPERATOR: Certification(
+    Assumption.COCOERCIVE_OPERATOR: _of_operator(
         "affine operators beside their symmetric parts; gradients of smooth convex functions",
-        exists=("convexity", _convex),
-        operators=True,
-        operator=True,
+        exists=("convexity", _always("convexity")),
     ),
-    Assumption.STRONGLY_MONOTONE_OPERATOR: Certification(
+    Assumption.STRONGLY_MONOTONE_OPERATOR: _of_operator(
         "the symmetric part of the mean operator; gradients of strongly convex functions",
         facts={"mu": "strong_convexity"},
-        exists=("strong convexity", _strongly_convex),
-        operators=True,
-        operator=True,
+        exists=("strong convexity", _always("strong_convexity")),
     ),
-    Assumption.CLIENTS_STRONGLY_MONOTONE: Certification(
+    Assumption.CLIENTS_STRONGLY_MONOTONE: _of_operator(
         "the symmetric parts of the clients' operators; gradients of strongly convex functions",
         facts={"mu_c": "clients_strong_convexity"},
-        exists=("strong monotonicity of every client", _strongly_monotone),
-        operators=True,
-        operator=True,
+        exists=("strong monotonicity of every client", _always("clients_strong_convexity")),
     ),
-    Assumption.LIPSCHITZ_OPERATOR: Certification(
-        "norms of affine operators; gradients of smooth functions", operators=True, operator=True
-    ),
+    Assumption.LIPSCHITZ_OPERATOR: _of_operator("norms of affine operators; gradients of smooth functions"),
     Assumption.MINIMISER_HETEROGENEITY: Certification(
         "the clients' gradients at the minimiser of f",
         facts={"b_star": "minimiser_heterogeneity"},
-        exists=("a bound on the clients' gradients at the minimiser", _heterogeneous),
+        exists=("a bound on the clients' gradients at the minimiser", _always("minimiser_heterogeneity")),
         everywhere=True,
     ),
     Assumption.ZERO_HETEROGENEITY: Certification(
         "the clients' operators at the zero of their mean; gradients at the minimiser of f",
         facts={"b_star": "minimiser_heterogeneity"},
-        exists=("a bound on the clients' operators at the zero of their mean", _heterogeneous),
+        exists=("a bound on the clients' operators at the zero of their mean", _always("minimiser_heterogeneity")),
         everywhere=True,
         operators=True,
     ),
     Assumption.INTERPOLATION: Certification(
         "a point at which every client's gradient is exactly 0",
-        exists=("a common minimiser", _interpolating),
+        exists=("a common minimiser", _always("interpolation")),
         everywhere=True,
     ),
     Assumption.BOUNDED_GRADIENTS: Certification(

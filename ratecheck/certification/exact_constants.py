@@ -320,7 +320,6 @@ class ProvedOperator(Proved):
 
     @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
-        """Constants that a test decides: what floating point says, and the test."""
         constants = self.problem.constants()
         found: dict[str, tuple[float, Callable[[Fraction], bool]]] = {}
         if not self.cocoercive:
@@ -345,7 +344,6 @@ class ProvedPiecewise(Proved):
     _known: ClassVar[frozenset[str]] = _OF_RUN
 
     def fact(self, name: str) -> Number | None:
-        """See `Proved.fact`."""
         find = self.problem.exact(self._start[0].tolist()).get(name)
         if find is None:
             return super().fact(name)

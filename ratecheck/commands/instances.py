@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bounds
 from bounds.statement import Statement
-from ratecheck.commands.arguments import note
+from ratecheck.commands import arguments
 from ratecheck.errors import InputError
 from ratecheck.verification.instance import Instance
 
@@ -34,6 +34,6 @@ def save(instance: Instance | None, path: Path | None, address: str, *, violates
         # A file that nobody requested is no reason to hide the verdict.
         if wanted:
             raise
-        note(f"{about}{error}")
+        arguments.note(f"{about}{error}")
         return
-    note(f"{about}saved {path}: 'ratecheck verify {address}--instance {path}' evaluates it again")
+    arguments.note(f"{about}saved {path}: 'ratecheck verify {address}--instance {path}' evaluates it again")

@@ -73,7 +73,6 @@ class Cube(Choices):
         return self.family.hard(self)
 
     def at(self, own: Coordinates) -> Array:
-        """The point with these coordinates, step sizes at their edge, and 0 for all others."""
         high = ("step", "parameter")
         return np.array([own.get(name, float(name.startswith(high))) for name in self.coordinates])
 

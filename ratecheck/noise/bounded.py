@@ -21,7 +21,6 @@ class UniformNoise(CompiledNoise):
         return super().moment(order, d) if order <= 2 else 3 ** (order / 2) / (order + 1)
 
     def largest(self, d: int) -> float:
-        """See `NoiseLaw.largest`."""
         del d
         return math.sqrt(3.0)
 
@@ -39,6 +38,5 @@ class Sphere(CompiledNoise):
         return 1.0
 
     def largest(self, d: int) -> float:
-        """See `NoiseLaw.largest`."""
         del d
         return 1.0

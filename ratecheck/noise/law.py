@@ -107,7 +107,6 @@ class CompiledNoise(NoiseLaw):
     compiled: ClassVar[bool] = True
 
     def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
-        """See `NoiseLaw.add`."""
         from ratecheck.kernels.noise import add_law
 
         words = np.empty((4, out.shape[1]), dtype=np.uint64)
@@ -129,7 +128,6 @@ class IndependentNoise(NoiseLaw):
         """The xi with P(xi_c <= xi) = u, for probabilities u in (0, 1) of any shape."""
 
     def add(self, scale: Array, i: int, t: int, k: int, out: Array, keys: Keys) -> None:
-        """See `NoiseLaw.add`."""
         if scale.any():
             out += scale[:, None] * self.quantile(uniforms(len(scale), i, t, k, keys))
 

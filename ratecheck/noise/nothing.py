@@ -17,12 +17,10 @@ class NoNoise(NoiseLaw):
     compiled: ClassVar[bool] = True
 
     def moment(self, order: float, d: int) -> float:
-        """See `NoiseLaw.moment`."""
         del order, d
         return 0.0
 
     def largest(self, d: int) -> float:
-        """See `NoiseLaw.largest`."""
         del d
         return 0.0
 

@@ -29,6 +29,5 @@ class Signs(CompiledNoise):
         return 1.0
 
     def largest(self, d: int) -> float:
-        """See `NoiseLaw.largest`."""
         del d
         return 1.0

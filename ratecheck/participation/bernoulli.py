@@ -61,26 +61,21 @@ class Bernoulli(Independent):
 
     @classmethod
     def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
-        """See `Participation.assumed`."""
         assert delta is not None
         return Bernoulli(delta, n)
 
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`."""
         return {"p": self.p.tolist()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["p"])
 
     @property
     def digits(self) -> int:
-        """See `Participation.digits`."""
         return sum(bits(x) for x in np.ravel(self.p))
 
     def without_client(self, i: int) -> Bernoulli:
-        """See `Participation.without_client`."""
         return Bernoulli(np.delete(self.p, i, axis=-1))
 
     def simpler(self) -> Iterator[Iterable[Simpler]]:
@@ -121,7 +116,6 @@ class Bernoulli(Independent):
         return float(self.p.min())
 
     def probabilities(self, first_round: int, rounds: int) -> Array:
-        """See `Independent.probabilities`."""
         if self.p.ndim == 2:
             return self.p[first_round : first_round + rounds]
         return np.broadcast_to(self.p, (rounds, self.n))

@@ -35,16 +35,13 @@ class Cyclic(Participation):
 
     @classmethod
     def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
-        """See `Participation.assumed`."""
         return cls(n, size)
 
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`."""
         return {"n": self.n, "S": self.S}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["n"], data["S"])
 
     @property

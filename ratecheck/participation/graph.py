@@ -203,7 +203,6 @@ class Graph(Participation):
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["mixing"], data.get("name", ""), data.get("mixes", 1.0))
 
     @property
@@ -212,7 +211,6 @@ class Graph(Participation):
         return 1.0
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         return np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
 
     def check_rounds(self, T: int) -> None:

@@ -37,7 +37,6 @@ class Independent(Participation):
         return Clients(self.probabilities(t, 1)[0])
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         thresholds = np.ascontiguousarray(self.probabilities(first_round, rounds) * 2.0**32)
         independent_clients(keys, first_round, thresholds, masks)

@@ -66,7 +66,6 @@ class Markov(Participation):
         return math.fsum(self.stationary) / self.n
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         thresholds = [np.ascontiguousarray(p * 2.0**32) for p in (self.start, self.join, 1.0 - self.leave)]
         two_state_chains(keys, first_round, *thresholds, masks)

@@ -85,12 +85,10 @@ class Periodic(Participation):
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(of_text(data["schedule"]), of_text(data.get("first", [])) or None)
 
     @property
     def repeats(self) -> Repetition:
-        """See `Participation.repeats`."""
         return Repetition(self.first, self.schedule)
 
     @property

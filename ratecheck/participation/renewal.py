@@ -95,7 +95,6 @@ class Renewal(Participation):
         return f"delays of {math.fsum(self._later) - 1:.4g} rounds on average, at most {self.longest}"
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         ages = np.append(np.cumsum(self._later)[:-1] * self.rate, 1.0)
         renewals(keys, first_round, ages * 2.0**32, self._hazards * 2.0**32, masks)
@@ -137,11 +136,9 @@ class Renewal(Participation):
 
     @property
     def digits(self) -> int:
-        """See `Participation.digits`."""
         return len(self.gaps)
 
     def without_client(self, i: int) -> Renewal:
-        """See `Participation.without_client`."""
         return Renewal(self.gaps, self.n - 1)
 
     def simpler(self) -> Iterator[Iterable[Simpler]]:
@@ -153,15 +150,12 @@ class Renewal(Participation):
         return Renewal.between(1, high, self.n)
 
     def sentence(self, notation: Notation) -> str:
-        """See `Participation.sentence`."""
         steps = [f"{k} with probability {p:.4g}" for k, p in enumerate(self.gaps, 1) if p]
         return f"every client on its own, again after a number of rounds that is {', '.join(steps)}"
 
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`."""
         return {"n": self.n, "gaps": self.gaps.tolist()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["gaps"], data["n"])

@@ -59,18 +59,15 @@ class Reshuffled(Participation):
 
     @classmethod
     def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
-        """See `Participation.assumed`."""
         return cls(n, size)
 
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`."""
         default = self.epoch == -(-self.n // self.S)
         other = {"wrap": False} if not self.wrap else {} if default else {"epoch": self.epoch}
         return {"n": self.n, "S": self.S, **other}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["n"], data["S"], wrap=data.get("wrap", True), epoch=data.get("epoch"))
 
     @property
@@ -87,7 +84,6 @@ class Reshuffled(Participation):
         return share - self.S * (self.S**2 - g**2) / (6 * self.n**3)
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         reshuffled_blocks(keys, first_round, self.S, self.epoch or 0, masks)
         return masks

@@ -54,7 +54,6 @@ class Sine(Independent):
         return self.S / self.n * (self.level - abs(self.amplitude))
 
     def probabilities(self, first_round: int, rounds: int) -> Array:
-        """See `Independent.probabilities`."""
         sines = [math.sin(2.0 * math.pi * t / self.period) for t in range(first_round, first_round + rounds)]
         column = self.S / self.n * (self.amplitude * np.array(sines) + self.level)
         return np.broadcast_to(column[:, None], (rounds, self.n))

@@ -114,7 +114,6 @@ class Trace(Participation):
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(of_text(data["rows"]))
 
     def without_client(self, i: int) -> Trace:
@@ -145,7 +144,6 @@ class Trace(Participation):
         return float(self.matrix.mean())
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         part = self.matrix[first_round : first_round + rounds]
         return np.ascontiguousarray(np.broadcast_to(part[:, :, None], (*part.shape, keys.shape[1])))
 

@@ -41,16 +41,13 @@ class Uniform(Participation):
 
     @classmethod
     def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
-        """See `Participation.assumed`."""
         return cls(n, size)
 
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`."""
         return {"n": self.n, "m": self.m}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["n"], data["m"])
 
     def without_client(self, i: int) -> Uniform:
@@ -58,7 +55,6 @@ class Uniform(Participation):
         return Uniform(self.n - 1, min(self.m, self.n - 1))
 
     def sentence(self, notation: Notation) -> str:
-        """See `Participation.sentence`."""
         return f"{counted(self.m)} of them drawn in every round" if self.m < self.n else ""
 
     @property
@@ -81,7 +77,6 @@ class Uniform(Participation):
         return Subsets(self.n, self.m)
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         masks = np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         if self.m < self.n:
             uniform_subsets(keys, first_round, self.n, self.m, masks)

@@ -36,16 +36,13 @@ class _ByWeight(Participation):
 
     @classmethod
     def assumed(cls, n: int, size: int, delta: float | None, weights: Array) -> Participation:
-        """See `Participation.assumed`."""
         return cls(weights, size)
 
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`."""
         return {"p": self.weights.tolist(), "m": self.m}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Participation.read`."""
         return cls(data["p"], data["m"])
 
     def without_client(self, i: int) -> Self:
@@ -58,7 +55,6 @@ class _ByWeight(Participation):
         return self.m
 
     def sentence(self, notation: Notation) -> str:
-        """See `Participation.sentence`."""
         if self.n == 1:
             return ""
         weights = notation.formula(notation.listed(self.weights.tolist()))
@@ -108,7 +104,6 @@ class WeightedSubsets(_ByWeight):
         whole("m", m, 1, self.n, "there are that many clients")
 
     def most(self, n: int) -> int:
-        """See `_ByWeight.most`."""
         return min(self.m, n)
 
     @property
@@ -137,7 +132,6 @@ class WeightedSubsets(_ByWeight):
         return [(share, members) for members, share in found.items()]
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
         counts = np.zeros((rounds, self.n, keys.shape[1]), dtype=np.int8)
         weighted_clients(keys, first_round, self.weights, self.m, again=False, masks=counts)
         return counts.view(np.bool_)

@@ -132,7 +132,6 @@ class Logistic(SingleLevel):
         return LogisticInner(self, lambda_)
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
-        """See `Problem.oracle`."""
         from ratecheck.kernels.oracle import LOGISTIC, PROXIMAL, Oracle
 
         kind, lambda_ = (PROXIMAL, lambda_) if name == "prox" else (LOGISTIC, 0.0)
@@ -144,7 +143,7 @@ class Logistic(SingleLevel):
 
         Raises :class:`InputError` where a shape does not fit. Source: ``pfl``, eq. (1.1) and Section 5.
         """
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         regulariser = _penalty(u[None, :])[0] + _penalty(v).mean()
         return float(np.logaddexp(0.0, -self._margins(u, v)).mean() + self.rho * regulariser)
 
@@ -154,7 +153,7 @@ class Logistic(SingleLevel):
         The gradient of the loss is ``-(1/N) sum_l s_l c_l (a_l, b_l)`` with ``s_l = 1/(1 + exp(margin_l))``.
         Raises :class:`InputError` where a shape does not fit. Source: ``pfl``, Section 5.
         """
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         slopes = np.exp(-np.logaddexp(0.0, self._margins(u, v)))
         loss = -np.matmul(slopes[:, None, :], self.A)[:, 0, :] / self.N
         return (
@@ -226,18 +225,12 @@ class Logistic(SingleLevel):
         """
         if self.batch is None:
             return 0.0, 1.0, 0.0
-        u, v = self._point(*self.start(start))
+        u, v = self._checked_point(*self.start(start))
         regulariser = _penalty(u[None, :])[0] + _penalty(v)
         values = np.logaddexp(0.0, -self._margins(u, v)).mean(axis=1) + self.rho * regulariser
         smooth = np.square(self.A).sum(axis=2).max(axis=1) / 4 + 2 * self.rho
         share = 1 / self.batch
         return float(smooth.max()) * share, 1 - share, float((2 * smooth * values).max()) * share
-
-    def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):
-            raise InputError(f"u, v: shapes {u.shape}, {v.shape}; needed {(self.d_u,)}, {(self.n, self.d_v)}")
-        return u, v
 
     def _margins(self, u: Array, v: Array) -> Array:
         """``c_l (a_l'u + b_l'v_i)``, shape (n, N)."""
@@ -340,17 +333,14 @@ class LogisticInner(InnerProblem):
         return theta
 
     def value(self, i: int, theta: Array) -> float:
-        """See `InnerProblem.value`."""
         return self.clients[i].value(theta, np.zeros((1, 0)))
 
     def floor(self) -> float:
-        """A certified lower bound of the mean of the ``inf f_i``, below which no envelope falls."""
         problem = self.problem
         alone = Logistic(problem.A, np.ones((problem.n, problem.N)), shared=0, rho=problem.rho)
         return alone.value(np.zeros(0), np.zeros((problem.n, problem.d))) - alone.constants()["F_0"].value
 
     def constants(self) -> tuple[Constant, ...]:
-        """See `InnerProblem.constants`."""
         L = self.problem.constants()["L_u"]
         convex, weak = (abs(float(curvature(np.array(h), self.lambda_))) for h in (L.value, -self.ell))
         # The largest Hessian of the f_i is the one at 0, which is the prox of some w.

@@ -148,7 +148,6 @@ class MinMax(SingleLevel):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         return f"{self.d_x} variables to minimise over and {self.d_y} to maximise over"
 
     def operator(self) -> tuple[Array, Array]:
@@ -229,11 +228,9 @@ class MinMax(SingleLevel):
 
     @property
     def several(self) -> str:
-        """See `Problem.several`."""
         return "" if self.zero is None or self.zero[2] else "F has several zeros"
 
     def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
-        """See `Problem.unmeasured`."""
         return _NO_DISTANCE if self.zero is None and "distance2" in names else ""
 
     @cached_property

@@ -208,7 +208,6 @@ class PhaseRetrieval(SingleLevel):
         return -max(self._norm(i, self.b[i] ** 2) for i in range(self.n))
 
     def of_gradients(self, name: str) -> Constant | None:
-        """See `Problem.of_gradients`."""
         if name == "gradient_bound":
             if not self.A.any():
                 return Constant.exact(name, 0.0, "every f_i is constant")
@@ -337,7 +336,6 @@ class PhaseRetrieval(SingleLevel):
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
         signal = data.get("signal")
         return cls(data["A"], data["b"], data.get("s"), None if signal is None else signal["x"])
 

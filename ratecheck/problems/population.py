@@ -91,7 +91,6 @@ class Population(QuadraticObjective, SingleLevel):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         types = f"{self.distinct} type{'s' if self.distinct > 1 else ''} of clients"
         return f"{types}, {super().sizes}"
 
@@ -133,12 +132,10 @@ class Population(QuadraticObjective, SingleLevel):
         return array[firsts]
 
     def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
         return {**self.types.fields(), "counts": self.counts.tolist()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
         return cls(Quadratic.read(data), data["counts"])
 
     def with_clients(self, n: int) -> Population:
@@ -176,7 +173,6 @@ class Population(QuadraticObjective, SingleLevel):
         return Quadratic(H, g * np.sqrt(self.counts)[:, None], self.d_u)
 
     def mean(self) -> tuple[Array, Array]:
-        """The means over the clients of the H_i (d, d) and of the g_i (d,)."""
         return self._mean(self.types.H), self._mean(self.types.g)
 
     def joint(self) -> tuple[Array, Array]:
@@ -193,7 +189,6 @@ class Population(QuadraticObjective, SingleLevel):
         return None if found is None else (found[0], found[1] / np.sqrt(self.counts)[:, None])
 
     def infimum(self) -> float:
-        """Inf f, or -inf where f is unbounded below."""
         return self._reduced.infimum() * self.distinct / self.n
 
     @property

@@ -371,6 +371,13 @@ class SingleLevel(Problem):
     d_v: int
     noises: ClassVar[tuple[str, ...]] = ("sigma", "sigma_u", "sigma_v")
 
+    def _checked_point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """A point of all variables as arrays; raises `InputError` for other shapes."""
+        u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
+        if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):
+            raise InputError(f"u, v: shapes {u.shape}, {v.shape}; needed {(self.d_u,)}, {(self.n, self.d_v)}")
+        return u, v
+
     @abstractmethod
     def value(self, u: Array, v: Array) -> float:
         """f(u, v), for u (d_u,) and v (n, d_v)."""
@@ -406,7 +413,6 @@ class SingleLevel(Problem):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         return f"{self.d_u} shared and {self.d_v} personal variables"
 
     def certified(

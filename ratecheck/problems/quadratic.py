@@ -111,7 +111,6 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         return self
 
     def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Quadratic:
-        """See `Problem.scaled`."""
         return Quadratic(self.H[rows] * a / w**2, self.g[rows] * a / w, self.d_u)
 
     def inner(self, lambda_: float) -> QuadraticInner:
@@ -127,12 +126,10 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         return affine_oracle(*inner.proximal_map(), noise)
 
     def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
         return {"H": self.H.tolist(), "g": self.g.tolist(), "shared": self.d_u}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
         return cls(data["H"], data["g"], data["shared"])
 
     def without_variable(self, c: int) -> Quadratic:
@@ -202,12 +199,10 @@ class QuadraticInner(InnerProblem):
         self.rounding = float(rounding.max()) if self.ell else 0.0
 
     def prox(self, i: int, w: Array) -> Array:
-        """See `InnerProblem.prox`."""
         inner = self.bases[i].T @ (self.problem.g[i] + self.lambda_ * w)
         return np.asarray(self.bases[i] @ (inner / (self.h[i] + self.lambda_)))
 
     def value(self, i: int, theta: Array) -> float:
-        """See `InnerProblem.value`."""
         return float(theta @ self.problem.H[i] @ theta / 2 - self.problem.g[i] @ theta)
 
     def floor(self) -> float:
@@ -230,7 +225,6 @@ class QuadraticInner(InnerProblem):
         return np.asarray((H + H.transpose(0, 2, 1)) / 2)
 
     def constants(self) -> tuple[Constant, ...]:
-        """See `InnerProblem.constants`."""
         L_F, L = float(np.abs(curvature(self.h, self.lambda_)).max()), float(np.abs(self.h).max())
         return (
             smoothness(L_F, self.lambda_, Certificate.EXACT, "largest |lambda h/(h + lambda)|, h an eigenvalue of H_i"),

@@ -200,7 +200,6 @@ class QuadraticFunctions(QuadraticObjective):
 
     @property
     def forms(self) -> Forms:
-        """The f_i in floats, and ``exactly`` in rationals."""
         return Forms(self.H, self.g, self.d_u)
 
     def mean(self) -> tuple[Array, Array]:
@@ -267,7 +266,6 @@ class QuadraticFunctions(QuadraticObjective):
 
     @property
     def no_minimum(self) -> str:
-        """Why there is no infimum: f is unbounded below, or float64 cannot tell."""
         joint, slope = self.joint()
         values = np.linalg.eigvalsh(joint)
         largest = float(np.abs(values).max(initial=0.0))

@@ -77,7 +77,6 @@ class MeanPlan(ProofPlan):
 
     @property
     def named_numbers(self) -> tuple[int, ...]:
-        """The unknowns that `summed` has to know."""
         return (*self.constants, self.first)
 
     def summed(self, y: KnownNumbers) -> Iterator[tuple[str, LinearClaim]]:

@@ -45,7 +45,6 @@ class BentBatch(ProblemBatch):
         noise: Mapping[str, Array],
         parameters: Mapping[str, Array],
     ) -> BentBatch:
-        """See `ProblemBatch.of`."""
         if any(starts) or any(level.any() for level in noise.values()):
             raise Unscouted("a start or noise on piecewise quadratics")
         kinks, curvatures, slopes = (
@@ -220,7 +219,6 @@ class BentBatch(ProblemBatch):
     }
 
     def fact(self, name: str) -> Array | None:
-        """See `ProblemBatch.fact`."""
         if name in ("sigma", "sigma_u", "sigma_v"):
             return np.zeros(len(self.slopes))
         return self._FACTS[name](self) if name in self._FACTS else None
@@ -251,7 +249,6 @@ class BentRun(BatchRun):
         return row
 
     def _series(self, found: Quantities) -> Array:
-        """See `BatchRun._series`."""
         batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
         tables = [self._tables(i) for i in range(batch.n)]
@@ -288,5 +285,4 @@ class BentRun(BatchRun):
         return known(followed, pull, load, found.left, found.right)
 
     def mean(self, names: Sequence[str]) -> Array:
-        """See `BatchRun.mean`."""
         return self._mean_of(self._series(self.quantities(names)), LONGEST)

@@ -80,7 +80,6 @@ class QuadraticBatch(ProblemBatch):
         cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array],
         parameters: Mapping[str, Array],
     ) -> QuadraticBatch:  # fmt: skip
-        """See `ProblemBatch.of`."""
         H, g = (np.array([getattr(each, name) for each in problems]) for name in ("H", "g"))
         d_u, start = problems[0].d_u, np.zeros_like(g)
         for k, own in enumerate(starts):
@@ -89,7 +88,6 @@ class QuadraticBatch(ProblemBatch):
         return cls(H, g, d_u, start, noise, parameters)
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
-        """See `ProblemBatch.followed`."""
         return read(BatchRun(batch))
 
     @property
@@ -286,7 +284,6 @@ class QuadraticBatch(ProblemBatch):
     )
 
     def fact(self, name: str) -> Array | None:
-        """See `ProblemBatch.fact`."""
         if name in self._OF_ENVELOPES and "lambda_" in self.parameters:
             return self._OF_ENVELOPES[name](self)
         if self.d_u < self.H.shape[2] and name in self._OF_SHARED:

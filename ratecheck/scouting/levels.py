@@ -51,7 +51,6 @@ class TwoLevelBatch(ProblemBatch):
         cls, problems: Sequence[Any], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array],
         parameters: Mapping[str, Array],
     ) -> TwoLevelBatch:  # fmt: skip
-        """See `ProblemBatch.of`."""
         if any(level.any() for level in noise.values()):
             raise Unscouted("Gaussian noise on two levels")
         first = problems[0]
@@ -71,7 +70,6 @@ class TwoLevelBatch(ProblemBatch):
         return cls(parts, start, bool(first.law.outcomes), {}, parameters)
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
-        """See `ProblemBatch.followed`."""
         return read(TwoLevelRun(batch, self, rows))
 
     # --- Sizes ---
@@ -87,7 +85,6 @@ class TwoLevelBatch(ProblemBatch):
         return int(self.parts["B"].shape[2])
 
     def width(self, block: str) -> int:
-        """See `ProblemBatch.width`."""
         return self.d_x if block == "x" else self.d_y
 
     @cached_property
@@ -313,7 +310,6 @@ class TwoLevelBatch(ProblemBatch):
     }
 
     def fact(self, name: str) -> Array | None:
-        """See `ProblemBatch.fact`."""
         return self._FACTS[name](self) if name in self._FACTS else None
 
     @cached_property
@@ -342,7 +338,6 @@ class TwoLevelRun(BatchRun):
             raise Unscouted("clients of two levels that keep something, or do not work alike")
 
     def by_round(self, names: Sequence[str]) -> Array:
-        """See `BatchRun.by_round`."""
         kept = [name for name in names if name not in (_STEEPEST, _OF_SAMPLES)]
         series, steepest = self._followed(kept, samples=_OF_SAMPLES in names)
         slopes = np.broadcast_to(steepest[:, None], (len(steepest), series.shape[2]))

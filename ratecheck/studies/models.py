@@ -48,7 +48,6 @@ class ModelKernel(StepKernel):
         self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are read
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
-        """Simulate one block of replicates; records (T, names, replicates)."""
         setup, alike = self.setup, keys.shape[1]
         # Where nothing is random one replicate serves them all.
         keys = keys if is_random(setup) else np.ascontiguousarray(keys[:, :1])

@@ -110,7 +110,7 @@ def judge(
     for claim, part in zip(statement.claims, parts, strict=True):
         expected = claim.probability is None
         bounded = expected and not_random(claim, vocabulary) and nonnegative(claim, vocabulary, values)
-        tie = partial(_tie, claim, vocabulary, values, runs, given, bounded)
+        tie = partial(_tie, claim, partial(_errors, claim, vocabulary, values, runs, given, bounded))
         ties.append(tie)
         if not expected:
             decisions.append(_of_chance(claim, vocabulary, values, runs, level, part, first, given))
@@ -201,17 +201,9 @@ def _least(array: Array) -> Array:
     return np.where(np.isfinite(array), np.minimum(array, _LARGEST), 0.0)
 
 
-def _tie(
-    claim: Claim,
-    vocabulary: Vocabulary,
-    values: Mapping[str, float],
-    runs: Replicates,
-    given: Collection[str],
-    bounded: bool,
-    drawn: int,
-) -> tuple[Array, Array]:
+def _tie(claim: Claim, errors: Callable[[int], tuple[Array, Array]], drawn: int) -> tuple[Array, Array]:
     """The rounding error of either side, per check, in the mean over the first replicates."""
-    found = _errors(claim, vocabulary, values, runs, given, bounded, drawn)
+    found = errors(drawn)
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         left, right = (each[:, 0].mean(axis=0, keepdims=True) for each in found)
     else:

@@ -4,8 +4,6 @@ It reads the data as they are written and shares no algebra with `ratecheck.rech
 fractions and, from the first root on, intervals of 100 digits, or `Intervals`, pairs of arrays of floats.
 """
 
-# ruff: noqa: D102 - the methods of an arithmetic are the operations that they are called
-
 from __future__ import annotations
 
 import math

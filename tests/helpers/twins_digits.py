@@ -1,4 +1,4 @@
-# ruff: noqa: D102, RUF012 - the methods are those of their papers, by the names of `ratecheck.algorithms.model.algorithm`
+# ruff: noqa: RUF012 - the methods are those of their papers, by the names of `ratecheck.algorithms.model.algorithm`
 """Expected quantities of runs on quadratics in 60 decimal digits, as the truth that float64 claims are held against.
 
 Nothing is shared with the engines: the methods are written here once more from their papers, what K local steps make of

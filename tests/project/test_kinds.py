@@ -44,6 +44,27 @@ def test_no_file_reaches_itself(trees):
     assert circles(arrows(trees)) == []
 
 
+def test_every_public_method_is_explained(trees):
+    """By a docstring of its own, or of the method that it overrides."""
+    classes, silent = {}, []
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and module != "ratecheck.recheck":
+                bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
+                methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+                known, others = classes.setdefault(node.name, (set(), set()))
+                known |= {each.name for each in methods if ast.get_docstring(each)}
+                others |= bases
+                public = not node.name.startswith("_") and "Protocol" not in bases
+                silent += [(node.name, each.name) for each in methods if public and not each.name.startswith("_")]
+
+    def explained(of, name):
+        known, bases = classes.get(of, ({name}, ()))
+        return name in known or any(base in classes and explained(base, name) for base in bases)
+
+    assert [(of, name) for of, name in silent if not explained(of, name)] == []
+
+
 @pytest.mark.parametrize(
     "code",
     [

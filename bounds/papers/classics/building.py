@@ -37,8 +37,8 @@ def classic(
     over: str,
     right: Formula | Mapping[str, Formula],
     at: Mapping[str, float],
-    value: str,
-    standing: Standing,
+    value: str | None = None,
+    standing: Standing = Standing.UNKNOWN,
     known_from: str = "",
     algorithm: str | None = "fedavg",
     assumptions: tuple[str, ...] = CONVEX,
@@ -50,6 +50,7 @@ def classic(
 ) -> Classic:
     """The theorem ``classics/<name>``, and the ``value`` that ``known_from``, or its own source, knows at ``at``.
 
+    Without a value it is the right side, or nothing where nothing is known.
     Raises `InputError` as `theorem` does, and where the value is no formula in the symbols of the classics.
     """
     statement = theorem(
@@ -68,6 +69,8 @@ def classic(
         source=source,
         remark=remark,
     )
+    if value is None:
+        value = "" if standing is Standing.UNKNOWN else str(right)
     known = KnownTight(at=at, value=value, standing=standing, source=known_from or f"{source.paper}, {source.number}")
     # A value that cannot be read is found when the file is.
     _ = known.expr

@@ -302,6 +302,8 @@ _THEOREM_2_PRINTED = (
     "first fails as well: the gap is 0, and the inner error -4.06. "
 )
 
+_of_flame = partial(_statement, algorithm="flame")
+
 STATEMENTS: tuple[Statement, ...] = (
     _statement(
         "proposition-1",
@@ -343,7 +345,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "they are whatever their gradient. The lower side, printed divided by 2*alpha_i^2*(L^2 + lambda^2), has "
         "alpha_max for alpha_i.",
     ),
-    _statement(
+    _of_flame(
         "theorem-1-repaired",
         "A selected client's step against its gradient, with the inner error",
         "Section 4.3",
@@ -360,18 +362,16 @@ STATEMENTS: tuple[Statement, ...] = (
             {"gradient": "grad_i2/mu**2", "inner error": "(2*sqrt(grad_i2*eps_max) + eps_max)/mu**2"},
             name="upper",
         ),
-        algorithm="flame",
         assumptions=(SMOOTH, Assumption.INNER_CONVEXITY, Assumption.INNER_ACCURACY),
         remark="flame/theorem-1 without the approximation that leads from (32) to (33): the triangle inequality on "
         "both sides, and (L + lambda)^2 for 2*(L^2 + lambda^2), which is no smaller.",
         repairs="theorem-1",
     ),
-    _statement(
+    _of_flame(
         "lemma-1",
         "Change of the Lagrangian over one round",
         "Section 4.4, eq. (16)",
         _claim("descent", {"steps": "-C1*(dtheta2 + dw2)", "inner error": "s*C0_PRINTED*eps_max"}),
-        algorithm="flame",
         assumptions=INEXACT,
         conditions=DESCENT,
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
@@ -385,12 +385,11 @@ STATEMENTS: tuple[Statement, ...] = (
         "flame/lemma-1-repaired as L falls. "
         "As (36) takes rho for a Young parameter, a number without unit, the two sides scale differently.",
     ),
-    _statement(
+    _of_flame(
         "lemma-1-repaired",
         "Change of the Lagrangian over one round, where (38) has a Young parameter",
         "Section 4.4",
         _claim("descent", {"steps": "-C1*(dtheta2 + dw2)", "inner error": "s*C0*eps_max"}),
-        algorithm="flame",
         assumptions=INEXACT,
         conditions={**DESCENT, **YOUNG},
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
@@ -400,7 +399,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "already. For larger rho take flame/lemma-1-wide-repaired.",
         repairs="lemma-1",
     ),
-    _statement(
+    _of_flame(
         "lemma-1-wide-repaired",
         "Change of the Lagrangian over one round, for every large rho",
         "Section 4.4",
@@ -412,7 +411,6 @@ STATEMENTS: tuple[Statement, ...] = (
                 "inner error": "s*INNER_COST*eps_max",
             },
         ),
-        algorithm="flame",
         assumptions=INEXACT,
         conditions=WIDE,
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
@@ -421,23 +419,21 @@ STATEMENTS: tuple[Statement, ...] = (
         "sides scale alike. A share near 0 is best where the inner problems are solved exactly.",
         repairs="lemma-1",
     ),
-    _statement(
+    _of_flame(
         "theorem-2-unbiased",
         "FLAME, clients selected uniformly",
         "Section 4.4, eq. (19)",
         _rate("grad_L2", "C2/C1", "2 + C2*C0_PRINTED/C1"),
-        algorithm="flame",
         assumptions=UNBIASED,
         conditions={**DESCENT, **PENALTY},
         follows_from=("lemma-1", "lemma-2", "lemma-3"),
         remark=_THEOREM_2_PRINTED + _THEOREM_2_UPDATES,
     ),
-    _statement(
+    _of_flame(
         "theorem-2-unbiased-repaired",
         "FLAME, clients selected uniformly, where (38) has a Young parameter",
         "Section 4.4",
         _rate("grad_L2", "C2/C1", "2 + C2*C0/C1"),
-        algorithm="flame",
         assumptions=UNBIASED,
         conditions={**DESCENT, **PENALTY, **YOUNG},
         follows_from=("lemma-1-repaired", "lemma-2", "lemma-3"),
@@ -446,12 +442,11 @@ STATEMENTS: tuple[Statement, ...] = (
         "missing. The conditions leave the sliver described at flame/lemma-1-repaired.",
         repairs="theorem-2-unbiased",
     ),
-    _statement(
+    _of_flame(
         "theorem-2-unbiased-wide-repaired",
         "FLAME, clients selected uniformly, for every large rho",
         "Section 4.4",
         _rate("grad_L2", "WIDE_RATIO", "2 + WIDE_RATIO*INNER_COST"),
-        algorithm="flame",
         assumptions=UNBIASED,
         conditions=WIDE,
         follows_from=("lemma-2", "lemma-3", "proposition-2", "proposition-3"),
@@ -460,12 +455,11 @@ STATEMENTS: tuple[Statement, ...] = (
         "distances (by pi_i) to squared gradients, so it depends on the units.",
         repairs="theorem-2-unbiased",
     ),
-    _statement(
+    _of_flame(
         "theorem-2-biased",
         "FLAME, clients selected with a skew",
         "Section 4.4, eq. (20)",
         _rate("grad_theta2", "C2/(C1*gamma_bar)", "2 + m*C0_PRINTED*C2/(s*C1*gamma_bar)"),
-        algorithm="flame",
         assumptions=BIASED,
         conditions={**DESCENT, **PENALTY, **SKEW},
         follows_from=("lemma-1", "lemma-2", "lemma-3"),
@@ -479,12 +473,11 @@ STATEMENTS: tuple[Statement, ...] = (
             "grad L(P^t) for Theta^t."
         ),
     ),
-    _statement(
+    _of_flame(
         "theorem-2-biased-repaired",
         "FLAME, clients selected with a skew, where (38) has a Young parameter",
         "Section 4.4",
         _rate("grad_theta2", "C2/(C1*gamma_bar)", "2 + m*C0*C2/(s*C1*gamma_bar)"),
-        algorithm="flame",
         assumptions=BIASED,
         conditions={**DESCENT, **PENALTY, **YOUNG, **SKEW},
         follows_from=("lemma-1-repaired", "lemma-2", "lemma-3"),
@@ -492,12 +485,11 @@ STATEMENTS: tuple[Statement, ...] = (
         f"the left. {_THEOREM_2_UPDATES}The m in c4 could be s: (54) has s inner errors, not m.",
         repairs="theorem-2-biased",
     ),
-    _statement(
+    _of_flame(
         "theorem-2-biased-wide-repaired",
         "FLAME, clients selected with a skew, for every large rho",
         "Section 4.4",
         _rate("grad_theta2", "WIDE_RATIO_THETA/gamma_bar", "2 + WIDE_RATIO_THETA*INNER_COST/gamma_bar"),
-        algorithm="flame",
         assumptions=BIASED,
         conditions={**WIDE, **SKEW},
         follows_from=("lemma-1-wide-repaired", "lemma-2", "lemma-3"),
@@ -529,22 +521,20 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=(),
         remark="For every k > 0.",
     ),
-    _statement(
+    _of_flame(
         "lemma-2",
         "The dual variables in terms of the others",
         "Appendix A, eq. (25)",
         _claim("dual_residual", {"residual": 0}, relation=Relation.EQUAL),
-        algorithm="flame",
         assumptions=(Assumption.DUAL_START,),
         remark="The start (28) is set in its proof and not in Algorithm 1; without it the equation fails for every "
         "client until its first selection.",
     ),
-    _statement(
+    _of_flame(
         "lemma-3",
         "The Lagrangian stays above the optimum",
         "Appendix A",
         _claim("-lagrangian", {"optimum": "-F_star"}),
-        algorithm="flame",
         assumptions=(Assumption.DUAL_START, Assumption.BOUNDED_BELOW),
         conditions=PENALTY,
         follows_from=("lemma-2",),

@@ -94,8 +94,11 @@ def _statement(
     )
 
 
+_fedavg_p = partial(_statement, algorithm="fedavg-p")
+_scaffold_p = partial(_statement, algorithm="scaffold-p")
+
 STATEMENTS: tuple[Statement, ...] = (
-    _statement(
+    _fedavg_p(
         "lemma-3.1",
         "Change of f over one round of FedAvg-P",
         "Lemma 3.1",
@@ -109,40 +112,36 @@ STATEMENTS: tuple[Statement, ...] = (
                 "noise": "2*L*K*sigma_u**2*gamma**2/m + 2*L*K*sigma_v**2*gamma**2*m/n",
             },
         ),
-        algorithm="fedavg-p",
         assumptions=STOCHASTIC,
         follows_from=("lemma-a.2", "lemma-a.3"),
     ),
-    _statement(
+    _fedavg_p(
         "lemma-3.2",
         "First-order terms",
         "Lemma 3.2",
         "Section 3.2.1",
         claim("T_1u", {"gradient": "-K*gamma/2*G_u", "drift": "L**2*gamma/n*E"}, name="T_1u"),
         claim("T_1v", {"gradient": "-K*gamma*m/(2*n)*G_v", "drift": "L**2*gamma*m/n**2*E"}, name="T_1v"),
-        algorithm="fedavg-p",
         assumptions=(SMOOTH,),
     ),
-    _statement(
+    _fedavg_p(
         "lemma-3.3",
         "Second-order terms",
         "Lemma 3.3",
         "Section 3.2.1",
         claim("T_2u", {"gradient": "2*K**2*gamma**2*G_u", "drift": "4*L**2*K*gamma**2/n*E"}, name="T_2u"),
         claim("T_2v", {"gradient": "2*K**2*gamma**2*m/n*G_v", "drift": "4*L**2*K*gamma**2*m/n**2*E"}, name="T_2v"),
-        algorithm="fedavg-p",
         assumptions=(SMOOTH,),
     ),
-    _statement(
+    _fedavg_p(
         "lemma-3.4",
         "Variance due to sampling clients",
         "Lemma 3.4",
         "Section 3.2.1",
         claim("T_3u", {"dissimilarity": "3*n*K**2*b**2", "drift": "12*L**2*K*E"}),
-        algorithm="fedavg-p",
         assumptions=(SMOOTH, Assumption.DISSIMILARITY),
     ),
-    _statement(
+    _fedavg_p(
         "lemma-3.5",
         "Drift of the local steps of FedAvg-P",
         "Lemma 3.5",
@@ -155,21 +154,19 @@ STATEMENTS: tuple[Statement, ...] = (
                 "noise": "4*n*K**2*(sigma_u**2*gamma_u**2 + sigma_v**2*gamma_v**2)",
             },
         ),
-        algorithm="fedavg-p",
         assumptions=(SMOOTH, Assumption.NOISE),
         conditions={"local step sizes": "4*L**2*K*(K - 1)*(gamma_u**2 + gamma_v**2) <= 1"},
     ),
-    _statement(
+    _fedavg_p(
         "lemma-3.6",
         "Size of the clients' shared gradients",
         "Lemma 3.6",
         "Section 3.2.1",
         claim("B", {"gradient": "n*G_u", "dissimilarity": "n*b**2"}, name="dissimilarity"),
-        algorithm="fedavg-p",
         assumptions=(SMOOTH, Assumption.NOISE, Assumption.DISSIMILARITY),
         remark="The second part of the lemma, which needs no dissimilarity bound, is pfl/lemma-3.6-recursion.",
     ),
-    _statement(
+    _fedavg_p(
         "lemma-3.6-recursion",
         "Growth of the clients' shared gradients with full participation",
         "Lemma 3.6, second part, the recursion",
@@ -183,7 +180,6 @@ STATEMENTS: tuple[Statement, ...] = (
             },
             name="recursion",
         ),
-        algorithm="fedavg-p",
         assumptions=FULL,
         conditions={"rounds": "T >= 2", "gamma": "gamma <= 1/(8*L*K)"},
         step_rules={"eta_u": ">= max(T, sqrt(n))", "eta_v": ">= 1"},
@@ -191,7 +187,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("lemma-3.3", "lemma-3.5"),
         remark="T >= 2 is not printed; the factor 1 + 2/(T-1) needs it.",
     ),
-    _statement(
+    _fedavg_p(
         "theorem-3.7",
         "FedAvg-P, partial participation",
         "Theorem 3.7",
@@ -204,13 +200,12 @@ STATEMENTS: tuple[Statement, ...] = (
                 "drift": "128*L**2*K*(K - 1)*b**2/eta_u**2*gamma**2",
             }
         ),
-        algorithm="fedavg-p",
         assumptions=DISSIMILAR,
         conditions={"gamma": "gamma <= 1/(32*L*K)"},
         step_rules=_OUTER,
         follows_from=("lemma-3.1", "lemma-3.2", "lemma-3.3", "lemma-3.4", "lemma-3.5", "lemma-3.6"),
     ),
-    _statement(
+    _fedavg_p(
         "corollary-3.8",
         "FedAvg-P, partial participation, tuned",
         "Corollary 3.8",
@@ -218,7 +213,6 @@ STATEMENTS: tuple[Statement, ...] = (
         SAMPLED_GRADIENTS(
             {"noise and dissimilarity": "8*sqrt(3*(SAMPLING + NOISE)*L*F_0/(K*T))", "1/T": "129*L*F_0/T"}
         ),
-        algorithm="fedavg-p",
         assumptions=DISSIMILAR,
         step_rules={
             "gamma": "1/(32*L*K + sqrt(3*L*K*T/F_0*(SAMPLING + NOISE)))",
@@ -258,13 +252,12 @@ STATEMENTS: tuple[Statement, ...] = (
         remark="The step sizes are those of Corollary 3.8 at K = 1, m = n, sigma_u = 0; the display does not repeat "
         "them.",
     ),
-    _statement(
+    _fedavg_p(
         "theorem-3.11",
         "FedAvg-P, full participation",
         "Theorem 3.11, first part",
         "Section 3.3.1",
         ALL_GRADIENTS({"initial gap": "4*F_0/(T*K*gamma)", "noise": "44*L*FULL_NOISE*gamma", "1/T": "L*F_0/T"}),
-        algorithm="fedavg-p",
         assumptions=FULL,
         conditions={"gamma": "gamma <= 1/(84*L*K)"},
         step_rules=_FULL_OUTER,
@@ -272,13 +265,12 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("lemma-3.1", "lemma-3.2", "lemma-3.3", "lemma-3.5", "lemma-3.6-recursion"),
         remark="B^0 is printed with the gradient of f where that of f_i is meant, as in B^t before Lemma 3.5.",
     ),
-    _statement(
+    _fedavg_p(
         "theorem-3.11-tuned",
         "FedAvg-P, full participation, tuned",
         "Theorem 3.11, second part",
         "Section 3.3.1",
         ALL_GRADIENTS({"noise": "8*sqrt(11*L*F_0/(K*T)*FULL_NOISE)", "1/T": "337*L*F_0/T"}),
-        algorithm="fedavg-p",
         assumptions=FULL,
         step_rules={"gamma": "1/(84*L*K + sqrt(11*L*K*T/F_0*FULL_NOISE))", **_FULL_OUTER},
         settings={"m": "n"},
@@ -297,7 +289,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("theorem-3.11-tuned",),
         remark="The step sizes are those of Theorem 3.11 at sigma_v = 0; the display itself does not repeat them.",
     ),
-    _statement(
+    _scaffold_p(
         "lemma-4.1",
         "Change of f over one round of Scaffold-P",
         "Lemma 4.1",
@@ -311,20 +303,18 @@ STATEMENTS: tuple[Statement, ...] = (
                 "noise": "18*L*K*sigma_u**2*gamma**2/m + 2*L*K*sigma_v**2*gamma**2*m/n",
             },
         ),
-        algorithm="scaffold-p",
         assumptions=STOCHASTIC,
         follows_from=("lemma-a.2", "lemma-a.3"),
     ),
-    _statement(
+    _scaffold_p(
         "lemma-4.2",
         "Variance due to sampling clients, with control variates",
         "Lemma 4.2",
         "Section 4.2.1",
         claim("S_3u", {"staleness": "16*L**2*K*C", "drift": "16*L**2*K*E"}),
-        algorithm="scaffold-p",
         assumptions=(SMOOTH,),
     ),
-    _statement(
+    _scaffold_p(
         "lemma-4.3",
         "Drift of the local steps of Scaffold-P",
         "Lemma 4.3",
@@ -338,12 +328,11 @@ STATEMENTS: tuple[Statement, ...] = (
                 "noise": "52*n*K**2*(sigma_u**2*gamma_u**2 + sigma_v**2*gamma_v**2)",
             },
         ),
-        algorithm="scaffold-p",
         assumptions=(SMOOTH, Assumption.NOISE),
         conditions={"local step sizes": "12*L**2*K*(K - 1)*(gamma_u**2 + gamma_v**2) <= 1"},
         remark="The proof divides by K - 1: at K = 1 there is no drift, which the proof of Lemma 3.5 says.",
     ),
-    _statement(
+    _scaffold_p(
         "lemma-4.4",
         "Decay of the staleness",
         "Lemma 4.4",
@@ -356,7 +345,6 @@ STATEMENTS: tuple[Statement, ...] = (
                 "noise": "m**2/(18*L**2)*NOISE",
             },
         ),
-        algorithm="scaffold-p",
         assumptions=STOCHASTIC,
         conditions={"gamma": "gamma <= SCAFFOLD_CAP"},
         step_rules=_OUTER,
@@ -365,26 +353,24 @@ STATEMENTS: tuple[Statement, ...] = (
         "proof's first display have to be given that it did not, or did. No counterexample to the lemma itself is "
         "known.",
     ),
-    _statement(
+    _scaffold_p(
         "theorem-4.5",
         "Scaffold-P, partial participation",
         "Theorem 4.5",
         "Section 4.3",
         SAMPLED_GRADIENTS({"initial gap": "4*F_0/(T*K*gamma)", "noise": "148*NOISE*L*gamma"}),
-        algorithm="scaffold-p",
         assumptions=STOCHASTIC,
         conditions={"gamma": "gamma <= SCAFFOLD_CAP"},
         step_rules=_OUTER,
         follows_from=("lemma-3.2", "lemma-3.3", "lemma-4.1", "lemma-4.2", "lemma-4.3", "lemma-4.4"),
         remark="Eq. (4.5) and the sum of C in the proof print G_v where (m/n)*G_v is meant, as in the theorem.",
     ),
-    _statement(
+    _scaffold_p(
         "corollary-4.6",
         "Scaffold-P, partial participation, tuned",
         "Corollary 4.6",
         "Section 4.3",
         SAMPLED_GRADIENTS({"noise": "8*sqrt(37*L*F_0/(K*T)*NOISE)", "1/T": "288*L*F_0/T*SCAFFOLD_FACTOR"}),
-        algorithm="scaffold-p",
         assumptions=STOCHASTIC,
         step_rules={"gamma": "1/(72*L*K*SCAFFOLD_FACTOR + sqrt(37*L*K*T/F_0*NOISE))", **_OUTER},
         follows_from=("theorem-4.5",),
@@ -466,13 +452,12 @@ STATEMENTS: tuple[Statement, ...] = (
         repairs="lemma-a.2",
         remark='pfl/lemma-a.2 with "<=", which is what its proof gives and what its uses need.',
     ),
-    _statement(
+    _fedavg_p(
         "lemma-a.3",
         "Change of f over one round, by smoothness alone",
         "Lemma A.3",
         "Appendix A, eq. (A.1)",
         claim("descent", {"first order": "inner_u + inner_v", "second order": "L*du2 + L*dv2"}),
-        algorithm="fedavg-p",
         assumptions=(SMOOTH,),
     ),
 )

@@ -80,6 +80,8 @@ LEMMA_8_REMARK = (
     "against 100*eta_x^2*L_f^2. "
 )
 
+_regular = partial(PAPER.statement, algorithm=None, assumptions=REGULAR)
+
 PROPOSITIONS: tuple[Statement, ...] = (
     *_bounded_v("proposition-1", "Proposition 1", "Section 3.2"),
     PAPER.statement(
@@ -137,24 +139,20 @@ PROPOSITIONS: tuple[Statement, ...] = (
 )
 
 LEMMAS_1_TO_3: tuple[Statement, ...] = (
-    PAPER.statement(
+    _regular(
         "lemma-1",
         "Boundedness of v*",
         "Lemma 1",
         "Appendix C",
         algebra("v_star2", {"bound": "R**2"}),
-        algorithm=None,
-        assumptions=REGULAR,
     ),
     *_bounded_v("lemma-2", "Lemma 2", "Appendix C, eq. (12)"),
-    PAPER.statement(
+    _regular(
         "lemma-3",
         "Smoothness of the linear system",
         "Lemma 3",
         "Appendix C",
         algebra("R_change_xy2", {"points": "L_R**2*(dx2 + dy2)"}),
-        algorithm=None,
-        assumptions=REGULAR,
         remark="At ||v|| <= r_max. L_R is the Lipschitz constant in (x, y) at a fixed v. Its other half, that R_i is "
         "mu_g-strongly convex in v, has no right side.",
     ),
@@ -169,28 +167,24 @@ _LEMMA_4_CLAIMS = (
 )
 
 LEMMAS_4_TO_6: tuple[Statement, ...] = (
-    PAPER.statement(
+    _regular(
         "lemma-4",
         "Lipschitz constants of Phi, y* and v*",
         "Lemma 4",
         "Appendix C, eq. (13)",
         *_LEMMA_4_CLAIMS,
         algebra("v_jacobian_change2", {"points": "L_VX**2*dx2"}, name="v jacobian"),
-        algorithm=None,
-        assumptions=REGULAR,
         remark="The last claim is wrong, since L_vx is (simfbo/constants has the counterexample); the other five are "
         "right. In the first, the left gradient is F_x - G_xy G_yy^-1 F_y at (x, y), with its own v. Assumption 3 is "
         "named, none of it is used.",
     ),
-    PAPER.statement(
+    _regular(
         "lemma-4-repaired",
         "Lipschitz constants of Phi, y* and v*, repaired",
         "Lemma 4",
         "Appendix C, eq. (13)",
         *_LEMMA_4_CLAIMS,
         algebra("v_jacobian_change2", {"points": "L_VX_REPAIRED**2*dx2"}, name="v jacobian"),
-        algorithm=None,
-        assumptions=REGULAR,
         follows_from=("lemma-1",),
         remark="With the terms of (14) that (15) and (16) drop: G_yy v*' = F_yx + F_yy y*' - v*(G_yyx + G_yyy y*'), "
         "each factor's change by the triangle inequality.",
@@ -212,7 +206,7 @@ LEMMAS_4_TO_6: tuple[Statement, ...] = (
         remark="For weights w_i, y* that of the same weights. Names Assumption 2 alone; the first claim is Assumption "
         "4.",
     ),
-    PAPER.statement(
+    _regular(
         "lemma-6",
         "Change of the gradients along the local steps",
         "Lemma 6",
@@ -220,8 +214,6 @@ LEMMAS_4_TO_6: tuple[Statement, ...] = (
         algebra("f_change2", {"points": "POINTS"}, name="f"),
         algebra("g_change2", {"points": "L_1**2*(dx2 + dy2)"}, name="g"),
         algebra("R_change2", {"points": "POINTS"}, name="R"),
-        algorithm=None,
-        assumptions=REGULAR,
         remark="At ||v|| <= r, v the server's: it holds by the projection, not by Lemma 1, which the proof cites. The "
         "right sides are Delta_f = Delta_R and Delta_g of the later lemmas.",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bounds.papers.simfbo.building import DRIFTING, PAPER, ROUND, claim, drift_claim
 from bounds.papers.simfbo.lemmas import LEMMA_8_REMARK, PROGRESS_V_REPAIRED, PROGRESS_Y_REPAIRED, progress
 from bounds.papers.simfbo.step_sizes import (
@@ -33,33 +35,32 @@ def _lemma_7(curvature: str) -> Claim:
     )
 
 
+_of_round = partial(PAPER.statement, algorithm="simfbo", assumptions=ROUND)
+_of_drift = partial(PAPER.statement, algorithm="simfbo", assumptions=DRIFTING)
+
 LEMMAS: tuple[Statement, ...] = (
-    PAPER.statement(
+    _of_round(
         "lemma-7",
         "Change of Phi_w in one round",
         "Lemma 7",
         "Appendix D.1",
         _lemma_7("L_PHI**2"),
-        algorithm="simfbo",
-        assumptions=ROUND,
         follows_from=("lemma-4", "lemma-6"),
         remark="L_Phi^2/2 stands where the descent lemma of an L_Phi-smooth function has L_Phi/2; the two sides scale "
         "differently. False where f_i = L_1*||x||^2/2, g_i without xy part, mu_g = L_1 < 1/16, L_2 = 0: Phi has "
         "curvature L_1, and L_Phi^2 = 16*L_1^2 < L_1. Names Assumption 1 alone. Repaired: simfbo/lemma-7-repaired.",
     ),
-    PAPER.statement(
+    _of_round(
         "lemma-7-repaired",
         "Change of Phi_w in one round, repaired",
         "Lemma 7",
         "Appendix D.1",
         _lemma_7("L_PHI"),
-        algorithm="simfbo",
-        assumptions=ROUND,
         follows_from=("lemma-1", "lemma-4-repaired", "lemma-6"),
         remark="simfbo/lemma-7 with L_Phi/2 for L_Phi^2/2.",
         repairs="lemma-7",
     ),
-    PAPER.statement(
+    _of_drift(
         "lemma-8",
         "Drifts of the local steps",
         "Lemma 8",
@@ -79,14 +80,12 @@ LEMMAS: tuple[Statement, ...] = (
             },
             name="y",
         ),
-        algorithm="simfbo",
-        assumptions=DRIFTING,
         conditions={"slack": "YOUNG_SLACK < 1"},
         follows_from=("lemma-2", "lemma-5"),
         remark=LEMMA_8_REMARK + "In the claim on y, beta_gh^2 is missing too: Assumption 4 at equal gradients gives "
         "beta_gh^2*L_1^2. The denominator's sign is not asked for. Repaired: simfbo/lemma-8-repaired.",
     ),
-    PAPER.statement(
+    _of_drift(
         "lemma-8-simplified",
         "Drifts of the local steps, simplified",
         "eq. (21), (22)",
@@ -115,13 +114,11 @@ LEMMAS: tuple[Statement, ...] = (
             },
             name="g",
         ),
-        algorithm="simfbo",
-        assumptions=DRIFTING,
         conditions={"eta_x": "2*eta_x**2*PATH*L_1**2 <= 1", "eta_y": "4*eta_y**2*PATH*L_1**2 <= 1"},
         follows_from=("lemma-6", "lemma-8"),
         remark="Simplified forms of Lemma 8, with its defects. Delta_R of Lemma 6 is Delta_f.",
     ),
-    PAPER.statement(
+    _of_drift(
         "lemma-8-repaired",
         "Drifts of the local steps, repaired",
         "Lemma 8, eq. (21)",
@@ -136,8 +133,6 @@ LEMMAS: tuple[Statement, ...] = (
             },
             name="y",
         ),
-        algorithm="simfbo",
-        assumptions=DRIFTING,
         conditions={
             **HETEROGENEITY,
             "eta_x": "4*eta_x**2*PATH**2*L_1**2 <= 1",
@@ -149,7 +144,7 @@ LEMMAS: tuple[Statement, ...] = (
         "simfbo/constants-repaired, which grow with tau_bar, and beta_gh^2 in the claim on y.",
         repairs="lemma-8",
     ),
-    PAPER.statement(
+    _of_round(
         "lemma-9",
         "Second moments of the sampled directions",
         "Lemma 9",
@@ -184,8 +179,6 @@ LEMMAS: tuple[Statement, ...] = (
             },
             name="v",
         ),
-        algorithm="simfbo",
-        assumptions=ROUND,
         conditions={**TWO_CLIENTS, **HETEROGENEITY},
         follows_from=("lemma-5", "lemma-6"),
         remark="Claim y: beta_gh^2 lacks L_1^2 (Lemma 5 has it; the two sides scale differently). Claim v: the error "
@@ -193,7 +186,7 @@ LEMMAS: tuple[Statement, ...] = (
         "as orthogonal, but the direction follows the noisy path. Names Assumptions 1 to 3, uses 4. n >= 2 is not "
         "printed; n - 1 needs it. Repaired: simfbo/lemma-9-repaired.",
     ),
-    PAPER.statement(
+    _of_round(
         "lemma-9-repaired",
         "Second moments of the sampled directions, repaired",
         "Lemma 9",
@@ -229,23 +222,19 @@ LEMMAS: tuple[Statement, ...] = (
             },
             name="v",
         ),
-        algorithm="simfbo",
-        assumptions=ROUND,
         conditions={**TWO_CLIENTS, **HETEROGENEITY},
         follows_from=("lemma-1", "lemma-3", "lemma-5", "lemma-6"),
         remark="With beta_gh^2*L_1^2, the error of y in claim v, and the cross term of (23): for one client at most "
         "the noise once more plus the average of Delta, since the gradient at the server's point is independent of it.",
         repairs="lemma-9",
     ),
-    PAPER.statement(
+    _of_round(
         "lemma-10",
         "Progress of y and v in one round",
         "Lemma 10",
         "Appendix D.4",
         progress("y", "", direction="L_Y**2 + L_YX/2", mean="4*L_Y", name="y"),
         progress("v", "", direction="L_V**2 + L_VX/2", mean="4*L_V", name="v"),
-        algorithm="simfbo",
-        assumptions=ROUND,
         step_products=PRODUCTS,
         follows_from=("lemma-3", "lemma-4"),
         remark="4*L_y/delta_t1 and 4*L_v/delta_t1' have L_y and L_v where the Jacobian's norm enters squared; false "
@@ -255,15 +244,13 @@ LEMMAS: tuple[Statement, ...] = (
         "(30) gives. With a Young weight 1, the terms with L_yx and L_vx have another unit. Main text: "
         "simfbo/proposition-2. Repaired: simfbo/lemma-10-repaired.",
     ),
-    PAPER.statement(
+    _of_round(
         "lemma-10-repaired",
         "Progress of y and v in one round, repaired",
         "Lemma 10",
         "Appendix D.4",
         PROGRESS_Y_REPAIRED(name="y"),
         PROGRESS_V_REPAIRED(name="v"),
-        algorithm="simfbo",
-        assumptions=ROUND,
         conditions=ETA_V_CAP,
         step_products=PRODUCTS,
         follows_from=("lemma-1", "lemma-2-repaired", "lemma-3", "lemma-4-repaired"),
@@ -294,7 +281,7 @@ _ERROR_CD = {
 }
 
 LYAPUNOV: tuple[Statement, ...] = (
-    PAPER.statement(
+    _of_round(
         "lyapunov",
         "Change of the Lyapunov function in one round",
         "eq. (41)-(45)",
@@ -312,8 +299,6 @@ LYAPUNOV: tuple[Statement, ...] = (
         claim("error_sync", _ERROR_SYNC, name="sync", relation=Relation.EQUAL),
         claim("error_part", _ERROR_PART, name="part", relation=Relation.EQUAL),
         claim("error_cd", _ERROR_CD, name="drift", relation=Relation.EQUAL),
-        algorithm="simfbo",
-        assumptions=ROUND,
         conditions=THEOREM_CONDITIONS,
         step_rules=(*RATIOS, *DEFAULTS),
         step_products=PRODUCTS,
@@ -323,7 +308,7 @@ LYAPUNOV: tuple[Statement, ...] = (
         "(39) is 4/L_Phi^2 where 1/(4*L_Phi^2) is needed, and the parts with sigma_g and sigma_gh lose the factor 1 + "
         "delta_t, up to 1 + 1/288. Repaired: simfbo/lyapunov-repaired.",
     ),
-    PAPER.statement(
+    _of_round(
         "lyapunov-repaired",
         "Change of the Lyapunov function in one round, repaired",
         "eq. (41)-(45)",
@@ -338,8 +323,6 @@ LYAPUNOV: tuple[Statement, ...] = (
             },
             name="descent",
         ),
-        algorithm="simfbo",
-        assumptions=ROUND,
         conditions=THEOREM_CONDITIONS_REPAIRED,
         step_rules=(*RATIOS_REPAIRED, *DEFAULTS_REPAIRED),
         step_products=PRODUCTS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from bounds.papers.simfbo.building import PAPER, WHOLE_RUN, claim
 from bounds.papers.simfbo.step_sizes import (
@@ -51,18 +52,18 @@ _UNNAMED = (
     "round, and Phi_w bounded below. "
 )
 
+_simfbo = partial(PAPER.statement, algorithm="simfbo", assumptions=WHOLE_RUN, step_products=PRODUCTS)
+_shrofbo = partial(PAPER.statement, algorithm="shrofbo", assumptions=WHOLE_RUN)
+
 STATEMENTS: tuple[Statement, ...] = (
-    PAPER.statement(
+    _simfbo(
         "theorem-1",
         "SimFBO, with every constant of the proof",
         "Theorem 1, eq. (46)-(53)",
         "Appendix D.6",
         _mean("grad_Phi_w2", _PRINTED_RATE),
-        algorithm="simfbo",
-        assumptions=WHOLE_RUN,
         conditions=THEOREM_CONDITIONS,
         step_rules=(*RATIOS, *DEFAULTS),
-        step_products=PRODUCTS,
         follows_from=("lyapunov", "stepsizes", "constants"),
         remark="The theorem prints orders (simfbo/theorem-1-order); this is what its proof gives, (46) with (48), "
         "(50), (52) and the initial gap put in. Printed for the smallest round; the proof bounds the mean over rounds. "
@@ -70,17 +71,14 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed; the factor 1/(n - 1) needs it. Not homogeneous, as M_1, M_2, M_3 are not; the drift lacks a factor "
         "tau_bar (Lemma 8). Repaired: simfbo/theorem-1-repaired.",
     ),
-    PAPER.statement(
+    _simfbo(
         "theorem-1-repaired",
         "SimFBO, with every constant, repaired",
         "Theorem 1, eq. (46)-(53)",
         "Appendix D.6",
         _mean("grad_Phi_w2", _REPAIRED_RATE),
-        algorithm="simfbo",
-        assumptions=WHOLE_RUN,
         conditions=THEOREM_CONDITIONS_REPAIRED,
         step_rules=(*RATIOS_REPAIRED, *DEFAULTS_REPAIRED),
-        step_products=PRODUCTS,
         follows_from=("lyapunov-repaired",),
         remark="The shape of simfbo/theorem-1 with the constants of simfbo/constants-repaired and the step sizes of "
         "simfbo/stepsizes-repaired; Assumption 4 is named. Lemma 2 and the remainder terms of Lemma 10 need the "
@@ -135,14 +133,12 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("theorem-1-order",),
         remark="Eq. (56) at tau_bar = O(n/(n - P)), which needs P < n; its last term is then smaller by (n - P)/n.",
     ),
-    PAPER.statement(
+    _shrofbo(
         "theorem-2",
         "ShroFBO, with every constant of the proof",
         "Theorem 2",
         "Section 3.2",
         _mean("grad_Phi2", _PRINTED_RATE),
-        algorithm="shrofbo",
-        assumptions=WHOLE_RUN,
         conditions=THEOREM_CONDITIONS,
         step_rules=(*RATIOS, *DEFAULTS),
         step_products=PRODUCTS,
@@ -152,7 +148,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "theorem-1 is the bound with its constants, beta_max being that of the p_i. The detour of Appendix E, which "
         "costs a factor, is simfbo/theorem-2-appendix; repaired: simfbo/theorem-2-repaired.",
     ),
-    PAPER.statement(
+    _shrofbo(
         "theorem-2-appendix",
         "ShroFBO, as Appendix E derives it",
         "Theorem 2, eq. (60) and the display after it",
@@ -164,8 +160,6 @@ STATEMENTS: tuple[Statement, ...] = (
                 for name, term in _PRINTED_RATE.items()
             },
         ),
-        algorithm="shrofbo",
-        assumptions=WHOLE_RUN,
         conditions={**THEOREM_CONDITIONS, "weights": "beta_min <= beta_max_prime"},
         step_rules=(*RATIOS, *DEFAULTS),
         step_products=PRODUCTS,
@@ -174,14 +168,12 @@ STATEMENTS: tuple[Statement, ...] = (
         "at w_i = p_i, where it is used, they are 0 and the factor 2*(1 + 2*(...)^2) is not needed (simfbo/theorem-2). "
         "The last display has an undefined M_4 for M_3 and n - 1 for n.",
     ),
-    PAPER.statement(
+    _shrofbo(
         "theorem-2-repaired",
         "ShroFBO, with every constant, repaired",
         "Theorem 2",
         "Section 3.2",
         _mean("grad_Phi2", _REPAIRED_RATE),
-        algorithm="shrofbo",
-        assumptions=WHOLE_RUN,
         conditions=THEOREM_CONDITIONS_REPAIRED,
         step_rules=(*RATIOS_REPAIRED, *DEFAULTS_REPAIRED),
         step_products=PRODUCTS,
@@ -189,14 +181,12 @@ STATEMENTS: tuple[Statement, ...] = (
         remark="simfbo/theorem-1-repaired at w_i = p_i.",
         repairs="theorem-2",
     ),
-    PAPER.statement(
+    _shrofbo(
         "theorem-2-order",
         "ShroFBO, the order that is printed",
         "Theorem 2, eq. (10)",
         "Section 3.2",
         _mean("grad_Phi2", _ORDER_TERMS, relation=Relation.ORDER),
-        algorithm="shrofbo",
-        assumptions=WHOLE_RUN,
         conditions=HETEROGENEITY,
         step_rules=RATIOS,
         follows_from=("theorem-2",),

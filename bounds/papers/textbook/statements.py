@@ -12,6 +12,7 @@ ones, which have one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import sympy as sp
 
@@ -125,91 +126,56 @@ def _gap(factor: sp.Expr = ONE) -> dict[str, sp.Expr]:
     return {"gap": factor * 2 * F_0 / (g * T)}
 
 
+_noisy_round = partial(_statement, over=EACH, settings=NOISY, assumptions=_STOCHASTIC)
+_noisy_later = partial(_statement, over=LATER, settings=NOISY, assumptions=_STOCHASTIC)
+_noisy = partial(_statement, settings=NOISY, assumptions=_STOCHASTIC)
+_convex_round = partial(_statement, over=EACH, assumptions=(*_GRADIENT, Assumption.CONVEXITY))
+_any_run = partial(_statement, over=EACH, settings={}, assumptions=_OF_SAMPLES)
+_sampled = partial(_statement, settings=SAMPLED, assumptions=_DISSIMILAR)
+_no_run = partial(_statement, over=NO_RUN, settings={}, algorithm=None)
+_round = partial(_statement, over=EACH)
+
 STATEMENTS: tuple[Statement, ...] = (
     # Descent.
-    _statement(
-        "descent-lemma",
-        "Descent lemma, any run",
-        descent,
-        inner + L / 2 * du2,
-        over=EACH,
-        settings={},
-        assumptions=_OF_SAMPLES,
+    _any_run("descent-lemma", "Descent lemma, any run", descent, inner + L / 2 * du2),
+    _noisy_round(
+        "descent-lemma-difference", "Descent lemma, as a difference", {descent: ONE, inner: -ONE}, L * du2 / 2
     ),
-    _statement(
-        "descent-lemma-difference",
-        "Descent lemma, as a difference",
-        {descent: ONE, inner: -ONE},
-        L * du2 / 2,
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-    ),
-    _statement(
-        "descent-lemma-below",
-        "Descent lemma, from below",
-        {descent: -ONE, inner: ONE},
-        L / 2 * du2,
-        over=EACH,
-        settings={},
-        assumptions=_OF_SAMPLES,
-    ),
-    _statement("gradient-step", "A gradient step of any size", fall, -g * (1 - L * g / 2) * G, over=EACH),
-    _statement("gradient-step-half", "A step of at most 1/L", fall, -g * G / 2, (L * g, "<=", ONE), over=EACH),
-    _statement(
+    _any_run("descent-lemma-below", "Descent lemma, from below", {descent: -ONE, inner: ONE}, L / 2 * du2),
+    _round("gradient-step", "A gradient step of any size", fall, -g * (1 - L * g / 2) * G),
+    _round("gradient-step-half", "A step of at most 1/L", fall, -g * G / 2, (L * g, "<=", ONE)),
+    _noisy_round(
         "stochastic-step",
         "A stochastic step",
         fall,
         {"descent": -g * (1 - L * g / 2) * G, "noise": L * g**2 * sigma_u**2 / (2 * n)},
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
     ),
-    _statement(
+    _noisy_round(
         "stochastic-step-half",
         "A stochastic step of at most 1/L",
         descent,
         L * (g * sigma_u) ** 2 / (2 * n) - g * G / 2,
         CAP,
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
     ),
-    _statement("values-fall", "Values fall up to 2/L", fall, ZERO, TWICE, over=EACH),
+    _round("values-fall", "Values fall up to 2/L", fall, ZERO, TWICE),
     _statement("total-descent", "What all rounds descend", {fall: -ONE}, F_0 / T),
-    _statement(
-        "total-descent-noise",
-        "What all rounds descend, any run",
-        {descent: -ONE},
-        F_0 / T,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-    ),
+    _noisy("total-descent-noise", "What all rounds descend, any run", {descent: -ONE}, F_0 / T),
     # Distances to the minimiser.
-    _statement(
-        "distance-step",
-        "A gradient step, convex",
-        nearer,
-        g**2 * G - 2 * g * gap,
-        over=EACH,
-        assumptions=(*_GRADIENT, Assumption.CONVEXITY),
-    ),
-    _statement(
+    _convex_round("distance-step", "A gradient step, convex", nearer, g**2 * G - 2 * g * gap),
+    _round(
         "distance-step-noise",
         "A stochastic step, convex",
         nearer,
         {"gap": -2 * g * gap, "gradient": g**2 * G, "noise": g**2 * sigma_u**2 / n},
-        over=EACH,
         settings=NOISY,
         assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
-    _statement(
+    _round(
         "distance-step-smooth",
         "A stochastic step of at most 1/L, convex",
         nearer,
         g**2 * sigma_u**2 / n - 2 * g * (1 - L * g) * gap,
         (g, "<", 1 / L),
-        over=EACH,
         settings=NOISY,
         assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
@@ -222,74 +188,39 @@ STATEMENTS: tuple[Statement, ...] = (
         settings=NOISY,
         assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
-    _statement(
+    _noisy_later(
         "distance-recursion-short",
         "Distances from one round to the next, small steps",
         dist2,
         dist2_prev - g * gap_prev + g**2 * sigma_u**2 / n,
         (g, "<=", 1 / (2 * L)),
-        over=LATER,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
     ),
-    _statement(
+    _noisy_later(
         "distance-recursion-quadratic",
         "The recursion of quadratics, an equality",
         dist2,
         dist2_prev - 4 * g * gap_prev + g**2 * G_prev + g**2 * sigma_u**2 / n,
-        over=LATER,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
         relation=Relation.EQUAL,
     ),
-    _statement(
+    _noisy_round(
         "distance-step-quadratic",
         "A step on quadratics, with equality",
         {nearer: ONE, gap: 4 * g},
         g**2 * (G + sigma_u**2 / n),
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
     ),
-    _statement("never-farther", "Never farther from the minimiser, open cap", nearer, ZERO, (g, "<", 2 / L), over=EACH),
+    _round("never-farther", "Never farther from the minimiser, open cap", nearer, ZERO, (g, "<", 2 / L)),
     # Gradients, values and distances.
-    _statement(
-        "self-bounding",
-        "||grad f||^2 <= 2 L (f - f*)",
-        G,
-        2 * L * gap,
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-    ),
-    _statement("self-bounding-root", "The same under a root", G, sp.sqrt(2 * L * gap * G), over=EACH),
-    _statement(
-        "quadratic-growth",
-        "f - f* <= L/2 ||x - x*||^2",
-        gap,
-        L * dist2 / 2,
-        CAP,
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-    ),
-    _statement(
-        "convex-gap",
-        "f - f* <= ||grad f|| ||x - x*||, convex",
-        gap,
-        sp.sqrt(G * dist2),
-        TWICE,
-        over=EACH,
-        assumptions=(*_GRADIENT, Assumption.CONVEXITY),
-    ),
-    _statement(
+    _noisy_round("self-bounding", "||grad f||^2 <= 2 L (f - f*)", G, 2 * L * gap),
+    _round("self-bounding-root", "The same under a root", G, sp.sqrt(2 * L * gap * G)),
+    _noisy_round("quadratic-growth", "f - f* <= L/2 ||x - x*||^2", gap, L * dist2 / 2, CAP),
+    _convex_round("convex-gap", "f - f* <= ||grad f|| ||x - x*||, convex", gap, sp.sqrt(G * dist2), TWICE),
+    _round(
         "quadratic-gap",
         "2 (f - f*) <= ||grad f|| ||x - x*||, quadratics",
         {gap: sp.Integer(2)},
         sp.sqrt(G) * sp.sqrt(dist2),
-        over=EACH,
     ),
-    _statement("lipschitz-gradient", "||grad f|| <= L ||x - x*||", G, L**2 * dist2, over=EACH),
+    _round("lipschitz-gradient", "||grad f|| <= L ||x - x*||", G, L**2 * dist2),
     _statement(
         "gradients-fall",
         "Gradients fall up to 2/L, convex",
@@ -299,7 +230,7 @@ STATEMENTS: tuple[Statement, ...] = (
         over=LATER,
         assumptions=(*_GRADIENT, Assumption.CONVEXITY),
     ),
-    _statement("gradients-bounded", "Gradients never exceed smoothness", G, 2 * L * F_0, (g, "<", 2 / L), over=EACH),
+    _round("gradients-bounded", "Gradients never exceed smoothness", G, 2 * L * F_0, (g, "<", 2 / L)),
     # Gradient descent and SGD.
     _statement("gradient-descent", "Gradient descent", G, _gap(), CAP),
     _statement("gradient-descent-open", "Gradient descent, open cap", G, _gap(), (g, "<", 1 / L)),
@@ -339,44 +270,22 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
     _statement("local-steps-alone", "One client, K steps a round", G, _gap(), CAP, settings=ALONE),
     _statement("scaffold-step", "SCAFFOLD with one step and every client", G, _gap(), CAP, algorithm="scaffold"),
-    _statement(
-        "sgd", "SGD", G, {**_gap(), "noise": L * g * sigma_u**2 / n}, CAP, settings=NOISY, assumptions=_STOCHASTIC
-    ),
-    _statement(
-        "sgd-wide",
-        "SGD up to 2/L",
-        {G: 2 - L * g},
-        {**_gap(), "noise": L * g * sigma_u**2 / n},
-        TWICE,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-    ),
-    _statement(
+    _noisy("sgd", "SGD", G, {**_gap(), "noise": L * g * sigma_u**2 / n}, CAP),
+    _noisy("sgd-wide", "SGD up to 2/L", {G: 2 - L * g}, {**_gap(), "noise": L * g * sigma_u**2 / n}, TWICE),
+    _noisy(
         "sgd-tuned",
         "SGD, tuned",
         G,
         2 * L * F_0 / T + sp.sqrt(8 * L * F_0 * sigma_u**2 / (n * T)),
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
         rules=(StepRule(symbol=g, value=_TUNED, at_least=False),),
     ),
-    _statement(
-        "sgd-sampled",
-        "Sampled clients",
-        G,
-        {**_gap(), "noise": L * g * (sigma_u**2 + b**2) / m},
-        CAP,
-        settings=SAMPLED,
-        assumptions=_DISSIMILAR,
-    ),
-    _statement(
+    _sampled("sgd-sampled", "Sampled clients", G, {**_gap(), "noise": L * g * (sigma_u**2 + b**2) / m}, CAP),
+    _sampled(
         "sgd-sampled-exactly",
         "Sampled clients without replacement",
         G,
         _gap() | {"noise": L * g * sigma_u**2 / m, "sampling": L * g * b**2 * (n - m) / (m * sp.Max(1, n - 1))},
         CAP,
-        settings=SAMPLED,
-        assumptions=_DISSIMILAR,
     ),
     _statement(
         "personal-sgd",
@@ -388,56 +297,18 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=(_SMOOTH, _NOISE, _FULL, Assumption.NO_SHARED),
         algorithm="parallel-sgd",
     ),
-    _statement(
-        "step-length",
-        "How far a step goes",
-        du2,
-        g**2 * G + g**2 * sigma_u**2 / n,
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-        relation=Relation.EQUAL,
-    ),
-    _statement(
-        "step-direction",
-        "Where a step goes",
-        inner,
-        -g * G,
-        over=EACH,
-        settings=NOISY,
-        assumptions=_STOCHASTIC,
-        relation=Relation.EQUAL,
-    ),
+    _noisy_round("step-length", "How far a step goes", du2, g**2 * G + g**2 * sigma_u**2 / n, relation=Relation.EQUAL),
+    _noisy_round("step-direction", "Where a step goes", inner, -g * G, relation=Relation.EQUAL),
     # Averages.
-    _statement("jensen", "n ||mean||^2 <= sum", {G: n}, B, over=EACH, settings={}, assumptions=_OF_SAMPLES),
-    _statement(
-        "dissimilarity",
-        "The sum is at most n ||mean||^2 + n b^2",
-        B,
-        n * (G + b**2),
-        over=EACH,
-        settings=SAMPLED,
-        assumptions=_DISSIMILAR,
-    ),
-    _statement(
-        "sum-of-vectors",
-        "||sum||^2 <= n sum ||.||^2",
-        sum2,
-        n * squares,
-        over=NO_RUN,
-        settings={},
-        assumptions=(),
-        algorithm=None,
-    ),
-    _statement(
+    _any_run("jensen", "n ||mean||^2 <= sum", {G: n}, B),
+    _sampled("dissimilarity", "The sum is at most n ||mean||^2 + n b^2", B, n * (G + b**2), over=EACH),
+    _no_run("sum-of-vectors", "||sum||^2 <= n sum ||.||^2", sum2, n * squares, assumptions=()),
+    _no_run(
         "sample-mean",
         "The mean of a sample without replacement",
         sampled2,
         xbar2 + spread * (n - m) / (n * m * sp.Max(1, n - 1)),
-        over=NO_RUN,
-        settings={},
         assumptions=(Assumption.INDEPENDENT_SAMPLING,),
-        algorithm=None,
         relation=Relation.EQUAL,
     ),
     # Proximal point.
@@ -451,12 +322,11 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=_ENVELOPES,
         algorithm="pfedme",
     ),
-    _statement(
+    _round(
         "envelopes",
         "||grad F||^2 <= mean of ||grad F_i||^2",
         grad_F2,
         spread_F2,
-        over=EACH,
         settings={"K": ONE, "m": n, "beta": ONE},
         rules=_PROX_RULE,
         assumptions=_ENVELOPES,
@@ -465,27 +335,25 @@ STATEMENTS: tuple[Statement, ...] = (
 )
 
 TWINS: tuple[Statement, ...] = (
-    _statement("descent-lemma-false", "A quarter of L", {descent: ONE, inner: -ONE}, L * du2 / 4, over=EACH),
-    _statement("gradient-step-false", "Without the second order", fall, -g * G, CAP, over=EACH),
-    _statement(
-        "distance-step-false", "Without the gradient's square", nearer, g**2 * sigma_u**2 / n - 4 * g * gap,
-        over=EACH, settings=NOISY, assumptions=_STOCHASTIC,
-    ),
-    _statement("never-farther-false", "A cap of 3/L", nearer, ZERO, (g, "<", 3 / L), over=EACH),
-    _statement("self-bounding-false", "Half of it", G, L * gap, over=EACH),
-    _statement("quadratic-growth-false", "Half of it", gap, L * dist2 / 4, over=EACH),
-    _statement("gradients-bounded-false", "Half of it", G, L * F_0, (g, "<", 2 / L), over=EACH),
+    _round("descent-lemma-false", "A quarter of L", {descent: ONE, inner: -ONE}, L * du2 / 4 ),
+    _round("gradient-step-false", "Without the second order", fall, -g * G, CAP ),
+    _noisy_round(
+        "distance-step-false", "Without the gradient's square", nearer, g**2 * sigma_u**2 / n - 4 * g * gap
+        ),
+    _round("never-farther-false", "A cap of 3/L", nearer, ZERO, (g, "<", 3 / L) ),
+    _round("self-bounding-false", "Half of it", G, L * gap ),
+    _round("quadratic-growth-false", "Half of it", gap, L * dist2 / 4 ),
+    _round("gradients-bounded-false", "Half of it", G, L * F_0, (g, "<", 2 / L) ),
     _statement("gradient-descent-false", "A tenth less", G, _gap(sp.Rational(9, 10)), CAP),
     _statement("gradient-descent-capless", "Without the cap", G, _gap()),
-    _statement(
-        "sgd-false", "Half of the noise", G, {**_gap(), "noise": L * g * sigma_u**2 / (2 * n)}, CAP,
-        settings=NOISY, assumptions=_STOCHASTIC,
-    ),
+    _noisy(
+        "sgd-false", "Half of the noise", G, {**_gap(), "noise": L * g * sigma_u**2 / (2 * n)}, CAP
+        ),
     _statement(
         "sgd-sampled-false", "Without the sampling", G, {**_gap(), "noise": L * g * sigma_u**2 / m}, CAP,
         settings=SAMPLED, assumptions=_OF_SAMPLES,
     ),
-    _statement("dissimilarity-false", "Without b", B, n * G, over=EACH, settings=SAMPLED, assumptions=_OF_SAMPLES),
+    _round("dissimilarity-false", "Without b", B, n * G, settings=SAMPLED, assumptions=_OF_SAMPLES),
     _statement(
         "proximal-point-false", "A quarter of it", grad_F2, lambda_ * F_0 / (2 * T), settings=_PROX, rules=_PROX_RULE,
         assumptions=_ENVELOPES,

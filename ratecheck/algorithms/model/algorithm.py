@@ -21,8 +21,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bounds.errors import brief
 from ratecheck.algorithms.model.answers import NUMBER, Evaluated
-from ratecheck.algorithms.model.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
+from ratecheck.algorithms.model.asking import Binary, MethodError, floats_in, guarded, is_own, named, plain, said
 from ratecheck.algorithms.model.batches import REFUSALS, ParameterBatch, on_units
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -385,42 +386,6 @@ class LinearMaps:
         )
         self._point = {block: block for block in algorithm.blocks}
 
-    def start_client(self, p: Parameters) -> Array:
-        """See `Algorithm.start_client`."""
-        return self._read("start_client", p)
-
-    def start_server(self, p: Parameters) -> Array:
-        """See `Algorithm.start_server`."""
-        return self._read("start_server", p)
-
-    def begin(self, p: Parameters) -> Array:
-        """See `Algorithm.begin`."""
-        return self._read("begin", p)
-
-    def step(self, p: Parameters) -> Array:
-        """See `Algorithm.step`."""
-        return self._read("step", p)
-
-    def finish(self, p: Parameters) -> Array:
-        """See `Algorithm.finish`."""
-        return self._read("finish", p)
-
-    def aggregate(self, p: Parameters) -> Array:
-        """See `Algorithm.aggregate`."""
-        return self._read("aggregate", p)
-
-    def sent(self, p: Parameters) -> Array:
-        """See `Algorithm.sent`."""
-        return self._read("sent", p)
-
-    def after(self, p: Parameters) -> Array:
-        """See `Algorithm.after`: columns (local, nearest)."""
-        return self._read("after", p)
-
-    def score(self, p: Parameters) -> Array:
-        """See `Algorithm.score`."""
-        return self._read("score", p)
-
     def many(self, name: str, parameters: ParameterBatch) -> Array:
         """Coefficients (places, block, output, input) of the function of that name at many places.
 
@@ -534,6 +499,17 @@ class LinearMaps:
             # A float makes a float of a rational, which rounds: the method may be linear all the same.
             pass
         return np.asarray(plain(self._table(name, p, Binary)), dtype=object)
+
+    # The coefficients of each function of an `Algorithm`; those of ``after`` are on (local, nearest).
+    start_client = functools.partialmethod(_read, "start_client")
+    start_server = functools.partialmethod(_read, "start_server")
+    begin = functools.partialmethod(_read, "begin")
+    step = functools.partialmethod(_read, "step")
+    finish = functools.partialmethod(_read, "finish")
+    aggregate = functools.partialmethod(_read, "aggregate")
+    sent = functools.partialmethod(_read, "sent")
+    after = functools.partialmethod(_read, "after")
+    score = functools.partialmethod(_read, "score")
 
     def _table(self, name: str, p: Parameters, kind: type[Fraction] | None) -> Array:
         (inputs, outputs), blocks = self._groups(name), self.algorithm.blocks

@@ -106,12 +106,6 @@ def named(algorithm: Any) -> str:
     return str(getattr(algorithm, "_known_as", type(algorithm).__name__))
 
 
-def brief(value: object) -> str:
-    """The value in a message of one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:60] + "..."
-
-
 def exactly(function: Callable[..., Any], *arguments: Any) -> Any:
     """The value of a method's function at rational numbers, in rational numbers.
 

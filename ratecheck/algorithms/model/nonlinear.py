@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bounds.errors import brief
 from ratecheck.algorithms.model.answers import NUMBER
-from ratecheck.algorithms.model.asking import MethodError, brief, said
+from ratecheck.algorithms.model.asking import MethodError, said
 from ratecheck.aliases import Array
 
 if TYPE_CHECKING:

@@ -43,13 +43,11 @@ class EuclideanBall(ConvexSet):
     centre: ArrayLike = 0.0
 
     def project(self, x: Array) -> Array:
-        """See `ConvexSet.project`."""
         away = x - np.asarray(self.centre)
         length = np.linalg.norm(away, axis=-1, keepdims=True)
         return x - away * np.maximum(0.0, 1.0 - self.radius / np.maximum(length, self.radius))
 
     def least(self, g: Array) -> Array:
-        """See `ConvexSet.least`."""
         length = np.linalg.norm(g, axis=-1, keepdims=True)
         found: Array = np.asarray(self.centre) - self.radius * g / np.where(length > 0, length, 1.0)
         return found
@@ -63,11 +61,9 @@ class IntervalBox(ConvexSet):
     high: ArrayLike
 
     def project(self, x: Array) -> Array:
-        """See `ConvexSet.project`."""
         return np.clip(x, self.low, self.high)
 
     def least(self, g: Array) -> Array:
-        """See `ConvexSet.least`."""
         return np.where(g > 0, self.low, self.high) + 0.0 * g
 
 

@@ -28,7 +28,6 @@ class Wrapping(Algorithm):
 
     @property
     def own(self) -> bool:
-        """As ``inner``."""
         return self.inner.own
 
     def inside(self, p: Parameters) -> Parameters:
@@ -36,23 +35,18 @@ class Wrapping(Algorithm):
         return p
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.start_client(point, gradient, self.inside(p))
 
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.start_server(point, clients, self.inside(p))
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
-        """As ``inner``."""
         return self.inner.coefficients(t, T, self.inside(p))
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.begin(server, client, self.inside(p))
 
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.step(local, gradient, self.inside(p))
 
     def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
@@ -62,35 +56,27 @@ class Wrapping(Algorithm):
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
-        """As ``inner``."""
         return self.inner.finish(server, client, local, self.inside(p))
 
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.sent(client, message, self.inside(p))
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.aggregate(server, total, self.inside(p))
 
     def records(
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
-        """As ``inner``."""
         return self.inner.records(server, client, gradient, self.inside(p))
 
     def measure(self, server: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.measure(server, gradient, self.inside(p))
 
     def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """As ``inner``."""
         return self.inner.score(server, client, gradient, self.inside(p))
 
     def weights(self, shares: Array, work: Array) -> Array:
-        """As ``inner``."""
         return self.inner.weights(shares, work)
 
     def metric(self, rate: float, n: int) -> dict[str, float]:
-        """As ``inner``."""
         return self.inner.metric(rate, n)

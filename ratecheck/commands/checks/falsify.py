@@ -13,33 +13,23 @@ from bounds.statement import Statement
 from ratecheck import files
 from ratecheck.api.checks.falsify import FalsifyResult, check_out, falsify
 from ratecheck.api.given import select
-from ratecheck.commands import instances
-from ratecheck.commands.arguments import (
-    divide_words,
-    json_option,
-    keys_argument,
-    parse_values,
-    print_remarks,
-    print_result,
-    scheduler_option,
-    seed_option,
-)
+from ratecheck.commands import arguments, instances
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN, of_search
 from ratecheck.errors import InputError
 from ratecheck.views.numbers import number
 
 
 @click.command(name="falsify")
-@keys_argument
+@arguments.keys_argument
 @click.option("--evaluations", default=1000, show_default=True, help="Instances to try, at most.")
 @click.option(
     "--seconds", type=float, help="Time after which no instance is tried; the answer then depends on the machine."
 )
-@seed_option
+@arguments.seed_option
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that share several KEYs."
 )
-@scheduler_option
+@arguments.scheduler_option
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where the worst instance goes.")
 @click.option(
     "--pep",
@@ -53,7 +43,7 @@ from ratecheck.views.numbers import number
     help="With --pep: write the PEPit program of the same question.",
 )
 @click.option("--no-shrink", is_flag=True, help="Leave a counterexample as it was found.")
-@json_option
+@arguments.json_option
 def command(
     words: tuple[str, ...],
     path: Path | None,
@@ -80,17 +70,17 @@ def command(
     round. Noise (sigma_u) has two opposite values there. Exit code 3 where the two leave open which side is larger.
     --script writes the same question as a program for PEPit, which runs as it stands where PEPit is installed.
     """
-    keys, assignments = divide_words(words)
-    statements, options["parameters"] = select(keys), parse_values(assignments)
+    keys, assignments = arguments.divide_words(words)
+    statements, options["parameters"] = select(keys), arguments.parse_values(assignments)
     several = len(statements) > 1
     check_out(path, statements)
     _check_script(script, statements, pep=pep)
     if pep:
         cases = falsify(*statements, seed=options["seed"], pep=True, parameters=options["parameters"])
         if not cases.cases:
-            print_remarks(cases)
+            arguments.print_remarks(cases)
             return OPEN
-        print_result(cases, as_json=as_json)
+        arguments.print_result(cases, as_json=as_json)
         if script is not None:
             files.save(script, cases.pepit())
         return FINDING if cases.violated else OPEN if cases.undecided else DONE
@@ -110,7 +100,7 @@ def command(
             instances.save(each.instance, path, own.get(key, ""), violates=True, about=about)
 
     found = falsify(*statements, shrink=not no_shrink, each=save if several else None, confirmed=kept, **options)
-    print_result(found, as_json=as_json)
+    arguments.print_result(found, as_json=as_json)
     if not several:
         save(found)
     codes = {of_search(each.outcome, unconfirmed=each.unconfirmed is not None) for each in found.searches}

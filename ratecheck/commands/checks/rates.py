@@ -9,14 +9,14 @@ import click
 
 from ratecheck import files
 from ratecheck.api.checks.rates import rates
-from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option, workers_option
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import of_card
 from ratecheck.commands.instances import own, save
 from ratecheck.execution import cores
 
 
 @click.command(name="rates")
-@key_argument
+@arguments.key_argument
 @click.option(
     "--over",
     metavar="NAMES",
@@ -34,9 +34,9 @@ from ratecheck.execution import cores
     help="An instance of 'falsify --out' that takes part in the worst case, scaled and continued; may be repeated.",
 )
 @click.option("--prove", is_flag=True, help="Say what of the right side is proved too, at the numbers of 'prove'.")
-@workers_option
-@scheduler_option
-@json_option
+@arguments.workers_option
+@arguments.scheduler_option
+@arguments.json_option
 def command(key: str, path: Path | None, as_json: bool, **options: Any) -> int:
     """Say for every term of statement KEY whether the worst case moves with K, m, n, T, ... as the term does.
 
@@ -53,6 +53,6 @@ def command(key: str, path: Path | None, as_json: bool, **options: Any) -> int:
         files.check_target(path)
     options["workers"] = options["workers"] or (1 if options["scheduler"] else cores())
     found = rates(key, **options)
-    print_result(found, as_json=as_json)
+    arguments.print_result(found, as_json=as_json)
     save(found.instance, path, own((key,)).get(found.card.statement.key, ""), violates=True)
     return of_card(found.card)

@@ -9,13 +9,13 @@ import click
 
 from ratecheck.api.checks.review import review
 from ratecheck.api.document import check_out
-from ratecheck.commands.arguments import document_option, json_option, print_document, scheduler_option
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import DONE, FINDING
 
 
 @click.command(name="review")
 @click.argument("subject", metavar="PAPER|KEY|FILE.py")
-@document_option
+@arguments.document_option
 @click.option(
     "--evaluations",
     type=click.IntRange(min=0),
@@ -25,8 +25,8 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 @click.option("--sharpest", is_flag=True, help="How sharp the constants could be, where the argument is known.")
 @click.option("--prove", is_flag=True, help="What of each right side is proved, at the numbers of 'prove'.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default, one for searches.")
-@scheduler_option
-@json_option
+@arguments.scheduler_option
+@arguments.json_option
 def command(subject: str, out: Path | None, as_json: bool, **options: Any) -> int:
     """Review a PAPER, a statement or a FILE.py: what was checked, what is wrong, what holds, what nobody checked.
 
@@ -38,5 +38,5 @@ def command(subject: str, out: Path | None, as_json: bool, **options: Any) -> in
     if out is not None:
         check_out(out)
     found = review(subject, **options)
-    print_document(found, out, as_json=as_json)
+    arguments.print_document(found, out, as_json=as_json)
     return FINDING if found.finding else DONE

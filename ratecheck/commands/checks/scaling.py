@@ -7,38 +7,27 @@ from typing import Any
 import click
 
 from ratecheck.api.checks.scaling import scaling
-from ratecheck.commands.arguments import (
-    engine_option,
-    json_option,
-    key_argument,
-    parse_values,
-    print_result,
-    problem_option,
-    replicates_option,
-    seed_option,
-    threads_option,
-    values_argument,
-)
+from ratecheck.commands import arguments
 from ratecheck.exponents.scaling import Agreement
 
 EXIT_CODES = {Agreement.CONSISTENT: 0, Agreement.INCONSISTENT: 1, None: 3}
 
 
 @click.command(name="scaling")
-@key_argument
-@values_argument
-@problem_option
+@arguments.key_argument
+@arguments.values_argument
+@arguments.problem_option
 @click.option(
     "--over",
     metavar="NAMES",
     help="What to vary, such as K,T: symbols of the paper, or K, T, tau, gamma where it has others; by default local "
     "steps, participants, rounds, delay and step size.",
 )
-@engine_option
-@seed_option
-@replicates_option
-@threads_option
-@json_option
+@arguments.engine_option
+@arguments.seed_option
+@arguments.replicates_option
+@arguments.threads_option
+@arguments.json_option
 def command(key: str, assignments: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare the exponents of both sides of statement KEY in K, m, T, delay and step size.
 
@@ -46,6 +35,6 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool, **options: An
     sides follow no one power there. The number of clients is varied on request. Exit code 0 where every exponent is
     consistent with the bound's, 1 where one is not, 3 where there is no conclusion.
     """
-    found = scaling(key, parameters=parse_values(assignments), **options)
-    print_result(found, as_json=as_json)
+    found = scaling(key, parameters=arguments.parse_values(assignments), **options)
+    arguments.print_result(found, as_json=as_json)
     return EXIT_CODES[found.agreement]

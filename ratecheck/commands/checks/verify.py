@@ -8,33 +8,20 @@ from typing import Any
 import click
 
 from ratecheck.api.checks.verify import VerifyResult, verify
-from ratecheck.commands.arguments import (
-    divide_words,
-    engine_option,
-    json_option,
-    keys_argument,
-    noise_option,
-    parse_values,
-    print_remarks,
-    print_result,
-    problem_option,
-    say,
-    seed_option,
-    threads_option,
-)
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import FINDING, OF_VERDICT
 from ratecheck.participation.build import forms
 
 
 @click.command(name="verify")
-@keys_argument
-@problem_option
-@engine_option
-@seed_option
+@arguments.keys_argument
+@arguments.problem_option
+@arguments.engine_option
+@arguments.seed_option
 @click.option(
     "--replicates", default=1024, show_default=True, help="Monte Carlo runs at most; fewer where they decide."
 )
-@threads_option
+@arguments.threads_option
 @click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
 @click.option(
     "--participation",
@@ -50,9 +37,9 @@ from ratecheck.participation.build import forms
 @click.option(
     "--ignore-conditions", is_flag=True, help="Compare even where a step size breaks the statement's conditions."
 )
-@noise_option
+@arguments.noise_option
 @click.option("--prove", is_flag=True, help="Look for a proof for all instances with the constants of this one.")
-@json_option
+@arguments.json_option
 def command(words: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.
 
@@ -62,17 +49,17 @@ def command(words: tuple[str, ...], as_json: bool, **options: Any) -> int:
     largest admissible product and the smallest outer ones. Other names are parameters of the problem, such
     as coupling=0.3.
     """
-    keys, assignments = divide_words(words) if words or options["instance"] is None else ((), ())
+    keys, assignments = arguments.divide_words(words) if words or options["instance"] is None else ((), ())
 
     def shown(each: VerifyResult) -> None:
-        say(f"{each}\n")
+        arguments.say(f"{each}\n")
 
-    found = verify(*keys, each=None if as_json else shown, parameters=parse_values(assignments), **options)
+    found = verify(*keys, each=None if as_json else shown, parameters=arguments.parse_values(assignments), **options)
     if as_json or options["instance"] is not None:
-        print_result(found, as_json=as_json)
+        arguments.print_result(found, as_json=as_json)
     else:
-        print_remarks(found)
+        arguments.print_remarks(found)
         if len(found.verdicts) > 1:
-            say(found.table)
+            arguments.say(found.table)
     codes = {OF_VERDICT[verdict.outcome] for verdict in found.verdicts}
     return FINDING if FINDING in codes else max(codes)

@@ -10,15 +10,7 @@ from ratecheck.api.proofs.audit import AuditResult, audit
 from ratecheck.api.proofs.proof import proof
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
-from ratecheck.commands.arguments import (
-    certificates_option,
-    coq_option,
-    json_option,
-    print_result,
-    printed_first,
-    scheduler_option,
-    workers_option,
-)
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.errors import InputError
 
@@ -28,12 +20,12 @@ from ratecheck.errors import InputError
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--room", is_flag=True, help="Also which hypotheses are not needed, and what slack constants have.")
 @click.option("--mutate", is_flag=True, help="Change every number, the direction and what is compared, one at a time.")
-@certificates_option
-@coq_option
+@arguments.certificates_option
+@arguments.coq_option
 @click.option("--graph", metavar="FILE", help="What KEY follows from, drawn (.svg, .pdf, .png), and what is missing.")
-@workers_option
-@scheduler_option
-@json_option
+@arguments.workers_option
+@arguments.scheduler_option
+@arguments.json_option
 def command(
     paper: str | None, graph: str | None, workers: int | None, scheduler: str | None, as_json: bool, **options: Any
 ) -> int:
@@ -55,13 +47,13 @@ def command(
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"
             )
-        with printed_first(as_json=as_json):
+        with arguments.printed_first(as_json=as_json):
             drawn = proof(paper, file=graph, **spread)
-        print_result(drawn, as_json=as_json)
+        arguments.print_result(drawn, as_json=as_json)
         return int(drawn.graph.grade is Grade.FALSE)
-    with printed_first(as_json=as_json):
+    with arguments.printed_first(as_json=as_json):
         found = audit(paper, **options, **spread)
-    print_result(found, as_json=as_json)
+    arguments.print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
     if not isinstance(found, AuditResult):
         return DONE

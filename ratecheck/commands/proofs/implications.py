@@ -8,15 +8,15 @@ import click
 
 from ratecheck.api.proofs.implications import implications
 from ratecheck.auditing.implications import ImplicationVerdict
-from ratecheck.commands.arguments import certificates_option, coq_option, json_option, print_result, printed_first
+from ratecheck.commands import arguments
 
 
 @click.command(name="implications")
 @click.argument("scope", metavar="[PAPER|KEY]", required=False)
 @click.option("--sharpest", is_flag=True, help="Find the sharpest constants; takes minutes for a paper.")
-@certificates_option
-@coq_option
-@json_option
+@arguments.certificates_option
+@arguments.coq_option
+@arguments.json_option
 def command(scope: str | None, as_json: bool, **options: Any) -> int:
     """Check what the papers say to follow from what, and with which constants it follows at best.
 
@@ -25,7 +25,7 @@ def command(scope: str | None, as_json: bool, **options: Any) -> int:
     constants are printed -> sharpest that the same argument gives; "<=" where no counterexample to a smaller one was
     found.
     """
-    with printed_first(as_json=as_json):
+    with arguments.printed_first(as_json=as_json):
         found = implications(scope, **options)
-    print_result(found, as_json=as_json)
+    arguments.print_result(found, as_json=as_json)
     return {ImplicationVerdict.FALSE: 1, ImplicationVerdict.UNKNOWN: 3, None: 0}[found.verdict]

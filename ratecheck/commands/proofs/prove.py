@@ -9,34 +9,27 @@ import click
 
 from ratecheck.api.proofs.prove import prove
 from ratecheck.api.result import target
-from ratecheck.commands.arguments import (
-    coq_option,
-    json_option,
-    key_argument,
-    parse_values,
-    print_and_save,
-    values_argument,
-)
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.errors import InputError
 
 
 @click.command(name="prove")
-@key_argument
-@values_argument
+@arguments.key_argument
+@arguments.values_argument
 @click.option(
     "--evaluations", default=300, show_default=True, help="Search so many instances for a violation; 0 for none."
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search.")
 @click.option("--certificate", metavar="FILE.json", help="Write the proof to a file that recheck.py checks.")
-@coq_option
+@arguments.coq_option
 @click.option("--sharpest", is_flag=True, help="The smallest proved factor of each term, the others as they are.")
 @click.option("--best", metavar="NAME", help="The value of a parameter, such as a step size, with the smallest bound.")
 @click.option("--over", metavar="NAME=LOW:HIGH[:POINTS]", help="What is proved and found along a range.")
 @click.option("--within", metavar="NAME=LOW:HIGH", help="A proof for all values in a range, as in gamma=0:1/L.")
 @click.option("--potential", default="", metavar="FORMULA", help="Check this potential, as in 'gap + (x - before)**2'.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Draw --over: PNG, SVG or PDF.")
-@json_option
+@arguments.json_option
 def command(
     key: str,
     assignments: tuple[str, ...],
@@ -74,9 +67,9 @@ def command(
         over=over,
         within=within,
         potential=potential,
-        parameters=parse_values(assignments),
+        parameters=arguments.parse_values(assignments),
     )
-    print_and_save(replace(found, file=file), as_json=as_json)
+    arguments.print_and_save(replace(found, file=file), as_json=as_json)
     if found.refuted:
         return FINDING
     return DONE if found.proved else OPEN

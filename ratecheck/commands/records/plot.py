@@ -12,21 +12,7 @@ from ratecheck.api.checks.rates import RatesResult
 from ratecheck.api.given import one
 from ratecheck.api.records.plot import plot, plot_participation, plot_region
 from ratecheck.api.result import DrawnResult, target
-from ratecheck.commands.arguments import (
-    divide_words,
-    engine_option,
-    json_option,
-    key_argument,
-    keys_argument,
-    parse_values,
-    print_and_save,
-    print_remarks,
-    print_result,
-    problem_option,
-    seed_option,
-    threads_option,
-    values_argument,
-)
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import DONE, of_card
 from ratecheck.errors import InputError
 from ratecheck.exponents.sweep import COSTLY, DEFAULTS
@@ -56,8 +42,8 @@ def command() -> None:
 
 
 @command.command(name=_SIDES)
-@keys_argument
-@problem_option
+@arguments.keys_argument
+@arguments.problem_option
 @click.option(
     "--instance",
     type=click.Path(path_type=Path),
@@ -66,14 +52,14 @@ def command() -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY.png here."
 )
-@engine_option
-@seed_option
+@arguments.engine_option
+@arguments.seed_option
 @click.option(
     "--replicates",
     type=click.IntRange(min=2),
     help=f"Monte Carlo runs; {DEFAULTS.replicates} by default, {COSTLY} where each of them costs much.",
 )
-@threads_option
+@arguments.threads_option
 @click.option(
     "--vary",
     default="all",
@@ -84,7 +70,7 @@ def command() -> None:
 )
 @click.option("--rates", is_flag=True, help="The rate card: bound, worst case found and a typical instance per term.")
 @click.option("--over", metavar="NAMES", help="With --rates, what varies, such as K,T.")
-@json_option
+@arguments.json_option
 def sides(words: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
     """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
@@ -97,26 +83,26 @@ def sides(words: tuple[str, ...], out: Path | None, as_json: bool, **options: An
     The step sizes that it admits are drawn by 'plot region KEY', its rate card (see 'rates') by --rates; exit code 1
     where that has a cell that is EXCEEDED, else 3 where one is OPEN.
     """
-    keys, assignments = divide_words(words) if words or options["instance"] is None else ((), ())
+    keys, assignments = arguments.divide_words(words) if words or options["instance"] is None else ((), ())
     if len(keys) > 1:
         raise InputError(f"{len(keys)} statements: one is drawn at a time")
     plain = options["instance"].with_suffix("").name if options["instance"] else _plain(keys[0])
     file = target(out or Path(f"{plain}{'-rates' if options['rates'] else ''}.png"))
-    found: DrawnResult = plot(*keys, parameters=parse_values(assignments), **options)
-    print_and_save(replace(found, file=file), as_json=as_json)
+    found: DrawnResult = plot(*keys, parameters=arguments.parse_values(assignments), **options)
+    arguments.print_and_save(replace(found, file=file), as_json=as_json)
     return of_card(found.card) if isinstance(found, RatesResult) else DONE
 
 
 @command.command(name=_REGION)
-@key_argument
-@values_argument
+@arguments.key_argument
+@arguments.values_argument
 @click.option(
     "--axes", metavar="X,Y", help="Two step sizes or constants; by default the step sizes that conditions tie most."
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY-region.png here."
 )
-@json_option
+@arguments.json_option
 def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: Path | None, as_json: bool) -> int:
     """Draw the region of two step sizes that statement KEY admits, every other step size being free.
 
@@ -125,25 +111,25 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     admissible whatever the step sizes.
     """
     file = target(out or Path(f"{_plain(key)}-region.png"))
-    found = plot_region(key, axes=axes, parameters=parse_values(assignments))
+    found = plot_region(key, axes=axes, parameters=arguments.parse_values(assignments))
     if found.region is None:
         if as_json:
-            print_result(found, as_json=True)
+            arguments.print_result(found, as_json=True)
         else:
-            print_remarks(found)
+            arguments.print_remarks(found)
         return 3
-    print_and_save(replace(found, file=file), as_json=as_json)
+    arguments.print_and_save(replace(found, file=file), as_json=as_json)
     return 0
 
 
 @command.command(name=_PARTICIPATION)
 @click.argument("pattern", metavar="PATTERN")
-@values_argument
-@seed_option
+@arguments.values_argument
+@arguments.seed_option
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default participation.png here."
 )
-@json_option
+@arguments.json_option
 def draw_participation(pattern: str, assignments: tuple[str, ...], seed: int, out: Path | None, as_json: bool) -> int:
     """Draw who takes part in which round, and how long clients stay away.
 
@@ -151,10 +137,10 @@ def draw_participation(pattern: str, assignments: tuple[str, ...], seed: int, ou
     pattern leaves that open.
     """
     file = target(out or Path("participation.png"))
-    values = parse_values(assignments)
+    values = arguments.parse_values(assignments)
     if wrong := [name for name in values if name not in ("n", "m", "T")]:
         raise InputError(f"{wrong[0]}: a participation has n, m and T")
-    print_and_save(replace(plot_participation(pattern, seed=seed, **values), file=file), as_json=as_json)
+    arguments.print_and_save(replace(plot_participation(pattern, seed=seed, **values), file=file), as_json=as_json)
     return DONE
 
 

@@ -9,33 +9,23 @@ import click
 
 from ratecheck.api.document import check_out
 from ratecheck.api.records.report import report
-from ratecheck.commands.arguments import (
-    document_option,
-    json_option,
-    only_option,
-    print_document,
-    scheduler_option,
-    study_argument,
-    study_replicates_option,
-    theorems_option,
-    threads_option,
-)
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import of_claims
 
 
 @click.command(name="report")
-@study_argument
-@document_option
+@arguments.study_argument
+@arguments.document_option
 @click.option(
     "--results", type=click.Path(path_type=Path), metavar="FOLDER", help="Default: results/NAME OF THE STUDY."
 )
-@study_replicates_option
-@threads_option
-@only_option
+@arguments.study_replicates_option
+@arguments.threads_option
+@arguments.only_option
 @click.option("--quick", is_flag=True, help="A smoke test: fewer rounds and replicates, verdicts marked as such.")
-@theorems_option
-@scheduler_option
-@json_option
+@arguments.theorems_option
+@arguments.scheduler_option
+@arguments.json_option
 def command(study_file: Path, out: Path | None, as_json: bool, **options: Any) -> int:
     """Report what the study in STUDY.toml finds: which claims hold, by which comparisons, and what was not checked.
 
@@ -46,5 +36,5 @@ def command(study_file: Path, out: Path | None, as_json: bool, **options: Any) -
     if out is not None:
         check_out(out)
     found = report(study_file, **options)
-    print_document(found, out, as_json=as_json)
+    arguments.print_document(found, out, as_json=as_json)
     return of_claims(found.run.findings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ratecheck.api.records.results import results
-from ratecheck.commands.arguments import json_option, print_result, printed_first
+from ratecheck.commands import arguments
 from ratecheck.errors import InputError
 
 
@@ -18,18 +18,18 @@ from ratecheck.errors import InputError
 )
 @click.option("--columns", metavar="NAME,...", help="These columns; with --json and --out all by default.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write FILE.csv or FILE.parquet.")
-@json_option
+@arguments.json_option
 def command(store: Path, where: tuple[str, ...], columns: str | None, out: Path | None, as_json: bool) -> None:
     """Tabulate what studies have stored in STORE, by default 'results': settings, replicates, steady states.
 
     STORE is the folder of one study's results or of several. Whoever runs the study again, with the same code, is given
     these cells.
     """
-    with printed_first(as_json=as_json):
+    with arguments.printed_first(as_json=as_json):
         found = results(
             store, where=_conditions(where), columns=None if columns is None else columns.split(","), out=out
         )
-    print_result(found, as_json=as_json)
+    arguments.print_result(found, as_json=as_json)
 
 
 def _conditions(words: tuple[str, ...]) -> dict[str, list[str]]:

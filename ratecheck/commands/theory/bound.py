@@ -7,14 +7,14 @@ import math
 import click
 
 from ratecheck.api.theory.bound import bound
-from ratecheck.commands.arguments import json_option, key_argument, parse_values, print_result, values_argument
+from ratecheck.commands import arguments
 from ratecheck.errors import InputError
 
 
 @click.command(name="bound")
-@key_argument
-@values_argument
-@json_option
+@arguments.key_argument
+@arguments.values_argument
+@arguments.json_option
 def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
     """Evaluate the bound of statement KEY and check its conditions.
 
@@ -23,8 +23,8 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
     is infinite or leaves the range of floats. Exit code 1 where all conditions hold and the bound is negative although
     what it bounds never is.
     """
-    found = bound(key, parameters=parse_values(assignments))
-    print_result(found, as_json=as_json)
+    found = bound(key, parameters=arguments.parse_values(assignments))
+    arguments.print_result(found, as_json=as_json)
     evaluation = found.evaluation
     if not evaluation.applicable:
         raise InputError(" ".join(check.broken for check in evaluation.broken))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.theory.diff import diff
-from ratecheck.commands.arguments import json_option, print_result
+from ratecheck.commands import arguments
 from ratecheck.commands.exit_codes import DONE
 
 
@@ -13,7 +13,7 @@ from ratecheck.commands.exit_codes import DONE
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--no-audit", is_flag=True, help="Leave out the steps of the proofs, which take minutes to examine.")
-@json_option
+@arguments.json_option
 def command(old: str, new: str, no_audit: bool, as_json: bool) -> int:
     """What changed between two versions of statements and of their proofs.
 
@@ -23,5 +23,5 @@ def command(old: str, new: str, no_audit: bool, as_json: bool) -> int:
 
     Exit code 0 whatever changed.
     """
-    print_result(diff(old, new, audit=not no_audit), as_json=as_json)
+    arguments.print_result(diff(old, new, audit=not no_audit), as_json=as_json)
     return DONE

@@ -7,16 +7,16 @@ import sys
 import click
 
 from ratecheck.api.theory.show import show
-from ratecheck.commands.arguments import json_option, key_argument, print_result
+from ratecheck.commands import arguments
 from ratecheck.errors import InputError, printable
 
 
 @click.command(name="show")
-@key_argument
+@arguments.key_argument
 @click.option("--latex", is_flag=True, help="Print LaTeX (needs amsmath and amssymb).")
 @click.option("--markdown", is_flag=True, help="Print Markdown with formulas between dollar signs.")
 @click.option("--ascii", "as_ascii", is_flag=True, help="Print nothing but ASCII.")
-@json_option
+@arguments.json_option
 def command(key: str, latex: bool, markdown: bool, as_ascii: bool, as_json: bool) -> None:
     """Show the statement KEY: claims, assumptions, conditions, step sizes, and what every symbol means.
 
@@ -26,7 +26,7 @@ def command(key: str, latex: bool, markdown: bool, as_ascii: bool, as_json: bool
         raise InputError("--latex, --markdown, --ascii and --json exclude each other: give one of them")
     shown = show(key)
     if as_json:
-        print_result(shown, as_json=True)
+        arguments.print_result(shown, as_json=True)
     elif latex or markdown:
         click.echo(printable(shown.latex if latex else shown.markdown))
     else:

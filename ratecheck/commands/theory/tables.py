@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.theory.tables import tables
-from ratecheck.commands.arguments import json_option, print_result
+from ratecheck.commands import arguments
 from ratecheck.outcome import Outcome
 
 
 @click.command(name="tables")
 @click.argument("name", required=False)
-@json_option
+@arguments.json_option
 def command(name: str | None, as_json: bool) -> int:
     """Print the papers' tables of rates, or the one called NAME, with a verdict for every row.
 
@@ -20,5 +20,5 @@ def command(name: str | None, as_json: bool) -> int:
     with.
     """
     found = tables(name)
-    print_result(found, as_json=as_json)
+    arguments.print_result(found, as_json=as_json)
     return {Outcome.VIOLATED: 1, Outcome.HOLDS: 0}.get(found.outcome, 3)

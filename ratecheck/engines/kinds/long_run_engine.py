@@ -41,7 +41,6 @@ class LongRunEngine(Engine):
         return _by_rounds(setup).cost(setup, wanted) / 2
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
-        """See `Engine.follow`."""
         average = long_runs.average(setup)
         records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (average.records, average.errors))
         finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (average.records, average.errors))

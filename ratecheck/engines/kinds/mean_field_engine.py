@@ -21,7 +21,6 @@ class MeanFieldEngine(Engine):
     needs: ClassVar[frozenset[Known]] = frozenset({Known.TWO_VALUED, Known.TYPES})
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
-        """See `Engine.refuses`."""
         return objection(mean_field.check, setup)
 
     def cost(self, setup: Setup, wanted: Wanted) -> float:
@@ -29,7 +28,6 @@ class MeanFieldEngine(Engine):
         return 1.0
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
-        """See `Engine.follow`."""
         records, widths = mean_field.expect(setup)
         rounding = step_rounding(records, wanted.vocabulary)
         errors = {name: widths[name] + rounding[name] for name in records}

@@ -29,7 +29,6 @@ class MomentEngine(Engine):
     name: ClassVar[str] = "moments"
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
-        """See `Engine.refuses`."""
         return objection(runs.check_clients, setup) or not_affine(setup, wanted) or wanted.too_long(setup.T)
 
     def cost(self, setup: Setup, wanted: Wanted) -> float:

@@ -22,7 +22,6 @@ class OutcomeEngine(Engine):
     needs: ClassVar[frozenset[Known]] = frozenset({Known.TWO_VALUED})
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
-        """See `Engine.refuses`."""
         return objection(enumerated.check, setup)
 
     def cost(self, setup: Setup, wanted: Wanted) -> float:

@@ -27,7 +27,6 @@ class PieceEngine(Engine):
     needs: ClassVar[frozenset[Known]] = frozenset({Known.PIECES})
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
-        """See `Engine.refuses`."""
         try:
             piecewise_runs.followed(setup)
         except UndecidedError as error:

@@ -24,7 +24,6 @@ class StepEngine(Engine):
     option: ClassVar[str] = "step"
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
-        """See `Engine.refuses`."""
         if Known.TWO_VALUED in setup.problem.knows:
             return "the samples of this problem are not drawn, all outcomes are followed: use engine=exact"
         if reason := objection(runs.check_clients, setup) or wanted.too_long(setup.T):
@@ -59,7 +58,6 @@ class StepEngine(Engine):
         return Expectation(records, errors, {}, setup.trace.rate, notes=(note,))
 
     def sample(self, setup: Setup, wanted: Wanted, replicates: range, progress: Progress | None = None) -> Run:
-        """See `Engine.sample`."""
 
         def report(share: float) -> None:
             if progress is not None:

@@ -21,7 +21,6 @@ class TypeEngine(Engine):
     needs: ClassVar[frozenset[Known]] = frozenset({Known.AFFINE, Known.TYPES})
 
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
-        """See `Engine.refuses`."""
         return not_affine(setup, wanted) or wanted.too_long(setup.T)
 
     def cost(self, setup: Setup, wanted: Wanted) -> float:
@@ -29,5 +28,4 @@ class TypeEngine(Engine):
         return 1.0
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
-        """See `Engine.follow`."""
         return fastest.expect(setup, progress=progress)

@@ -26,6 +26,24 @@ class RunSize:
     means: bool
 
 
+@dataclass(frozen=True)
+class ExactInputs:
+    """The numbers of a run whose floats are the binary fractions that they are.
+
+    ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs by
+    client; a default may be missing.
+    """
+
+    method: Method
+    problem: Problem
+    trace: Participation
+    K: int
+    T: int
+    noise: Mapping[str, Number]
+    step_sizes: Mapping[str, Number | Sequence[Number]]
+    start: Mapping[str, Any]
+
+
 class ExactRun(ABC):
     """T rounds of a run, of which every number is a rational or enclosed.
 
@@ -48,24 +66,14 @@ class ExactRun(ABC):
         """Products of numbers by which such a run is followed once."""
 
     @classmethod
-    @abstractmethod
-    def of(
-        cls,
-        method: Method,
-        problem: Problem,
-        trace: Participation,
-        *,
-        K: int,
-        T: int,
-        noise: Mapping[str, Number],
-        step_sizes: Mapping[str, Number | Sequence[Number]],
-        start: Mapping[str, Any],
-    ) -> Self:
-        """The run on a problem whose floats are the binary fractions that they are.
+    def of(cls, method: Method, problem: Problem, trace: Participation, **numbers: Any) -> Self:
+        """The run with the other `ExactInputs` by name; raises `UndecidedError` for what is not followed so."""
+        return cls.followed(ExactInputs(method, problem, trace, **numbers))
 
-        ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
-        by client; a default may be missing. Raises `UndecidedError` for what is not followed so.
-        """
+    @classmethod
+    @abstractmethod
+    def followed(cls, given: ExactInputs) -> Self:
+        """The run with these numbers; raises `UndecidedError` for what is not followed so."""
 
     @abstractmethod
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:

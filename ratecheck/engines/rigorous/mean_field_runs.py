@@ -31,13 +31,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algebra.outward import root_above, rounded
-from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, LinearMaps, U, Variables
-from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
+from ratecheck.engines.rigorous.exact_run import ExactInputs, ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
-from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.piecewise_quadratic.piecewise_samples import PiecewiseSamples
@@ -165,7 +163,6 @@ class MeanFieldRun(ExactRun):
 
     @staticmethod
     def form(problem: Problem) -> PiecewiseSamples | None:
-        """See `ExactRun.form`."""
         return problem.seen_as(PiecewiseSamples)
 
     @staticmethod
@@ -174,35 +171,25 @@ class MeanFieldRun(ExactRun):
         return _OUTCOME * (run.T - 1) * 2.0 ** min(run.K + 1, 64)
 
     @classmethod
-    def of(
-        cls,
-        method: Method,
-        problem: Problem,
-        trace: Participation,
-        *,
-        K: int,
-        T: int,
-        noise: Mapping[str, Number],
-        step_sizes: Mapping[str, Number | Sequence[Number]],
-        start: Mapping[str, Any],
-    ) -> MeanFieldRun:
-        """See `ExactRun.of`; raises `UndecidedError` for what is not followed, is irrational, or long."""
+    def followed(cls, given: ExactInputs) -> MeanFieldRun:
+        """See `ExactRun.followed`; raises `UndecidedError` for what is not followed, is irrational, or long."""
+        method, problem, K, T = given.method, given.problem, given.K, given.T
         equal = cls.form(problem)
         assert equal is not None
         if not without_memory(method.algorithm):
             raise UndecidedError(f"{method.spoken} with noise on functions that are not quadratic is not followed")
-        if trace.rate != 1:
+        if given.trace.rate != 1:
             raise UndecidedError("sampled clients on functions that are not quadratic are not followed")
         few = all_outcomes(problem.n, K, T)
         if not few and K > MOST:
             raise UndecidedError(f"rounds of more than {MOST} noisy local steps are not followed")
         if not few and 2 ** (K + 1) * T > _LONGEST:
             raise UndecidedError(f"more than {_LONGEST} outcomes of local steps are not followed rigorously")
-        sigma = Enclosure.of(noise.get("sigma_u", 0))
-        (parameters,) = exact_parameters(method, problem.n, K, step_sizes, rows=1)
+        sigma = Enclosure.of(given.noise.get("sigma_u", 0))
+        (parameters,) = exact_parameters(method, problem.n, K, given.step_sizes, rows=1)
         if not sigma.exact:
             raise UndecidedError("the noise is irrational")
-        x0 = start.get("x0")
+        x0 = given.start.get("x0")
         point = Fraction(0) if x0 is None else Fraction(float(np.ravel(np.asarray(x0, dtype=float))[0]))
         enclosed = Round.enclosed(method.algorithm, in_round(parameters, problem.n), problem.n)
         run = MeanFieldRun(equal, point, sigma.low, K, T, enclosed)

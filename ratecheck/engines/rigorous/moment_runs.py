@@ -29,7 +29,7 @@ from ratecheck.algebra.linear_algebra import definite, rationals, zero_of
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import TermOver, V
 from ratecheck.engines.moments.lemmas import SIGNS, moments_of_vectors
-from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
+from ratecheck.engines.rigorous.exact_run import ExactInputs, ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
 from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
 from ratecheck.inputs import exact_shares
@@ -88,46 +88,34 @@ class RigorousRun(ExactRun):
         return found * problem.d / together
 
     @classmethod
-    def of(
-        cls,
-        method: Method,
-        problem: Problem,
-        trace: Participation,
-        *,
-        K: int,
-        T: int,
-        noise: Mapping[str, Number],
-        step_sizes: Mapping[str, Number | Sequence[Number]],
-        start: Mapping[str, Any],
-    ) -> RigorousRun:
-        """See `ExactRun.of`; raises `UndecidedError` for problems that are no quadratics."""
+    def followed(cls, given: ExactInputs) -> RigorousRun:
+        """See `ExactRun.followed`; raises `UndecidedError` for problems that are no quadratics."""
+        method, problem, K, T = given.method, given.problem, given.K, given.T
         affine = cls.form(problem)
         if affine is None:
             raise UndecidedError(f"runs on a {problem.kind} problem are not followed rigorously")
         n, d_u, d_v = problem.n, affine.d_u, affine.d_v
         M, c = affine.operator()
-        u = np.zeros(d_u) if start.get("x0") is None else start["x0"]
-        v = np.zeros((n, d_v)) if start.get("v0") is None else start["v0"]
+        u = np.zeros(d_u) if given.start.get("x0") is None else given.start["x0"]
+        v = np.zeros((n, d_v)) if given.start.get("v0") is None else given.start["v0"]
         points = np.concatenate(
             [np.broadcast_to(np.asarray(u, dtype=float), (n, d_u)), np.asarray(v, dtype=float)], axis=1
         )
         variances = [
-            Enclosure.of(noise.get(name, 0)).power(Fraction(2)).plain / Fraction(size)
+            Enclosure.of(given.noise.get(name, 0)).power(Fraction(2)).plain / Fraction(size)
             for name, size in (("sigma_u", d_u), ("sigma_v", d_v))
             for _ in range(size)
         ]
         weights = None if np.ptp(problem.shares) == 0 else exact_shares(problem.shares)
         return RigorousRun(
             method, rationals(M), rationals(c), affine.layout[method.algorithm.blocks[0]], rationals(points), variances,
-            K, T, trace, exact_parameters(method, n, K, step_sizes, weights=weights), problem.potential,
+            K, T, given.trace, exact_parameters(method, n, K, given.step_sizes, weights=weights), problem.potential,
         )  # fmt: skip
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
-        """See `ExactRun.averages`."""
         return _added([part.averages(names) for part in self._parts(bits)])
 
     def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
-        """See `ExactRun.rounds`."""
         followed = [name for name in names if name != "noise2"]
         noise = [] if followed == [*names] else [({"noise2": each} for each in self._noise())]
         parts = [part.rounds(followed) for part in self._parts(bits)] if followed else []
@@ -145,14 +133,12 @@ class RigorousRun(ExactRun):
         return [each * int(count) for count in present]
 
     def forms(self, names: Sequence[str]) -> dict[str, Entries]:
-        """See `ExactRun.forms`."""
         part = _Part(self, list(range(len(self.g[0]))), EXACT)
         if part.size > _LARGEST_FORM:
             raise UndecidedError(f"a state of {part.size} numbers is large")
         return {name: ball.middle for name, ball in part.quantities(names).items()}
 
     def participants(self, names: Sequence[str]) -> Iterator[dict[str, Entries]]:
-        """See `ExactRun.participants`."""
         part = _Part(self, list(range(len(self.g[0]))), EXACT)
         return (part.participant(names, i) for i in range(part.n))
 

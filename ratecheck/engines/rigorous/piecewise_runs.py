@@ -20,7 +20,7 @@ from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, TermOver, U, V, Variables
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.rigorous.exact_run import ExactRun, RunSize
+from ratecheck.engines.rigorous.exact_run import ExactInputs, ExactRun, RunSize
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
@@ -60,7 +60,6 @@ class PiecewiseRun(ExactRun):
 
     @staticmethod
     def form(problem: Problem) -> Piecewise | None:
-        """See `ExactRun.form`."""
         return problem.seen_as(Piecewise)
 
     @staticmethod
@@ -69,32 +68,22 @@ class PiecewiseRun(ExactRun):
         return float(_GRADIENT) * run.problem.n * run.problem.d * run.K * run.T
 
     @classmethod
-    def of(
-        cls,
-        method: Method,
-        problem: Problem,
-        trace: Participation,
-        *,
-        K: int,
-        T: int,
-        noise: Mapping[str, Number],
-        step_sizes: Mapping[str, Number | Sequence[Number]],
-        start: Mapping[str, Any],
-    ) -> PiecewiseRun:
-        """See `ExactRun.of`; raises `UndecidedError` for runs that are random, long, or use another oracle."""
+    def followed(cls, given: ExactInputs) -> PiecewiseRun:
+        """See `ExactRun.followed`; raises `UndecidedError` for runs that are random, long, or use another oracle."""
+        method, problem, K, T = given.method, given.problem, given.K, given.T
         pieces = cls.form(problem)
         assert pieces is not None
         algorithm = method.algorithm
-        if any(level != 0 for level in noise.values()) or trace.fixed(T) is None:
+        if any(level != 0 for level in given.noise.values()) or given.trace.fixed(T) is None:
             raise UndecidedError("a random run on functions that are not quadratic is not followed rigorously")
         if not algorithm.asks_gradients or algorithm.projects:
             raise UndecidedError(f"{method.spoken} on functions that are not quadratic is not followed rigorously")
         if problem.n * K * T * problem.d > _MOST_GRADIENTS:
             raise UndecidedError(f"more than {_MOST_GRADIENTS} gradients are not followed rigorously")
-        x0 = start.get("x0")
+        x0 = given.start.get("x0")
         point = np.zeros(problem.d) if x0 is None else np.asarray(x0, dtype=float)
-        parameters = exact_parameters(method, problem.n, K, step_sizes)
-        return PiecewiseRun(method, pieces, [Fraction(float(x)) for x in point], K, T, trace, parameters)
+        parameters = exact_parameters(method, problem.n, K, given.step_sizes)
+        return PiecewiseRun(method, pieces, [Fraction(float(x)) for x in point], K, T, given.trace, parameters)
 
     @property
     def gradients(self) -> int:

@@ -154,7 +154,6 @@ class GraphMoments(SlopedMoments):
         self.mixed = np.array([name in algorithm.mixed for name in names])
 
     def recorder(self) -> Recorder:
-        """See `Moments.recorder`."""
         return ModeRecorder(self)
 
     def over_clients(self, i: int, left: Sides, right: Sides) -> list[tuple[float, Sides, Sides]]:
@@ -358,7 +357,6 @@ class ModeRecorder(Recorder):
         self._of_modes = [each for each in self._of_modes if each[2].any() and each[3].any()]
 
     def record(self, moment: Any) -> tuple[Array, Array]:
-        """See `Recorder.record`."""
         mean, modes = moment
         values, errors = super().record(mean)
         n = self._moments.n

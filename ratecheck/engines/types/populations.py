@@ -184,7 +184,6 @@ class PopulationMoments(Moments):
     # --- The start ---
 
     def start(self) -> Moment:
-        """See `Moments.start`."""
         start = self.rounds_of.start()
         covariance = np.zeros((self.size, self.size))
         for g, (noise, N) in enumerate(zip(start.roots, self.counts, strict=True)):

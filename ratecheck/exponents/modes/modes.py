@@ -174,13 +174,13 @@ class Numbered(Protocol):
     """A method with its numbers on the modes of one of its blocks; ``step_sizes`` are its own, fixed ones included."""
 
     @property
-    def method(self) -> Method: ...  # noqa: D102
+    def method(self) -> Method: ...
     @property
-    def block(self) -> str: ...  # noqa: D102
+    def block(self) -> str: ...
     @property
-    def K(self) -> int: ...  # noqa: D102
+    def K(self) -> int: ...
     @property
-    def step_sizes(self) -> Mapping[str, float]: ...  # noqa: D102
+    def step_sizes(self) -> Mapping[str, float]: ...
 
 
 def client_maps(run: Numbered, modes: Modes, noise: float, m: float, delay: float = 1.0) -> ClientMaps:

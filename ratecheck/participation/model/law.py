@@ -70,7 +70,6 @@ class Subsets(RoundLaw):
         clients: Callable[[Clients], Result],
         sets: Callable[[Sets], Result],
     ) -> Result:
-        """See `RoundLaw.match`."""
         return subsets(self)
 
     def count(self) -> float:
@@ -78,7 +77,6 @@ class Subsets(RoundLaw):
         return math.comb(self.n, self.m)
 
     def support(self) -> list[Weighted]:
-        """See `RoundLaw.support`."""
         share = Fraction(1, math.comb(self.n, self.m))
         return [(share, members) for members in itertools.combinations(range(self.n), self.m)]
 
@@ -101,7 +99,6 @@ class Clients(RoundLaw):
         clients: Callable[[Clients], Result],
         sets: Callable[[Sets], Result],
     ) -> Result:
-        """See `RoundLaw.match`."""
         return clients(self)
 
     def count(self) -> float:
@@ -109,7 +106,6 @@ class Clients(RoundLaw):
         return 2.0 ** int(np.count_nonzero((self.p > 0) & (self.p < 1)))
 
     def support(self) -> list[Weighted]:
-        """See `RoundLaw.support`."""
         p = self.exact
         choices = [[taken for taken in (False, True) if (q if taken else 1 - q)] for q in p]
         found = []
@@ -132,7 +128,6 @@ class Sets(RoundLaw):
         clients: Callable[[Clients], Result],
         sets: Callable[[Sets], Result],
     ) -> Result:
-        """See `RoundLaw.match`."""
         return sets(self)
 
     def count(self) -> float:
@@ -140,5 +135,4 @@ class Sets(RoundLaw):
         return len(self.weighted)
 
     def support(self) -> list[Weighted]:
-        """See `RoundLaw.support`."""
         return list(self.weighted)

@@ -331,7 +331,6 @@ class Symbolic(SingleLevel):
         return self.minimiser is not None and self.bounds.minimum.away <= _NEAR
 
     def centre(self) -> tuple[Array, float]:
-        """See `Problem.centre`."""
         return np.asarray(self.minimiser), 0.0
 
     @property

@@ -54,20 +54,16 @@ class LogisticLoss(Loss):
     name, code, curvature = "logistic", LOGISTIC_LOSS, 0.25
 
     def values(self, z: Array, y: Array) -> Array:
-        """See `Loss.values`."""
         return np.asarray(np.logaddexp(0.0, -y * z[:, 0]))
 
     def slopes(self, z: Array, y: Array) -> Array:
-        """See `Loss.slopes`."""
         return np.asarray(-y * np.exp(-np.logaddexp(0.0, y * z[:, 0])))[:, None]
 
     def curved(self, z: Array, y: Array, t: Array) -> Array:
-        """See `Loss.curved`."""
         slope = np.exp(-np.logaddexp(0.0, z))
         return np.asarray(slope * (1.0 - slope) * t)
 
     def dual(self, s: Array, y: Array) -> Array:
-        """See `Loss.dual`."""
         share = -y * s[:, 0]
         return np.where((share >= 0) & (share <= 1), _entropy(share) + _entropy(1 - share), -np.inf)
 
@@ -82,19 +78,15 @@ class SquaredLoss(Loss):
     name, code, curvature = "squares", SQUARED_LOSS, 1.0
 
     def values(self, z: Array, y: Array) -> Array:
-        """See `Loss.values`."""
         return np.asarray(0.5 * np.square(z[:, 0] - y))
 
     def slopes(self, z: Array, y: Array) -> Array:
-        """See `Loss.slopes`."""
         return np.asarray(z[:, 0] - y)[:, None]
 
     def curved(self, z: Array, y: Array, t: Array) -> Array:
-        """See `Loss.curved`."""
         return t
 
     def dual(self, s: Array, y: Array) -> Array:
-        """See `Loss.dual`."""
         return np.asarray(-0.5 * np.square(s[:, 0]) - s[:, 0] * y)
 
     def slope_range(self, y: Array, outputs: int) -> None:
@@ -109,20 +101,16 @@ class HuberLoss(Loss):
     name, code, curvature = "huber", HUBER_LOSS, 1.0
 
     def values(self, z: Array, y: Array) -> Array:
-        """See `Loss.values`."""
         away = np.abs(z[:, 0] - y)
         return np.where(away <= self.delta, 0.5 * np.square(away), self.delta * (away - 0.5 * self.delta))
 
     def slopes(self, z: Array, y: Array) -> Array:
-        """See `Loss.slopes`."""
         return np.clip(z[:, 0] - y, -self.delta, self.delta)[:, None]
 
     def curved(self, z: Array, y: Array, t: Array) -> Array:
-        """See `Loss.curved`."""
         return np.where(np.abs(z - y[:, None]) <= self.delta, t, 0.0)
 
     def dual(self, s: Array, y: Array) -> Array:
-        """See `Loss.dual`."""
         found = -0.5 * np.square(s[:, 0]) - s[:, 0] * y
         return np.where(np.abs(s[:, 0]) <= self.delta, found, -np.inf)
 
@@ -142,22 +130,18 @@ class SoftmaxLoss(Loss):
     name, code, curvature = "softmax", SOFTMAX_LOSS, 0.5
 
     def values(self, z: Array, y: Array) -> Array:
-        """See `Loss.values`."""
         return np.asarray(np.logaddexp.reduce(z, axis=1) - z[np.arange(len(y)), y.astype(np.int64)])
 
     def slopes(self, z: Array, y: Array) -> Array:
-        """See `Loss.slopes`."""
         found = np.exp(z - np.logaddexp.reduce(z, axis=1)[:, None])
         found[np.arange(len(y)), y.astype(np.int64)] -= 1.0
         return np.asarray(found)
 
     def curved(self, z: Array, y: Array, t: Array) -> Array:
-        """See `Loss.curved`."""
         p = np.exp(z - np.logaddexp.reduce(z, axis=1)[:, None])
         return np.asarray(p * (t - (p * t).sum(axis=1, keepdims=True)))
 
     def dual(self, s: Array, y: Array) -> Array:
-        """See `Loss.dual`."""
         p = s.copy()
         p[np.arange(len(y)), y.astype(np.int64)] += 1.0
         inside = (p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) <= 1e-13 * s.shape[1])

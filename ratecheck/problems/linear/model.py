@@ -348,7 +348,7 @@ class LinearModel(WeightedRows, SingleLevel):
 
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
         """``f(u, v)`` with ``u`` of shape (d_u,) and ``v`` of shape (n, d_v)."""
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         loss = math.fsum(self.factors * self.loss.values(self._outputs(u, v), self.targets)) / self.n
         square, own = float(u @ u), np.square(v).sum(axis=1)
         convex = 0.5 * self.l2 * (square + float(own.mean()))
@@ -356,7 +356,7 @@ class LinearModel(WeightedRows, SingleLevel):
 
     def gradients(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """Every ``grad_u f_i(u, v_i)``, shape (n, d_u), and every ``grad_v f_i(u, v_i)``, shape (n, d_v)."""
-        u, v = self._point(u, v)
+        u, v = self._checked_point(u, v)
         slopes = self.factors[:, None] * self.loss.slopes(self._outputs(u, v), self.targets)
         found = np.stack([self._pulled(i, slopes) for i in range(self.n)])
         of_u = (self.l2 + 2 * self.rho / (1 + float(u @ u)) ** 2) * u
@@ -375,12 +375,6 @@ class LinearModel(WeightedRows, SingleLevel):
             for i in range(self.n):
                 shared[self.rows_of(i)] += personal[self.rows_of(i)] @ v[i].reshape(-1, self.outputs)
         return shared
-
-    def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):
-            raise InputError(f"u, v: shapes {u.shape}, {v.shape}; needed {(self.d_u,)}, {(self.n, self.d_v)}")
-        return u, v
 
     # --- Constants ---
 
@@ -563,7 +557,6 @@ class LinearModel(WeightedRows, SingleLevel):
         return point is not None and point.away <= _NEAR * (1 + float(np.linalg.norm(point.x)))
 
     def centre(self) -> tuple[Array, float]:
-        """See `Problem.centre`."""
         point = self._minimiser
         return (np.zeros(self.d) if point is None else point.x), 0.0
 

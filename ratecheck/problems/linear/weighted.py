@@ -74,11 +74,9 @@ class WeightedQuadratic(Quadratic):
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
         return cls(data["H"], data["g"], data["shared"], data["p"])
 
     def without_variable(self, c: int) -> WeightedQuadratic:
-        """See `ProblemData.without_variable`."""
         left = Quadratic(*self.own, self.d_u).without_variable(c)
         return WeightedQuadratic(left.H, left.g, left.d_u, self.p)
 

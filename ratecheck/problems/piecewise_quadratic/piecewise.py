@@ -309,7 +309,6 @@ class Piecewise(SingleLevel):
         return Constant.exact(name, value, reason)
 
     def of_gradients(self, name: str) -> Constant | None:
-        """See `Problem.of_gradients`."""
         about = {
             "gradient_bound": ("largest at kinks", "a client is curved far away"),
             "dissimilarity_G": ("largest at a kink or on a piece", _CANCEL),
@@ -319,11 +318,9 @@ class Piecewise(SingleLevel):
         return self._constant(name, [], *about[name]) if name in about else None
 
     def scaled(self, rows: NDArray[np.intp], a: float, w: float) -> Piecewise:
-        """See `Problem.scaled`."""
         return Piecewise(self.kinks[rows] * w, self.curvatures[rows] * a / w**2, self.slopes[rows] * a / w)
 
     def centre(self) -> tuple[Array, float]:
-        """See `Problem.centre`."""
         if self.minimiser is None:
             raise InputError(_NO_DISTANCE)
         return np.array([float(x) for x in self.minimiser]), 0.0
@@ -382,7 +379,7 @@ class Piecewise(SingleLevel):
 
     @property
     def bends(self) -> int:  # type: ignore[override]  # counted when needed
-        """See `ProblemData.bends`."""
+        """The kinks of all clients and coordinates at which the curvature changes."""
         return int(np.count_nonzero(np.diff(self.curvatures)))
 
     def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
@@ -401,7 +398,6 @@ class Piecewise(SingleLevel):
         return self.with_arrays({name: np.delete(array, c, axis=1) for name, array in self.arrays().items()})
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
-        """See `Problem.sentence`."""
         names = notation.names("x", self.d)
         return functions("f", names, [_separable(curves, names, notation) for curves in self.curves], notation)
 

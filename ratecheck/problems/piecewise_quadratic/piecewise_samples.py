@@ -138,7 +138,6 @@ class PiecewiseSamples(SingleLevel):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         return f"equal clients, {super().sizes}"
 
     def by_row(self, name: str, values: Any) -> Any:
@@ -175,7 +174,6 @@ class PiecewiseSamples(SingleLevel):
         return self.one.of_gradients(name)
 
     def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
-        """See `Problem.unmeasured`."""
         return self.one.undefined(names, RECORDED)
 
     @property
@@ -202,7 +200,6 @@ class PiecewiseSamples(SingleLevel):
         return self.one.straighter()
 
     def with_clients(self, n: int) -> PiecewiseSamples:
-        """See `ProblemData.with_clients`."""
         return self.with_arrays({}, clients=n)
 
     def sentence(self, notation: Notation, noises: Mapping[str, str]) -> list[str]:
@@ -215,10 +212,8 @@ class PiecewiseSamples(SingleLevel):
         return [written, *(f"{notation.words('sampled')}{letter}'({name}) {sign} {each}" for each in off)]
 
     def fields(self) -> dict[str, Any]:
-        """See `Problem.fields`."""
         return {**self.one.fields(), "clients": self.n}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"], data["clients"])

@@ -141,7 +141,6 @@ class Bilevel(Problem):
 
     @property
     def sizes(self) -> str:
-        """See `Problem.sizes`."""
         return f"{self.d_x} upper and {self.d_y} lower variables"
 
     @property
@@ -180,7 +179,6 @@ class Bilevel(Problem):
     def certified(
         self, start: Mapping[str, Array], noise: Mapping[str, float], weights: Array | None = None
     ) -> Constants:
-        """See `Problem.certified`."""
         known = {name: value for name, value in noise.items() if name in self.noises}
         return self.constants(start.get("x0"), start.get("y0"), start.get("v0"), **known, weights=weights)
 

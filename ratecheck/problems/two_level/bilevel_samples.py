@@ -168,7 +168,6 @@ class BilevelSamples(Bilevel):
         return np.zeros(self.d)
 
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
-        """See `Problem.oracle`; raises `InputError` for another one than the gradient."""
         from ratecheck.kernels.oracle import SAMPLED
 
         mean = super().oracle(name, noise, lambda_)

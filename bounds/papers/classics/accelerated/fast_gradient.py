@@ -34,7 +34,6 @@ CLASSICS = (
         settings=PLAIN,
         step_rules={"gamma_u": "1/L"},
         at={"n": 1, "T": 4, "L": 2, "dist2_0": 3},
-        value="2*L*dist2_0/(t**2 + 5*t + 6)",
         standing=Standing.NUMERICAL,
     ),
 )

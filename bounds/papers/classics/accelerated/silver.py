@@ -18,7 +18,6 @@ CLASSICS = (
         settings={**PLAIN, "T": 4},
         step_rules={"gamma_u": "1/L"},
         at={"n": 1, "L": 2, "dist2_0": 3},
-        value="L*dist2_0/(1 + sqrt(4*(1 + sqrt(2))**4 - 3))",
         standing=Standing.UPPER,
     ),
 )

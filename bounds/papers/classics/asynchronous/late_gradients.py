@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import KOLOSKOVA_ASYNC
 
 CLASSICS = (
@@ -24,8 +23,6 @@ CLASSICS = (
         settings={"K": 1, "m": 1},
         trivial="2*L*F_0",
         at={"n": 2, "m": 1, "T": 2, "L": 1, "gamma_u": 0.1, "sigma_u": 0, "b": 1, "F_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Derived here. u = x - gamma sum_i g_i(z_i), from which what is under way has been taken already, makes "
         "in n rounds a step along the mean of gradients, each as far from u as gamma times the n gradients before; in "
         "an epoch that is in sum of squares at most 2 gamma^2 n^3 (G + b^2) + gamma^2 n^2 sigma^2 and 1/8 of the one "
@@ -48,8 +45,6 @@ CLASSICS = (
         settings={"K": 1, "m": 1},
         trivial="2*L*F_0",
         at={"n": 2, "m": 1, "T": 2, "L": 1, "gamma_u": 0.1, "sigma_u": 0, "b": 1, "F_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The constants are derived here. What arrives is in expectation the mean of all clients' late "
         "gradients, and D = (1/n) sum_i ||x - z_i||^2 is in expectation at most (1 - 1/(2n)) times the D before, "
         "and (2n - 1) gamma^2 times the squared norm of what arrives.",

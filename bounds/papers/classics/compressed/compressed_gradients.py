@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GORBUNOV, KHIRIRAT
 
 CLASSICS = (
@@ -24,8 +23,6 @@ CLASSICS = (
         settings={"K": 1, "m": "n"},
         trivial="2*L*F_0",
         at={"n": 2, "T": 2, "L": 1, "F_0": 1, "gamma_u": 0.5, "q": 0.5, "sigma_u": 0, "b": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Constants are those of the descent lemma with E||(1/n) sum_i C(g_i)||^2 <= (1 + omega/n) ||grad f||^2 "
         "+ omega b^2/n + (1 + omega) sigma_u^2/n.",
     ),
@@ -50,8 +47,6 @@ CLASSICS = (
         at={
             "n": 2, "T": 2, "L": 1, "mu": 0.1, "gamma_u": 0.25, "alpha": 0.5, "q": 0.5, "dist2_0": 1, "b_star": 1,
         },
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The h_i are 0 at the start. A = (1 + 2 omega/n) L, B = 2 omega/n, rho = alpha, C = alpha L and "
         "M = 4 omega/(n alpha) in that theorem.",
     ),

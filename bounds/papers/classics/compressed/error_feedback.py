@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import RICHTARIK_EF21, STICH_KARIMIREDDY
 
 _ASSUMED = ("smoothness", "full_participation", "no_personal")
@@ -30,8 +29,6 @@ CLASSICS = (
         settings={"K": 1, "m": "n"},
         trivial="2*L*F_0",
         at={**_AT, "sigma_u": 0, "b": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Constants are those of the descent lemma at x minus the mean of the e_i, and of "
         "E||e_i^+||^2 <= s E||e_i||^2 + gamma_u^2 (s^2 ||grad f_i||^2/(1 - s) + s^2 sigma_u^2) with s = sqrt(1 - q).",
     ),
@@ -48,8 +45,6 @@ CLASSICS = (
         settings=_EXACT,
         trivial="2*L*F_0",
         at=_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark="theta = 1 - s, beta = s^2/(1 - s) with s = sqrt(1 - q), and no L_i is above L, so that the largest "
         "step is (1 - s)/L there. The g_i are the gradients at the start.",
     ),
@@ -65,8 +60,6 @@ CLASSICS = (
         conditions=(f"gamma_u*L*(1 + sqrt(2)*{_LEFT}/(1 - {_LEFT})) <= 1", f"2*gamma_u*mu_PL <= 1 - {_LEFT}", "q < 1"),
         settings=_EXACT,
         at={**_AT, "mu_PL": 0.1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="As in ef21-gradients. With q = 1 the second condition is not needed.",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NESTEROV_COORDINATES, NUTINI
 
 _ASSUMED = ("smoothness", "full_participation", "no_personal")
@@ -25,8 +24,6 @@ CLASSICS = (
         settings=_ONE,
         trivial="2*L*F_0",
         at={"n": 1, "T": 2, "L": 1, "F_0": 1, "gamma_u": 1, "q": 0.5},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Here each coordinate is drawn on its own with probability q. The constant is that of the descent lemma "
         "with E||q C(g)||^2 = q ||g||^2: f falls by gamma_u q (1 - gamma_u L/2) ||g||^2 in expectation.",
     ),
@@ -42,8 +39,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/L", "q <= 1"),
         settings=_ONE,
         at={"n": 1, "T": 2, "L": 1, "mu_PL": 0.1, "F_0": 1, "gamma_u": 1, "q": 0.5},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="As in coordinate-descent-gradients, with ||grad f||^2 >= 2 mu_PL (f - inf f).",
     ),
     classic(
@@ -58,8 +53,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/L",),
         settings=_GREEDY,
         at={"n": 1, "T": 2, "L": 1, "mu_PL": 0.1, "F_0": 1, "gamma_u": 1, "dim": 2},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="With gamma_u = 1/L the factor is 1 - mu_PL/(L dim), which is printed for strongly convex functions. "
         "The largest squared derivative is at least ||grad f||^2/dim; f falls by gamma_u (1 - gamma_u L/2) times it.",
     ),
@@ -76,8 +69,6 @@ CLASSICS = (
         settings=_GREEDY,
         trivial="2*L*F_0",
         at={"n": 1, "T": 2, "L": 1, "F_0": 1, "gamma_u": 1, "dim": 2},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="As in greedy-coordinate-descent-values, summed over the rounds.",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import KOLOSKOVA
 
 _ASSUMED = ("smoothness", "noise", "dissimilarity", "full_participation", "no_personal")
@@ -25,8 +24,6 @@ CLASSICS = (
         conditions=_STEPS[1:],
         settings={"K": 1, "m": "n"},
         at=_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark="All clients start at one point. From (1 + a)(1 + 1/a) with 1 + a = 1/lambda, and "
         "(1/n) sum_i ||g_i - mean||^2 <= 2 b^2 + 2 L^2 consensus2.",
     ),
@@ -48,8 +45,6 @@ CLASSICS = (
         settings={"K": 1, "m": "n"},
         trivial="2*L*F_0",
         at=_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The descent lemma at the mean, whose gradients are off by at most L^2 consensus2.",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import DI_LORENZO
 
 CLASSICS = (
@@ -20,8 +19,6 @@ CLASSICS = (
         settings={"K": 1, "m": "n", "sigma_u": 0},
         trivial="2*L*F_0",
         at={"n": 2, "T": 2, "L": 1, "gamma_u": 0.1, "lambda_W": 0.5, "F_0": 1, "B_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The constants are derived here. Over the rounds, in mean square, the distances from the mean are at "
         "most lambda/(1 - lambda) times those of gamma y, and these at most 2/(1 - lambda) (gamma d_0 + gamma^2 L "
         "||mean gradients||) with d_0^2 <= B_0/n, so that no bound on how much clients differ is needed.",

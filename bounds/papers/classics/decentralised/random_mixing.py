@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import KOLOSKOVA, PROXSKIP
 
 # E||W_t (X - mean)||^2 <= this squared times ||X - mean||^2.
@@ -25,8 +24,6 @@ CLASSICS = (
         conditions=(f"gamma_u*2*L*{_RATE} <= 1 - {_RATE}", "lambda_W < 1"),
         settings={"K": 1, "m": "n"},
         at={"n": 2, "T": 2, "L": 1, "gamma_u": 0.1, "lambda_W": 0.5, "p_W": 0.5, "sigma_u": 0, "b": 1, "F_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="As for DSGD, ||W||^2 on what has mean zero being in expectation 1 - p (1 - lambda^2).",
     ),
     classic(
@@ -61,8 +58,6 @@ CLASSICS = (
             "dist2_0": 1,
             "b_star": 1,
         },
-        value="",
-        standing=Standing.UNKNOWN,
         remark="On a complete graph alpha may be 1, which is the theorem. For a symmetric W it is derived here, with "
         "(gamma^2/(alpha p^2)) ||h - h*||^2 in the norm of the pseudoinverse of I - W: the mixed parts cancel up to "
         "p <e, ((I - W) - (2 - alpha) I) (I - W) e>. The left side is the part of it that is about the points.",

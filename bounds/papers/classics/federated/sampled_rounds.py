@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GHADIMI_LAN, GOWER, NEEDELL
 
 _STEP = {"K": 1, "eta_u": 1}
@@ -28,8 +27,6 @@ CLASSICS = (
         settings=_STEP,
         trivial="2*L*F_0",
         at={"n": 3, "m": 1, "T": 2, "L": 1, "gamma_u": 0.5, "sigma_u": 0, "b": 1, "F_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="That theorem with the variance of a sample without replacement, (n-m)/(m(n-1)) b^2 + sigma_u^2/m.",
     ),
     classic(
@@ -47,8 +44,6 @@ CLASSICS = (
         conditions=(f"2*gamma_u*L*(1 + {_SHARE}) <= 1",),
         settings=_STEP,
         at={"n": 3, "m": 1, "T": 2, "L": 1, "gamma_u": 0.25, "sigma_u": 0, "b_star": 1, "dist2_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The value at the mean of the iterates is at most the mean value. Constants are those of a step, with "
         "s = (n-m)/(m(n-1)) and E||g||^2 <= 2 (1 + s) L gap + 2 s b_*^2 + sigma_u^2/m.",
     ),
@@ -66,8 +61,6 @@ CLASSICS = (
         conditions=("gamma_u < 1/L",),
         settings={**_STEP, "m": 1, "sigma_u": 0},
         at={"n": 3, "m": 1, "T": 2, "L": 1, "mu": 0.1, "gamma_u": 0.5, "b_star": 1, "dist2_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Strong convexity is that of the mean; each client's function is convex.",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import COCHRAN
 
 CLASSICS = (
@@ -18,8 +17,6 @@ CLASSICS = (
         assumptions=("independent_sampling",),
         settings={},
         at={"n": 5, "m": 2},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="An equality, printed as a bound: the variance of a mean under simple random sampling.",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import WANG_FEDNOVA
 
 CLASSICS = (
@@ -25,8 +24,6 @@ CLASSICS = (
         settings={"m": "n", "eta_u": 1},
         trivial="2*L*F_0",
         at={"n": 2, "T": 2, "L": 1, "gamma_u": 0.1, "K_bar": 1, "K_min": 1, "K_max": 1, "sigma_u": 0, "b": 1, "F_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The constants are derived here: a local point is off by at most gamma_u k |grad f_i| (e^c - 1)/c + "
         "e^c gamma_u sigma_u sqrt(k) in mean square, c = 1/2, so that the mean direction is off by at most 2/7 of "
         "G_u + b^2 and the noise of the drift.",

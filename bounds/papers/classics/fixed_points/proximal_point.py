@@ -18,7 +18,6 @@ CLASSICS = (
         assumptions=MONOTONE,
         settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "dist2_0": 3},
-        value="(t/(t + 1))**t/(t + 1)*dist2_0",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -32,7 +31,6 @@ CLASSICS = (
         assumptions=MONOTONE,
         settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "dist2_0": 3},
-        value="lambda_**2*dist2_0/(t + 1)**2",
         standing=Standing.TIGHT,
         remark="Its points are those of Halpern's iteration; grad_F2 is lambda^2 ||x - J x||^2 with the resolvent J.",
     ),
@@ -47,7 +45,6 @@ CLASSICS = (
         assumptions=("strongly_monotone_operator", "full_participation", "no_personal"),
         settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "mu": 0.2, "dist2_0": 3},
-        value="(lambda_/(lambda_ + mu))**(2*t)*dist2_0",
         standing=Standing.TIGHT,
         known_from="the operator mu I",
     ),

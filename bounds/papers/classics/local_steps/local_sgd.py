@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import KARIMIREDDY, KHALED
 
 _NONCONVEX = ("smoothness", "noise", "dissimilarity")
@@ -38,8 +37,6 @@ CLASSICS = (
         settings={"m": "n"},
         trivial="2*L*F_0",
         at=_NONCONVEX_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The paper prints O(...). Constants are those of the descent lemma at the server, with "
         "E||y_ik - x||^2 <= (4/3) gamma_u^2 (K-1)(2K-1) (||grad f||^2 + b^2) + 2 gamma_u^2 (K-1) sigma_u^2 in the mean "
         "over i and k, and E||sum of values and noise||^2 <= 2 E||values||^2 + 2 E||noise||^2.",
@@ -62,8 +59,6 @@ CLASSICS = (
         settings={},
         trivial="2*L*F_0",
         at={**_NONCONVEX_AT, "n": 3, "m": 2},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The paper prints O(...). Constants are those of local-sgd-gradients, and of the variance of a sample "
         "without replacement, (1/n) sum_i ||a_i - mean||^2 <= 2 K^2 b^2 + 2 K L^2 (1/n) sum_ik ||y_ik - x||^2 for the "
         "sums a_i of the K gradients.",
@@ -84,8 +79,6 @@ CLASSICS = (
         conditions=(_NEAR, "6*gamma_u*eta_u*K*L <= 1"),
         settings={"m": "n"},
         at=_CONVEX_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The mean is over the server's iterates, and over all local ones in the paper. Constants are those of "
         "||y_ik - x|| <= k gamma_u ||grad f_i(x)|| without noise, as gradient steps on convex functions are "
         "nonexpansive, and (1/n) sum_i ||grad f_i(x)||^2 <= 4 L gap + 2 b_*^2.",
@@ -107,8 +100,6 @@ CLASSICS = (
         conditions=(_NEAR, f"6*gamma_u*eta_u*K*L*(1 + {_SHARE}) <= 1"),
         settings={},
         at={**_CONVEX_AT, "n": 3, "m": 2},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Constants are those of local-sgd-averaged-values, and of the variance of a sample without replacement "
         "at the server's point.",
     ),
@@ -129,8 +120,6 @@ CLASSICS = (
         conditions=(_NEAR, f"6*gamma_u*eta_u*K*L*(1 + {_SHARE}) <= 1"),
         settings={},
         at={**_CONVEX_AT, "n": 3, "m": 2, "mu": 0.1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="A round of fedavg-sampled-values with f - f^* >= (mu/2) ||x - x^*||^2. Strong convexity is that of the "
         "mean; each client's function is convex.",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import KARIMIREDDY
 
 _CONVEX = ("smoothness", "convexity")
@@ -31,8 +30,6 @@ CLASSICS = (
         conditions=_STEPS,
         settings={"m": "n"},
         at=_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark=f"{_PROOF} The value at the mean of the iterates is at most the mean value.",
     ),
     classic(
@@ -47,8 +44,6 @@ CLASSICS = (
         conditions=_STEPS,
         settings={"m": "n"},
         at={**_AT, "mu": 0.1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark=f"{_PROOF} Strong convexity is that of the mean; each client's function is convex.",
     ),
     classic(
@@ -63,8 +58,6 @@ CLASSICS = (
         conditions=("10*gamma_u*K*L <= 1", "40*gamma_u*eta_u*K*L <= 1"),
         settings={"sigma_u": 0},
         at={"n": 3, "m": 1, "K": 2, "T": 2, "L": 1, "mu": 0.1, "gamma_u": 0.01, "eta_u": 1, "dist2_0": 1, "F_0": 0.5},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Constants are those of a round with the potential ||x - x^*||^2 + gamma_u eta_u K n/(6 m L) H, "
         "H = (1/n) sum_i ||c_i - grad f_i(x^*)||^2, which is at most 2 L F_0 at the start.",
     ),

@@ -2,64 +2,54 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bounds.papers.classics.building import NONSMOOTH, PROXIMAL, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GULER, NESTEROV, ROCKAFELLAR, TAYLOR_COMPOSITE
 
+_proximal_point = partial(classic, algorithm="proximal-point", assumptions=NONSMOOTH, settings=PROXIMAL)
+
 CLASSICS = (
-    classic(
+    _proximal_point(
         "proximal-point-values",
         "Proximal point, values",
         TAYLOR_COMPOSITE("Theorem 4.1"),
         left="gap",
         over="every_round_but_first",
         right="lambda_*dist2_0/(4*t)",
-        algorithm="proximal-point",
-        assumptions=NONSMOOTH,
-        settings=PROXIMAL,
         at={"T": 5, "lambda_": 0.5, "dist2_0": 3},
-        value="lambda_*dist2_0/(4*t)",
         standing=Standing.TIGHT,
     ),
-    classic(
+    _proximal_point(
         "proximal-point-values-guler",
         "Proximal point, values, as first printed",
         GULER("Theorem 2.1"),
         left="gap",
         over="every_round_but_first",
         right="lambda_*dist2_0/(2*t)",
-        algorithm="proximal-point",
-        assumptions=NONSMOOTH,
-        settings=PROXIMAL,
         at={"T": 5, "lambda_": 0.5, "dist2_0": 3},
         value="lambda_*dist2_0/(4*t)",
         standing=Standing.TIGHT,
         known_from="Taylor, Hendrickx, Glineur (2017), composite, Theorem 4.1",
     ),
-    classic(
+    _proximal_point(
         "proximal-point-steps",
         "Proximal point, the length of a step",
         TAYLOR_COMPOSITE("Section 4.1"),
         left="du2",
         over="every_round",
         right="dist2_0/(t + 1)**2",
-        algorithm="proximal-point",
-        assumptions=NONSMOOTH,
-        settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "dist2_0": 3},
-        value="dist2_0/(t + 1)**2",
         standing=Standing.NUMERICAL,
     ),
-    classic(
+    _proximal_point(
         "proximal-point-nearer",
         "Proximal point, how much nearer a step comes",
         ROCKAFELLAR("Proposition 1"),
         left="nearer",
         over="every_round",
         right="-du2",
-        algorithm="proximal-point",
-        assumptions=NONSMOOTH,
-        settings=PROXIMAL,
         at={"T": 3, "lambda_": 0.5, "dist2_0": 3},
         value="0",
         standing=Standing.TIGHT,
@@ -76,7 +66,6 @@ CLASSICS = (
         assumptions=("strong_convexity", "full_participation", "no_personal"),
         settings=PROXIMAL,
         at={"T": 4, "lambda_": 0.5, "mu": 0.2, "dist2_0": 3},
-        value="(lambda_/(lambda_ + mu))**(2*t)*dist2_0",
         standing=Standing.TIGHT,
         known_from="the quadratic of curvature mu",
     ),
@@ -92,8 +81,6 @@ CLASSICS = (
         settings={**PROXIMAL, "beta": 1},
         step_rules={"eta": "1/lambda_"},
         at={"T": 3, "lambda_": 0.5, "F_0": 3},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="Gradient descent at 1/L on the envelope, which is lambda-smooth, at most f, and has the infimum of f.",
     ),
 )

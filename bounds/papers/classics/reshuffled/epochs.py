@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import MISHCHENKO
 
 _CONVEX = ("smoothness", "convexity", "strong_convexity", "minimiser_heterogeneity", "no_personal")
@@ -27,8 +26,6 @@ CLASSICS = (
         conditions=("2*gamma_u*n*L <= 1",),
         settings=_EPOCHS,
         at=_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark=_PROOF + "E||sum of i of the n gradients at x^*||^2 = i (n-i)/(n-1) b_*^2.",
     ),
     classic(
@@ -42,8 +39,6 @@ CLASSICS = (
         conditions=("2*gamma_u*n*L <= 1",),
         settings=_EPOCHS,
         at=_AT,
-        value="",
-        standing=Standing.UNKNOWN,
         remark=_PROOF + "||sum of i of the n gradients at x^*||^2 <= i (n-i) b_*^2.",
     ),
 )

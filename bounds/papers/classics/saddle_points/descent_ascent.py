@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bounds.papers.classics.building import COCOERCIVE, EXACT, NOISY, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import FACCHINEI_PANG, ZHANG_ALTERNATING
@@ -12,15 +14,14 @@ _FACTOR = "(1 - 2*gamma_u*mu + gamma_u**2*L**2)"
 _AT = {"n": 1, "T": 4, "L": 1, "mu": 0.2, "gamma_u": 0.1, "dist2_0": 3}
 _REACHED = "the operator mu I + sqrt(L^2 - mu^2) J, where J turns by a right angle"
 
+_descent_ascent = partial(classic, left="dist2", over="every_round_but_first", algorithm="gda")
+
 CLASSICS = (
-    classic(
+    _descent_ascent(
         "gda-strongly-monotone-distances",
         "Gradient descent ascent on a strongly monotone operator, distances",
         FACCHINEI_PANG("Section 12.1, the contraction of a step"),
-        left="dist2",
-        over="every_round_but_first",
         right=f"{_FACTOR}**t*dist2_0",
-        algorithm="gda",
         assumptions=_STRONG,
         settings=EXACT,
         at=_AT,
@@ -28,17 +29,14 @@ CLASSICS = (
         standing=Standing.TIGHT,
         known_from=_REACHED,
     ),
-    classic(
+    _descent_ascent(
         "gda-strongly-monotone-noise",
         "Stochastic gradient descent ascent on a strongly monotone operator, distances",
         FACCHINEI_PANG("Section 12.1, the contraction of a step, with noise"),
-        left="dist2",
-        over="every_round_but_first",
         right={
             "start": f"{_FACTOR}**t*dist2_0",
             "noise": f"gamma_u*sigma_u**2/(n*(2*mu - gamma_u*L**2))*(1 - {_FACTOR}**t)",
         },
-        algorithm="gda",
         assumptions=(*_STRONG, "noise"),
         conditions=("gamma_u <= mu/L**2",),
         settings=NOISY,
@@ -48,19 +46,15 @@ CLASSICS = (
         known_from=_REACHED,
         remark="Noise of mean zero adds gamma^2 sigma^2/n in every round, and a geometric sum of that is left.",
     ),
-    classic(
+    _descent_ascent(
         "gda-cocoercive-distances",
         "Gradient descent ascent on a cocoercive operator, distances",
         FACCHINEI_PANG("Section 12.1, cocoercive maps"),
-        left="dist2",
-        over="every_round_but_first",
         right="dist2_0",
-        algorithm="gda",
         assumptions=COCOERCIVE,
         conditions=("gamma_u <= 2/L",),
         settings=EXACT,
         at={"n": 1, "T": 4, "L": 1, "gamma_u": 2, "dist2_0": 3},
-        value="dist2_0",
         standing=Standing.TIGHT,
         known_from="the operator L I, whose steps of 2/L change sides",
     ),
@@ -76,7 +70,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/L",),
         settings=EXACT,
         at={"n": 1, "T": 4, "L": 1, "gamma_u": 1, "dist2_0": 3},
-        value="L*dist2_0/(gamma_u*(2 - gamma_u*L)*T)",
         standing=Standing.UPPER,
         remark="A step lowers dist2 by gamma (2/L - gamma) ||F||^2 at least, and all of them by dist2_0 at most.",
     ),
@@ -92,8 +85,6 @@ CLASSICS = (
         conditions=("gamma_u*L**2 <= mu/2",),
         settings={"n": 1, "m": 1, "K": 2, "sigma_u": 0},
         at={"T": 4, "L": 1, "mu": 0.2, "gamma_u": 0.1, "dist2_0": 3},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="A round is a simultaneous step but for gamma (F_y(x, y) - F_y(x+, y)), whose norm is at most "
         "gamma L ||x+ - x|| <= gamma^2 L^2 ||z - z*||. The paper's rates are sharper.",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bounds.papers.classics.building import PLAIN, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GIDEL, GORBUNOV_EXTRAGRADIENT, KORPELEVICH, POPOV
@@ -22,68 +24,57 @@ _DERIVED = (
     "1 + 2 gamma^2 L^2."
 )
 
+_extragradient = partial(classic, algorithm="extragradient", assumptions=_MONOTONE, settings=_TWO)
+_extragradient = partial(classic, algorithm="extragradient")
+
 CLASSICS = (
-    classic(
+    _extragradient(
         "extragradient-distances",
         "Extragradient method on a monotone operator, distances",
         KORPELEVICH("the decrease of distances"),
         left="dist2",
         over="every_round_but_first",
         right="dist2_0",
-        algorithm="extragradient",
-        assumptions=_MONOTONE,
         conditions=("gamma_u <= 1/L",),
-        settings=_TWO,
         at={**_AT, "gamma_u": 1},
-        value="dist2_0",
         standing=Standing.TIGHT,
         known_from="steps of 1/L on the operator L I, which stay where they are",
         remark=f"{_STEP}, where the last product is nonnegative.",
     ),
-    classic(
+    _extragradient(
         "extragradient-mean-gradient",
         "Extragradient method on a monotone operator, mean of its squared norms",
         KORPELEVICH("the decrease of distances, added up"),
         left="G_u",
         over="mean_of_rounds",
         right="dist2_0/(gamma_u**2*(1 - gamma_u**2*L**2)*T)",
-        algorithm="extragradient",
-        assumptions=_MONOTONE,
         conditions=("gamma_u**2*L**2 <= 1/2",),
-        settings=_TWO,
         at=_AT,
-        value="dist2_0/(gamma_u**2*(1 - gamma_u**2*L**2)*T)",
         standing=Standing.UPPER,
         remark=f"{_STEP}, added up over the rounds. On a rotation the sum reaches it as T grows.",
     ),
-    classic(
+    _extragradient(
         "extragradient-last-gradient",
         "Extragradient method on a monotone operator, squared norm in every round",
         GORBUNOV_EXTRAGRADIENT("Theorem 3.3"),
         left="G_u",
         over="every_round",
         right="dist2_0/(gamma_u**2*(1 - gamma_u**2*L**2)*(t + 1))",
-        algorithm="extragradient",
-        assumptions=_MONOTONE,
         conditions=("gamma_u**2*L**2 <= 1/2",),
-        settings=_TWO,
         at=_AT,
-        value="dist2_0/(gamma_u**2*(1 - gamma_u**2*L**2)*(t + 1))",
         standing=Standing.UPPER,
     ),
-    classic(
+    _extragradient(
         "extragradient-strongly-monotone-distances",
         "Extragradient method on a strongly monotone operator, distances",
         GIDEL("the setting of Section 3; the constant is derived here"),
         left="dist2",
         over="every_round_but_first",
         right="(1 - gamma_u*mu)**t*dist2_0",
-        algorithm="extragradient",
         assumptions=_STRONG,
         conditions=("gamma_u**2*L**2 + 2*gamma_u*mu <= 1",),
         settings=_TWO,
         at={**_AT, "mu": 0.2, "gamma_u": 0.25},
-        value="(1 - gamma_u*mu)**t*dist2_0",
         standing=Standing.UPPER,
         remark=f"{_STEP}, and 2 <F(h), h - z*> >= 2 mu ||h - z*||^2 >= mu ||z - z*||^2 - 2 mu ||h - z||^2.",
     ),
@@ -99,7 +90,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/(4*L)",),
         settings=PLAIN,
         at={**_AT, "n": 1, "gamma_u": 0.25},
-        value="(1 + 2*gamma_u**2*L**2)*dist2_0",
         standing=Standing.UPPER,
         remark=_DERIVED,
     ),
@@ -115,7 +105,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/(4*L)",),
         settings=PLAIN,
         at={**_AT, "n": 1, "mu": 0.2, "gamma_u": 0.25},
-        value="(1 + 2*gamma_u**2*L**2)*(1 - gamma_u*mu)**t*dist2_0",
         standing=Standing.UPPER,
         remark=_DERIVED,
     ),

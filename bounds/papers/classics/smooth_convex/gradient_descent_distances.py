@@ -16,7 +16,6 @@ CLASSICS = (
         right="dist2_0",
         conditions=("gamma_u <= 2/L",),
         at={"n": 1, "T": 2, "L": 2, "gamma_u": 0.4, "dist2_0": 3},
-        value="dist2_0",
         standing=Standing.TIGHT,
     ),
     classic(

@@ -16,7 +16,6 @@ CLASSICS = (
         right="L**2*dist2_0/(gamma_u*L*t + 1)**2",
         conditions=("gamma_u <= 1/L",),
         at={"n": 1, "T": 6, "L": 2, "gamma_u": 0.4, "dist2_0": 3},
-        value="L**2*dist2_0/(gamma_u*L*t + 1)**2",
         standing=Standing.NUMERICAL,
     ),
     classic(
@@ -28,7 +27,6 @@ CLASSICS = (
         right="2*L*F_0/(2*gamma_u*L*t + 1)",
         conditions=("gamma_u <= 1/L",),
         at={"n": 1, "T": 6, "L": 2, "gamma_u": 0.4, "F_0": 3},
-        value="2*L*F_0/(2*gamma_u*L*t + 1)",
         standing=Standing.TIGHT,
     ),
     classic(

@@ -16,7 +16,6 @@ CLASSICS = (
         right="L*dist2_0/(4*gamma_u*L*t + 2)",
         conditions=("gamma_u <= 1/L",),
         at={"n": 1, "T": 6, "L": 2, "gamma_u": 0.4, "dist2_0": 3},
-        value="L*dist2_0/(4*gamma_u*L*t + 2)",
         standing=Standing.TIGHT,
     ),
     classic(
@@ -28,7 +27,6 @@ CLASSICS = (
         right="L*dist2_0/2*max(1/(2*gamma_u*L*t + 1), (1 - gamma_u*L)**(2*t))",
         conditions=("gamma_u < 2/L",),
         at={"n": 1, "T": 5, "L": 1, "gamma_u": 1.6, "dist2_0": 1},
-        value="L*dist2_0/2*max(1/(2*gamma_u*L*t + 1), (1 - gamma_u*L)**(2*t))",
         standing=Standing.NUMERICAL,
         remark="A conjecture there, for steps beyond 1/L.",
     ),

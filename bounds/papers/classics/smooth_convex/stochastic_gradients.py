@@ -34,8 +34,6 @@ CLASSICS = (
         conditions=("gamma_u < 1/L",),
         settings=NOISY,
         at={"n": 1, "T": 3, "L": 1, "gamma_u": 0.25, "sigma_u": 1, "dist2_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The sum of the step's inequality over the rounds, and convexity.",
     ),
 )

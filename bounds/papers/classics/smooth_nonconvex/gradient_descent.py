@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bounds.papers.classics.building import SMOOTH, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import ABBASZADEHPEIVASTI, NESTEROV
 
+_nonconvex = partial(classic, left="G_u", assumptions=SMOOTH, trivial="2*L*F_0")
+
 CLASSICS = (
-    classic(
+    _nonconvex(
         "nonconvex-best-gradient",
         "Gradient descent, the smallest gradient",
         ABBASZADEHPEIVASTI("Theorem 2"),
-        left="G_u",
         over="best_round",
         right="4*F_0/((T - 1)*gamma_u*(4 - gamma_u*L) + 2/L)",
-        assumptions=SMOOTH,
         conditions=("gamma_u <= 1/L",),
-        trivial="2*L*F_0",
         at={"n": 1, "T": 5, "L": 2, "gamma_u": 0.4, "F_0": 3},
-        value="4*F_0/((T - 1)*gamma_u*(4 - gamma_u*L) + 2/L)",
         standing=Standing.TIGHT,
     ),
-    classic(
+    _nonconvex(
         "nonconvex-best-gradient-long",
         "Gradient descent, the smallest gradient, steps beyond 1/L",
         ABBASZADEHPEIVASTI("Theorem 2"),
-        left="G_u",
         over="best_round",
         right="4*F_0/((T - 1)*gamma_u*(4 - gamma_u**2*L**2) + 2/L)",
-        assumptions=SMOOTH,
         conditions=("gamma_u >= 1/L", "gamma_u <= sqrt(3)/L"),
-        trivial="2*L*F_0",
         at={"n": 1, "T": 5, "L": 1, "gamma_u": 1.5, "F_0": 1},
-        value="4*F_0/((T - 1)*gamma_u*(4 - gamma_u**2*L**2) + 2/L)",
         standing=Standing.TIGHT,
     ),
-    classic(
+    _nonconvex(
         "nonconvex-mean-gradient",
         "Gradient descent, the mean gradient",
         NESTEROV("Section 1.2.3"),
-        left="G_u",
         over="mean_of_rounds",
         right="2*F_0/(gamma_u*T)",
-        assumptions=SMOOTH,
         conditions=("gamma_u <= 1/L",),
-        trivial="2*L*F_0",
         at={"n": 1, "T": 5, "L": 2, "gamma_u": 0.4, "F_0": 3},
-        value="",
-        standing=Standing.UNKNOWN,
     ),
     classic(
         "nonconvex-step",

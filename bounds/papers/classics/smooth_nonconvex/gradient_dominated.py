@@ -18,7 +18,6 @@ CLASSICS = (
         settings=EXACT,
         step_rules={"gamma_u": "1/L"},
         at={"n": 1, "T": 4, "L": 2, "mu_PL": 0.4, "F_0": 3},
-        value="(1 - mu_PL/L)**t*F_0",
         standing=Standing.UPPER,
     ),
 )

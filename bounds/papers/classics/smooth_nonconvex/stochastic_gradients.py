@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import NOISY, classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GHADIMI_LAN
 
 CLASSICS = (
@@ -19,7 +18,5 @@ CLASSICS = (
         settings=NOISY,
         trivial="2*L*F_0",
         at={"n": 1, "T": 2, "L": 1, "gamma_u": 0.5, "sigma_u": 0.5, "F_0": 1},
-        value="",
-        standing=Standing.UNKNOWN,
     ),
 )

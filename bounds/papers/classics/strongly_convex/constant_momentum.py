@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bounds.papers.classics.building import PLAIN, STRONGLY_CONVEX, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import ASPREMONT, GHADIMI_HEAVY_BALL, VAN_SCOY
 
+_momentum = partial(classic, left="gap", assumptions=STRONGLY_CONVEX, settings=PLAIN)
+
 CLASSICS = (
-    classic(
+    _momentum(
         "heavy-ball-values",
         "Heavy ball, values",
         GHADIMI_HEAVY_BALL("Theorem 4"),
-        left="gap",
         over="every_round_but_first",
         right="(1 - gamma_u*mu)**t*F_0",
         algorithm="polyak-momentum",
-        assumptions=STRONGLY_CONVEX,
         conditions=("gamma_u < 1/L",),
-        settings=PLAIN,
         step_rules={"momentum": "sqrt((1 - gamma_u*mu)*(1 - gamma_u*L))"},
         at={"n": 1, "T": 4, "L": 1, "mu": 0.1, "gamma_u": 0.5, "F_0": 1},
-        value="(1 - gamma_u*mu)**t*F_0",
         standing=Standing.UPPER,
     ),
-    classic(
+    _momentum(
         "constant-momentum-values",
         "Nesterov's method with constant momentum, values",
         ASPREMONT("Corollary 4.15"),
-        left="gap",
         over="every_round",
         right="(1 - sqrt(mu/L))**t*(F_0 + mu/2*dist2_0)",
         algorithm="nesterov-momentum",
-        assumptions=STRONGLY_CONVEX,
-        settings=PLAIN,
         step_rules={"gamma_u": "1/L", "momentum": "(sqrt(L) - sqrt(mu))/(sqrt(L) + sqrt(mu))"},
         at={"n": 1, "T": 4, "L": 1, "mu": 0.1, "F_0": 0.5, "dist2_0": 10},
-        value="(1 - sqrt(mu/L))**t*(F_0 + mu/2*dist2_0)",
         standing=Standing.UPPER,
     ),
-    classic(
+    _momentum(
         "triple-momentum-values",
         "Triple momentum, values",
         VAN_SCOY("Theorem 1"),
-        left="gap",
         over="every_round",
         right="L/mu*L*dist2_0/2*(1 - sqrt(mu/L))**(2*t)",
         algorithm="triple-momentum",
-        assumptions=STRONGLY_CONVEX,
-        settings=PLAIN,
         step_rules={
             "gamma_u": "(2 - sqrt(mu/L))/L",
             "momentum": "(1 - sqrt(mu/L))**2/(1 + sqrt(mu/L))",
@@ -55,7 +48,6 @@ CLASSICS = (
             "extrapolation": "(1 - sqrt(mu/L))**2/(1 - (1 - sqrt(mu/L))**2)",
         },
         at={"n": 1, "T": 3, "L": 1, "mu": 0.1, "dist2_0": 1},
-        value="L/mu*L*dist2_0/2*(1 - sqrt(mu/L))**(2*t)",
         standing=Standing.NUMERICAL,
     ),
 )

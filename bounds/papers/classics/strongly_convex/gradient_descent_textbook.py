@@ -31,7 +31,6 @@ CLASSICS = (
         assumptions=STRONGLY_CONVEX,
         step_rules={"gamma_u": "2/(mu + L)"},
         at={"n": 1, "T": 3, "L": 2, "mu": 0.2, "dist2_0": 3},
-        value="L/2*((L - mu)/(L + mu))**(2*t)*dist2_0",
         standing=Standing.TIGHT,
         known_from="the quadratic of curvature L",
     ),

@@ -21,7 +21,6 @@ CLASSICS = (
         assumptions=STRONGLY_CONVEX,
         settings=_TWO_GRADIENTS,
         at={"n": 1, "T": 4, "L": 1, "mu": 0.1, "F_0": 1},
-        value="((L - mu)/(L + mu))**(2*t)*F_0",
         standing=Standing.TIGHT,
         known_from="Luenberger (1973), Introduction to Linear and Nonlinear Programming, Kantorovich's inequality",
         remark="Reached where curvatures are mu and L and the gradient has the same size along both. De Klerk, Glineur "
@@ -39,7 +38,6 @@ CLASSICS = (
         assumptions=STRONGLY_CONVEX,
         settings=_TWO_GRADIENTS,
         at={"n": 1, "T": 4, "L": 1, "mu": 0.1, "F_0": 1},
-        value="4*((sqrt(L) - sqrt(mu))/(sqrt(L) + sqrt(mu)))**(2*t)*F_0",
         standing=Standing.UPPER,
         remark="The squared bound on the norm of x - x* in the Hessian's own norm.",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bounds.papers.classics.building import classic
-from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GORBUNOV
 
 CLASSICS = (
@@ -19,8 +18,6 @@ CLASSICS = (
         conditions=("gamma_u <= 1/(6*L)",),
         settings={"K": 1, "m": 1, "sigma_u": 0},
         at={"n": 2, "T": 2, "L": 1, "mu": 0.1, "gamma_u": 0.1, "dist2_0": 1, "F_0": 0.5},
-        value="",
-        standing=Standing.UNKNOWN,
         remark="The memory holds the gradients at the start, (1/n) sum_i ||grad f_i(x^0) - grad f_i(x^*)||^2 <= "
         "2 L F_0. A = 2 L, B = 2, rho = 1/n, C = L/n and M = 4 n in that theorem.",
     ),

@@ -9,16 +9,16 @@ import sympy as sp
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.families import one_more
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn
+from bounds.ledger.proof import Proof, at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind, below
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.runs import small_run
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart
+from bounds.papers.fedsum.proofs.shared.terms import A_t
 from bounds.papers.fedsum.proofs.shared.windows import Pairs
 from bounds.papers.fedsum.symbols import K, N, sigma
 
-_noise = FedsumPart("lemma-b.1", "Lemma B.1").step
-_delay = FedsumPart("lemma-c.2", "Lemma B.2", "lemma-b.2").step
+_noise = Proof("fedsum/lemma-b.1", "Lemma B.1")
+_delay = Proof("fedsum/lemma-c.2", "Lemma B.2", "fedsum/lemma-b.2")
 
 Side = tuple[Fraction, Fraction]
 
@@ -102,14 +102,12 @@ def _selected(p: ParticipationMatrix) -> list[tuple[int, int]]:
 
 
 def _monotone(p: ParticipationMatrix) -> Pairs:
-    found = []
     for i in range(p.N):
         for k in range(p.T - p.tau_max):
             for star in range(k, k + p.tau_max + 1):
                 if p.matrix[star][i]:
-                    found.append((Fraction(p.last(i, k + p.tau_max)), Fraction(p.last(i, star))))
-                    found.append((Fraction(p.last(i, star)), Fraction(k)))
-    return found
+                    yield Fraction(p.last(i, k + p.tau_max)), Fraction(p.last(i, star))
+                    yield Fraction(p.last(i, star)), Fraction(k)
 
 
 STEPS: tuple[Step, ...] = (

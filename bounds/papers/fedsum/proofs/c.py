@@ -5,6 +5,7 @@ The aggregates of this appendix have no sum over k: they are 1/K of those of a r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn, gram, same
+from bounds.ledger.proof import Proof, at_most, counting, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs import tuned
@@ -27,7 +28,6 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     TO_T,
     A_t,
     D,
-    FedsumPart,
     G,
     Gamma,
     Gamma_T,
@@ -41,10 +41,10 @@ from bounds.papers.fedsum.proofs.shared.terms import (
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, absent, both, corollary_3, counts, lemma_2
 from bounds.papers.fedsum.symbols import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
-_move = FedsumPart("lemma-c.1", "Lemma C.1").step
-_stale = FedsumPart("lemma-c.4", "Lemma C.4").step
-_last = FedsumPart("lemma-c.6", "Lemma C.6").step
-_tuned = FedsumPart("theorem-c.1", "Theorem C.1").step
+_move = Proof("fedsum/lemma-c.1", "Lemma C.1")
+_stale = Proof("fedsum/lemma-c.4", "Lemma C.4")
+_last = Proof("fedsum/lemma-c.6", "Lemma C.6")
+_tuned = Proof("fedsum/theorem-c.1", "Theorem C.1")
 
 FEDSUM_B = "fedsum-b"
 
@@ -72,18 +72,17 @@ def _moves(draw: Draw, stage: int) -> Side:
     return found[stage], found[stage + 1]
 
 
-def _noise_of_gaps(draw: Draw, stage: int) -> list[Side]:
+def _noise_of_gaps(draw: Draw, stage: int) -> Iterable[Side]:
     """The lines of eq. (19) for every t and i, over 2*(eta/N)^2."""
     run = small_run(draw, FEDSUM_B)
-    p, found = run.p, []
+    p = run.p
     for t, a in _gaps(run):
         rounds = [q for q in range(a, t) if q >= 0]
         first = expect_square(total(run.noise(q) for q in rounds))
         second = (t - a) * sum((expect_square(run.noise(q)) for q in rounds), ZERO)
         third = run.who.tau_max * sum((len(run.seen(q)) * p.K * p.noise**2 for q in rounds), ZERO)
         fourth = run.who.tau_max * sum((len(run.seen(q)) * p.K * p.sigma**2 for q in rounds), ZERO)
-        found.append([(first, second), (second, third), (third, fourth)][stage])
-    return found
+        yield [(first, second), (second, third), (third, fourth)][stage]
 
 
 def _gradients_of_gaps(draw: Draw) -> list[Side]:
@@ -121,12 +120,10 @@ def _all_delays(p: ParticipationMatrix) -> list[tuple[int, int]]:
 
 def _wider_windows(p: ParticipationMatrix) -> Pairs:
     """Eq. (20), second line: sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} against N*tau_t*sum_{p=t-tau_t}^{t-1}."""
-    found: Pairs = []
     for t in range(p.T):
         lasts = [p.last(i, t) for i in range(p.N)]
         left = counts(p.T, ((t - a, range(a, t)) for a in lasts))
-        found += both(left, counts(p.T, [(p.N * p.delay(t), range(t - p.delay(t), t))]))
-    return found
+        yield from both(left, counts(p.T, [(p.N * p.delay(t), range(t - p.delay(t), t))]))
 
 
 def _unseen(draw: Draw) -> Side:
@@ -249,8 +246,8 @@ STEPS: tuple[Step, ...] = (
             form=forms.movement,
         ),
     ),
-    *lemma_2(FedsumPart("lemma-c.2", "Lemma C.2"), last="<="),
-    *corollary_3(FedsumPart("corollary-c.3", "Corollary C.3")),
+    *lemma_2(Proof("fedsum/lemma-c.2", "Lemma C.2"), last="<="),
+    *corollary_3(Proof("fedsum/corollary-c.3", "Corollary C.3")),
     _stale(
         "eq. (17), equality",
         "sum_i grad f_i(x^t) - sum_{i in A_t} grad f_i(x^{a_{i,t}})"
@@ -405,7 +402,7 @@ STEPS: tuple[Step, ...] = (
         remark="tau_avg is a mean over t < T, so that the noise of round T is not paid for. Eq. (33) uses the sums to "
         "T - 1. The sum of the lemma over clients runs to n, which is N.",
     ),
-    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", common.C_5, equality=False),
+    *common.lemma_5(Proof("fedsum/lemma-c.5", "Lemma C.5"), "c", common.C_5, equality=False),
     _last(
         "eq. (28)",
         "E f(x^{t+1}) <= E f(x^t) + E<grad f(x^t), x^{t+1} - x^t> + L/2 E||x^{t+1} - x^t||^2",

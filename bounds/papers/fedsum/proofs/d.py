@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn, gram
+from bounds.ledger.proof import Proof, at_most, counting, drawn, gram
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square
 from bounds.papers.fedsum.proofs import besides, rate
@@ -14,64 +16,57 @@ from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.shared import common, delays, forms, local, weights
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.runs import small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart
+from bounds.papers.fedsum.proofs.shared.terms import A_t
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, both, corollary_3, counts, lemma_2, visits
 from bounds.papers.fedsum.symbols import K, N, T, eta, eta_l, sigma
 
-_state = FedsumPart("lemma-d.4", "Appendix D", "appendix-d").step
-_move = FedsumPart("lemma-d.1", "Lemma D.1").step
-_stale = FedsumPart("lemma-d.4", "Lemma D.4")
+_state = Proof("fedsum/lemma-d.4", "Appendix D", "fedsum/appendix-d")
+_move = Proof("fedsum/lemma-d.1", "Lemma D.1")
+_stale = Proof("fedsum/lemma-d.4", "Lemma D.4")
 _P, _V = sp.symbols("P V", nonnegative=True)
 
 
-def _control(draw: Draw, *, before: bool) -> list[Side]:
+def _control(draw: Draw, *, before: bool) -> Iterable[Side]:
     """Eq. (40) for i in A_t, or for clients that took part before round t."""
     run = small_run(draw, "fedsum")
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         clients = run.seen(t - 1 if before else t)
-        found += [same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients]
-    return found
+        yield from (same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients)
 
 
-def _corrections(draw: Draw) -> list[Side]:
+def _corrections(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum")
-    found = []
     for (i, t), direction in run.direction.items():
         others = total(total(run.stochastic[j, run.who.before(j, t)]) for j in run.seen(t - 1) if j != i)
-        found.append(same_variable(direction, others / run.p.K))
-    return found
+        yield same_variable(direction, others / run.p.K)
 
 
-def _old_direction(draw: Draw, *, printed: bool) -> list[Side]:
+def _old_direction(draw: Draw, *, printed: bool) -> Iterable[Side]:
     """y^{a-1}, with the rounds a_{j,a} that eq. (58) prints, or with a_{j,a-1}."""
     run = small_run(draw, "fedsum")
-    found = []
     for _, _, a, _ in visits(run.who):
         pairs = [(j, run.who.last(j, a) if printed else run.who.before(j, a)) for j in run.seen(a - 1)]
-        found.append(same_variable(run.y[a - 1], total(total(run.stochastic[j, r]) for j, r in pairs) / run.p.K))
-    return found
+        yield same_variable(run.y[a - 1], total(total(run.stochastic[j, r]) for j, r in pairs) / run.p.K)
 
 
-def _squared(draw: Draw) -> list[Side]:
+def _squared(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum")
-    p, found = run.p, []
+    p = run.p
     for _, _, a, _ in visits(run.who):
         y = run.y[a - 1]
         left = sum((expect_square(k * y) for k in range(p.K)), ZERO)
-        found.append((left, p.K**3 * expect_square(y)))
-    return found
+        yield left, p.K**3 * expect_square(y)
 
 
-def _split_directions(draw: Draw, factor: int) -> list[Side]:
+def _split_directions(draw: Draw, factor: int) -> Iterable[Side]:
     """E||y^{a-1}||^2 K^2 by gradients and noise."""
     run = small_run(draw, "fedsum")
-    p, found = run.p, []
+    p = run.p
     for _, _, a, _ in visits(run.who):
         gradients = expect_square(run.aggregate(a - 1)) if a else ZERO
         right = factor * (gradients + p.N * p.K * p.sigma**2)
-        found.append((p.K**2 * expect_square(run.y[a - 1]), right))
-    return found
+        yield p.K**2 * expect_square(run.y[a - 1]), right
 
 
 def _old_rounds(p: ParticipationMatrix, more: int) -> Pairs:
@@ -131,17 +126,17 @@ STEPS: tuple[Step, ...] = (
             form=forms.movement,
         ),
     ),
-    *lemma_2(FedsumPart("lemma-d.2", "Lemma D.2"), last="=="),
-    *corollary_3(FedsumPart("corollary-d.3", "Corollary D.3")),
+    *lemma_2(Proof("fedsum/lemma-d.2", "Lemma D.2"), last="=="),
+    *corollary_3(Proof("fedsum/corollary-d.3", "Corollary D.3")),
     *local.split_and_far(_stale, local.D_4),
     *local.drift_of_clients(_stale, local.D_4),
     *local.five_terms(_stale, local.D_4),
-    _stale.step(
+    _stale(
         "eq. (57)",
         "sum_k ||sum_{p<k} y^{a-1}||^2 = sum_k k^2 ||y^{a-1}||^2 <= K^3 ||y^{a-1}||^2",
         drawn(_squared, form=forms.squared_steps),
     ),
-    _stale.step(
+    _stale(
         "eq. (58), equality",
         "y^{a-1} = (1/K) sum_{j in A_{a-1}} sum_k g_j(x_j^{a_{j,a},k}, xi_j^{a_{j,a},k}), a = a_{i,t}",
         drawn(lambda draw: _old_direction(draw, printed=True), "=="),
@@ -149,20 +144,20 @@ STEPS: tuple[Step, ...] = (
         repair="a_{j,a-1} in place of a_{j,a}",
         remark="Client i itself takes part in round a.",
     ),
-    _stale.step(
+    _stale(
         "eq. (58), first inequality",
         "K^2 E||y^{a-1}||^2 <= 2 E||sum_{j in A_{a-1}} sum_k grad f_j||^2 + 2 N K sigma^2",
         drawn(_split_directions, factor=2, form=forms.old_direction),
         remark="For every t and i; times 2 eta_l^2 K, summed over at most N T of them.",
     ),
-    _stale.step(
+    _stale(
         "eq. (58), noise",
         "4 eta_l^2 K sum_t sum_{i in A_t} N K sigma^2 <= 4 eta_l^2 K^2 N^2 sigma^2 T",
         at_most(
             4 * eta_l**2 * K * T * A_t * N * K * sigma**2, 4 * eta_l**2 * K**2 * N**2 * sigma**2 * T, below(A_t, N)
         ),
     ),
-    _stale.step(
+    _stale(
         "eq. (58), last inequality",
         "sum_t sum_{i in A_t} q_{a-1} <= N tau_max sum_t q_t",
         counting(_old_rounds, more=0),
@@ -173,7 +168,7 @@ STEPS: tuple[Step, ...] = (
     *local.assembly(_stale, local.D_4),
     *weights.as_printed(_stale, local.D_4),
     *besides.not_printed(_stale, local.D_4),
-    *common.lemma_5(FedsumPart("lemma-d.5", "Lemma D.5"), "d", ("63", "64", "65", "66"), equality=True),
-    *rate.lemma_6(FedsumPart("lemma-d.6", "Lemma D.6"), rate.D_6),
-    *rate.theorem(FedsumPart("theorem-d.1", "Theorem D.1"), rate.D_6),
+    *common.lemma_5(Proof("fedsum/lemma-d.5", "Lemma D.5"), "d", ("63", "64", "65", "66"), equality=True),
+    *rate.lemma_6(Proof("fedsum/lemma-d.6", "Lemma D.6"), rate.D_6),
+    *rate.theorem(Proof("fedsum/theorem-d.1", "Theorem D.1"), rate.D_6),
 )

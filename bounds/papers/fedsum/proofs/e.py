@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn
+from bounds.ledger.proof import Proof, at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import besides, rate
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.shared import common, delays, forms, local, weights
 from bounds.papers.fedsum.proofs.shared.common import ZERO, Side
 from bounds.papers.fedsum.proofs.shared.runs import small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import A_t, FedsumPart, Gamma, tau
+from bounds.papers.fedsum.proofs.shared.terms import A_t, Gamma, tau
 from bounds.papers.fedsum.proofs.shared.windows import Pairs, both, corollary_3, counts, visits, window_bound
 from bounds.papers.fedsum.symbols import K, L, N, T, eta_l, sigma
 
-_state = FedsumPart("lemma-e.4", "Appendix E", "appendix-e").step
-_move = FedsumPart("lemma-e.1", "Lemma E.1").step
-_stale = FedsumPart("lemma-e.4", "Lemma E.4")
-_order = FedsumPart("lemma-e.5", "Lemma E.5").step
+_state = Proof("fedsum/lemma-e.4", "Appendix E", "fedsum/appendix-e")
+_move = Proof("fedsum/lemma-e.1", "Lemma E.1")
+_stale = Proof("fedsum/lemma-e.4", "Lemma E.4")
+_order = Proof("fedsum/lemma-e.5", "Lemma E.5")
 
 
-def _control(draw: Draw, *, before: bool) -> list[Side]:
+def _control(draw: Draw, *, before: bool) -> Iterable[Side]:
     """Eq. (78) for all clients, or for those that took part before round t."""
     run = small_run(draw, "fedsum-cr")
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         clients = run.seen(t - 1) if before else range(p.N)
-        found += [same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients]
-    return found
+        yield from (same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients)
 
 
-def _corrections(draw: Draw, stage: int) -> list[Side]:
+def _corrections(draw: Draw, stage: int) -> Iterable[Side]:
     """The equalities of eq. (79): z_i by x^{a'}, telescoping, and by y."""
     run = small_run(draw, "fedsum-cr")
-    p, found = run.p, []
+    p = run.p
     for (i, t), direction in run.direction.items():
         b = run.who.before(i, t)
         factor = p.N / (p.eta * p.K * (t - b))
@@ -46,38 +46,32 @@ def _corrections(draw: Draw, stage: int) -> list[Side]:
             factor * total(run.at(q) - run.at(q + 1) for q in range(b, t)) - run.h[t][i],
             Fraction(1, t - b) * total(run.y[q] for q in range(b, t)) - run.h[t][i],
         ]
-        found.append(same_variable(lines[stage], lines[stage + 1]))
-    return found
+        yield same_variable(lines[stage], lines[stage + 1])
 
 
-def _squared(draw: Draw) -> list[Side]:
+def _squared(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum-cr")
-    found = []
     for _, _, a, b in visits(run.who):
         y = total(run.y[q] for q in range(b, a))
-        found.append((sum((expect_square(k * y) for k in range(run.p.K)), ZERO), run.p.K**3 * expect_square(y)))
-    return found
+        yield sum((expect_square(k * y) for k in range(run.p.K)), ZERO), run.p.K**3 * expect_square(y)
 
 
-def _by_gradients(draw: Draw) -> list[Side]:
+def _by_gradients(draw: Draw) -> Iterable[Side]:
     run = small_run(draw, "fedsum-cr")
-    found = []
     for _, _, a, b in visits(run.who):
         y = total(run.y[q] for q in range(b, a))
         right = total(run.aggregate(q) + run.noise(q) for q in range(b, a) if q >= 0)
-        found.append((run.p.K**2 * expect_square(y), expect_square(right)))
-    return found
+        yield run.p.K**2 * expect_square(y), expect_square(right)
 
 
-def _split_directions(draw: Draw, factor: Rational) -> list[Side]:
+def _split_directions(draw: Draw, factor: Rational) -> Iterable[Side]:
     """(K/(a - a'))^2 E||sum_q y^q||^2 by gradients and noise."""
     run = small_run(draw, "fedsum-cr")
-    p, found = run.p, []
+    p = run.p
     for _, _, a, b in visits(run.who):
         y = Fraction(1, a - b) * total(run.y[q] for q in range(b, a))
         gradients = sum((expect_square(run.aggregate(q)) for q in range(b, a)), ZERO) / (a - b)
-        found.append((p.K**2 * expect_square(y), factor * (gradients + p.N * p.K * p.sigma**2)))
-    return found
+        yield p.K**2 * expect_square(y), factor * (gradients + p.N * p.K * p.sigma**2)
 
 
 def _averages(p: ParticipationMatrix, more: Rational) -> Pairs:
@@ -130,36 +124,36 @@ STEPS: tuple[Step, ...] = (
         "||x^{t+1} - x^t||^2 = (eta_g eta_l K/N)^2 ||y^t||^2 = (eta_g eta_l/N)^2 ||sum_{i in A_t} sum_k g_i||^2",
         drawn(lambda draw: common.one_step(draw, "e"), "==", form=forms.one_step),
     ),
-    window_bound(FedsumPart("lemma-e.2", "Lemma E.2")),
-    *corollary_3(FedsumPart("corollary-e.3", "Corollary E.3")),
+    window_bound(Proof("fedsum/lemma-e.2", "Lemma E.2")),
+    *corollary_3(Proof("fedsum/corollary-e.3", "Corollary E.3")),
     *local.split_and_far(_stale, local.E_4),
     *local.drift_of_clients(_stale, local.E_4),
     *local.five_terms(_stale, local.E_4),
-    _stale.step(
+    _stale(
         "eq. (93)",
         "sum_k ||sum_{p<k} sum_{q=a'}^{a-1} y^q||^2 <= K^3 ||sum_{q=a'}^{a-1} y^q||^2",
         drawn(_squared, form=forms.squared_steps),
         remark="Over (a - a')^2.",
     ),
-    _stale.step(
+    _stale(
         "eq. (94), equality",
         "K^2 E||sum_{q=a'}^{a-1} y^q||^2 = E||sum_{q=a'}^{a-1} sum_{j in A_q} sum_k g_j(x_j^{a_{j,q},k})||^2",
         drawn(_by_gradients, "==", form=forms.moved_by_gradients),
     ),
-    _stale.step(
+    _stale(
         "eq. (94), first inequality",
         "K^2/(a - a')^2 E||sum_q y^q||^2 <= 2/(a - a') sum_q E||sum_j sum_k grad f_j||^2 + 2 N K sigma^2",
         drawn(_split_directions, factor=2, form=forms.old_directions),
         remark="For every t and i; times 2 eta_l^2 K, summed over at most N T of them.",
     ),
-    _stale.step(
+    _stale(
         "eq. (94), noise",
         "4 eta_l^2 K sum_t sum_{i in A_t} N K sigma^2 <= 4 eta_l^2 K^2 N^2 sigma^2 T",
         at_most(
             4 * eta_l**2 * K * T * A_t * N * K * sigma**2, 4 * eta_l**2 * K**2 * N**2 * sigma**2 * T, below(A_t, N)
         ),
     ),
-    _stale.step(
+    _stale(
         "eq. (94), last inequality",
         "sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} q_p <= N tau_max sum_p q_p",
         counting(_averages, more=0),
@@ -170,7 +164,7 @@ STEPS: tuple[Step, ...] = (
         "another sum.",
     ),
     *local.assembly(_stale, local.E_4),
-    _stale.step(
+    _stale(
         "the lemma from eq. (98)",
         "24 eta_l^2 K^2 tau_max^2 L^2 <= 24 eta_l^2 K^2 tau_max L^2",
         at_most(24 * eta_l**2 * K**2 * tau**2 * L**2 * Gamma, 24 * eta_l**2 * K**2 * tau * L**2 * Gamma, above(tau, 1)),
@@ -208,8 +202,8 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     *common.lemma_5(
-        FedsumPart("lemma-e.5", "Lemma E.5, as Lemma C.5", "lemma-e.5-lines"), "e", common.C_5, whole=False
+        Proof("fedsum/lemma-e.5", "Lemma E.5, as Lemma C.5", "fedsum/lemma-e.5-lines"), "e", common.C_5, whole=False
     ),
-    *rate.lemma_6(FedsumPart("lemma-e.6", "Lemma E.6"), rate.E_6),
-    *rate.theorem(FedsumPart("theorem-e.1", "Theorem E.1"), rate.E_6),
+    *rate.lemma_6(Proof("fedsum/lemma-e.6", "Lemma E.6"), rate.E_6),
+    *rate.theorem(Proof("fedsum/theorem-e.1", "Theorem E.1"), rate.E_6),
 )

@@ -11,18 +11,17 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn
+from bounds.ledger.proof import Proof, at_most, counting, drawn
 from bounds.ledger.step import Enumerated, Step, StepKind, above
 from bounds.papers.fedsum.proofs import tails
 from bounds.papers.fedsum.proofs.shared import delays, patterns
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart
 from bounds.papers.fedsum.symbols import N, T
 
-_any = FedsumPart("lemma-f.1", "Appendix F", "appendix-f").step
-_uniform = FedsumPart("lemma-f.1", "Lemma F.1").step
-_independent = FedsumPart("lemma-f.2", "Lemma F.2").step
-_reshuffled = FedsumPart("lemma-f.3", "Lemma F.3").step
-_cyclic = FedsumPart("lemma-f.4", "Lemma F.4").step
+_any = Proof("fedsum/lemma-f.1", "Appendix F", "fedsum/appendix-f")
+_uniform = Proof("fedsum/lemma-f.1", "Lemma F.1")
+_independent = Proof("fedsum/lemma-f.2", "Lemma F.2")
+_reshuffled = Proof("fedsum/lemma-f.3", "Lemma F.3")
+_cyclic = Proof("fedsum/lemma-f.4", "Lemma F.4")
 
 Side = tuple[Fraction, Fraction]
 Roots = tuple[sp.Expr, sp.Expr]

@@ -10,15 +10,15 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most
+from bounds.ledger.proof import Proof, at_most
 from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import patterns
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, S, T, delta, sigma, tau_avg
 
-_theorem = FedsumPart("theorem-g.1", "Theorem G.1").step
-_CASES = [FedsumPart(f"corollary-g.1-case-{case}", f"Corollary G.1, Case {case}").step for case in range(1, 5)]
+_theorem = Proof("fedsum/theorem-g.1", "Theorem G.1")
+_CASES = [Proof(f"fedsum/corollary-g.1-case-{case}", f"Corollary G.1, Case {case}") for case in range(1, 5)]
 _uniform, _independent, _reshuffled, _cyclic = _CASES
 
 Sides = tuple[Fraction, sp.Expr]

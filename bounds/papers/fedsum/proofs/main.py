@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import partial
 
@@ -9,20 +10,20 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square, mean
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn
+from bounds.ledger.proof import Proof, at_most, counting, drawn
 from bounds.ledger.step import Step, StepKind
 from bounds.papers.fedsum.proofs import tails, tuned
 from bounds.papers.fedsum.proofs.shared import delays, forms
 from bounds.papers.fedsum.proofs.shared.runs import ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T, FedsumPart
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, TO_T
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
 
-_rounds = FedsumPart("theorem-4.1", "Section 2.2", "delays").step
-_algorithms = FedsumPart("theorem-4.1", "Section 3", "algorithms").step
-_theorem = FedsumPart("theorem-4.1", "Theorem 4.1").step
-_corollary = FedsumPart("corollary-4.1", "Corollary 4.1").step
+_rounds = Proof("fedsum/theorem-4.1", "Section 2.2", "fedsum/delays")
+_algorithms = Proof("fedsum/theorem-4.1", "Section 3", "fedsum/algorithms")
+_theorem = Proof("fedsum/theorem-4.1", "Theorem 4.1")
+_corollary = Proof("fedsum/corollary-4.1", "Corollary 4.1")
 
-Sides = list[tuple[Fraction, Fraction]]
+Sides = Iterable[tuple[Fraction, Fraction]]
 
 
 def _recursion(p: ParticipationMatrix) -> list[tuple[int, int]]:
@@ -30,13 +31,11 @@ def _recursion(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(p.last(i, t), t if p.matrix[t][i] else p.before(i, t)) for i, t in rounds]
 
 
-def _taken_part(p: ParticipationMatrix, *, printed: bool) -> list[tuple[int, int]]:
+def _taken_part(p: ParticipationMatrix, *, printed: bool) -> Iterable[tuple[int, int]]:
     """Sizes of A_t, as the clients with a_{i,t} >= 0, and of the union; both are subsets of the clients."""
-    found = []
     for t in range(p.T):
         union = {i for j in range(t + 1) for i in p.present(t if printed else j)}
-        found.append((len(p.seen(t)), len(union)))
-    return found
+        yield len(p.seen(t)), len(union)
 
 
 def same_variable(left: NoisyRational, right: NoisyRational) -> tuple[Fraction, Fraction]:
@@ -46,33 +45,28 @@ def same_variable(left: NoisyRational, right: NoisyRational) -> tuple[Fraction, 
 
 def _control(draw: Draw, algorithm: str) -> Sides:
     run = small_run(draw, algorithm)
-    found = []
     for t in run.rounds():
         for i in range(run.p.N):
             a = run.who.last(i, t)
             right = total(run.stochastic[i, a]) / run.p.K if a >= 0 else NoisyRational()
-            found.append(same_variable(run.h[t + 1][i], right))
-    return found
+            yield same_variable(run.h[t + 1][i], right)
 
 
 def _message(draw: Draw) -> Sides:
     run = small_run(draw, "fedsum-b")
-    found = []
     for (i, t), delta in run.delta.items():
         before = run.who.before(i, t)
         old = total(run.stochastic[i, before]) / run.p.K if before >= 0 else NoisyRational()
-        found.append(same_variable(delta, total(run.stochastic[i, t]) / run.p.K - old))
-    return found
+        yield same_variable(delta, total(run.stochastic[i, t]) / run.p.K - old)
 
 
 def _sum_of_messages(draw: Draw) -> Sides:
     run = small_run(draw, "fedsum-b")
-    found = []
     for t in run.rounds():
         first = total(delta for (_, j), delta in run.delta.items() if j <= t)
         second = total(run.delta[i, j] for i in run.seen(t) for j in range(t + 1) if run.who.last(i, j) == j)
-        found += [same_variable(run.y[t], first), same_variable(first, second)]
-    return found
+        yield same_variable(run.y[t], first)
+        yield same_variable(first, second)
 
 
 def server_direction(draw: Draw, algorithm: str) -> Sides:
@@ -88,34 +82,29 @@ def of_round(run: ScalarRun, i: int, t: int) -> NoisyRational:
 
 def _correction(draw: Draw, *, printed: bool) -> Sides:
     run = small_run(draw, "fedsum")
-    found = []
     for (i, t), direction in run.direction.items():
         others = [j for j in run.seen(t if printed else t - 1) if j != i]
         right = total(of_round(run, j, run.who.before(j, t)) for j in others) / run.p.K
-        found.append(same_variable(direction, right))
-    return found
+        yield same_variable(direction, right)
 
 
 def _stored(draw: Draw) -> Sides:
     run = small_run(draw, "fedsum-cr")
-    found = []
     for t in run.rounds():
         for i in range(run.p.N):
             a = run.who.last(i, t)
-            found += [(Fraction(run.a[t + 1][i]), Fraction(a)), same_variable(run.z[t + 1][i], run.at(a))]
-    return found
+            yield Fraction(run.a[t + 1][i]), Fraction(a)
+            yield same_variable(run.z[t + 1][i], run.at(a))
 
 
 def _averaged(draw: Draw) -> Sides:
     run = small_run(draw, "fedsum-cr")
-    found = []
     for (i, t), direction in run.direction.items():
         before = run.who.before(i, t)
         window = range(before, t)
         others = [(j, p) for p in window for j in run.seen(p) if j != i]
         right = total(total(run.stochastic[j, run.who.last(j, p)]) for j, p in others) / ((t - before) * run.p.K)
-        found.append(same_variable(direction, right))
-    return found
+        yield same_variable(direction, right)
 
 
 def _root_of_mean(draw: Draw) -> tuple[sp.Expr, sp.Expr]:

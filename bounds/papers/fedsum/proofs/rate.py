@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from bounds.ledger.proof import at_most, drawn, same
+from bounds.ledger.proof import Proof, at_most, drawn, same
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.shared import common, forms
@@ -20,7 +20,6 @@ from bounds.papers.fedsum.proofs.shared.terms import (
     TO_T,
     W_T,
     D,
-    FedsumPart,
     G,
     Gamma,
     Gamma_T,
@@ -104,9 +103,9 @@ def _repaired(step: Callable[..., Step], check: Scalar, last: str, letter: str) 
     )
 
 
-def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
+def lemma_6(part: Proof, case: RateVariant) -> tuple[Step, ...]:
     """The proof of Lemma D.6 or E.6."""
-    step, eq, e = part.step, case.eq, case.e
+    step, eq, e = part, case.eq, case.e
     letter = case.letter.upper()
     first, second, third = common.split_gradients("d")
     sums = "sum_{t<=T} E||sum_i sum_k grad f_i||^2"
@@ -303,9 +302,9 @@ def _square_of_local(*, e: bool) -> tuple[sp.Expr, sp.Expr]:
     return 150 * _ETA_L**2 * factor / N, 150 * _CAP_L * _SLOW_L / N * factor
 
 
-def theorem(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
+def theorem(part: Proof, case: RateVariant) -> tuple[Step, ...]:
     """The proof of Theorem D.1 or E.1."""
-    step, e = part.step, case.e
+    step, e = part, case.e
     place = "after eq. (108)" if e else "after eq. (76)"
     square, bounded = _square_of_local(e=e)
     one = above(average, 1)

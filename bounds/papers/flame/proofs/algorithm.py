@@ -85,7 +85,6 @@ def _inner_check(unused: int) -> Enumerated:
 
 STEPS: tuple[Step, ...] = (
     _lemma_1(
-        "1",
         "Algorithm 1, lines 10-15",
         "theta_i^{t+1} = theta_i^{t,H-1} is the result of H gradient steps on (9)",
         _inner_check(1),
@@ -94,28 +93,24 @@ STEPS: tuple[Step, ...] = (
         remark="One batch per h, quadratic f_i. As printed the last step is lost, and H = 1 moves nothing.",
     ),
     _lemma_1(
-        "2",
         "eq. (10), second equality",
         "w_i^{t+1} = (lambda*alpha_i*theta_i^{t+1} + rho*w^t - pi_i^t)/(lambda*alpha_i + rho) minimises L_i",
         _least_by_client(),
         remark="At any other point, by d, L_i is no smaller.",
     ),
     _lemma_1(
-        "3",
         "eq. (12), second equality",
         "w^{t+1} = (1/m) sum_i (w_i^{t+1} + pi_i^{t+1}/rho) minimises L",
         _least_by_server(),
         remark="At any other point, by d, L is no smaller.",
     ),
     _lemma_1(
-        "4",
         "eq. (13), equality",
         "||grad_theta_i L||^2 = ||alpha_i (grad f_i(theta_i) + lambda (theta_i - w_i))||^2",
         _gradient_by_theta(),
         remark="The two vectors in the norms are the same: the gradient of L_i, in products with any step d.",
     ),
     _lemma_1(
-        "5",
         "below eq. (13)",
         "(13) can be satisfied after O(nu*log(d/eps_i)) gradient steps, nu a condition number of (9)",
         at_most(_SHRINKS, sp.Integer(1), *_SMOOTH, positive(lambda_ - L, "lambda"), operator="<"),
@@ -125,7 +120,6 @@ STEPS: tuple[Step, ...] = (
         "lambda > 2*L where f is not convex.",
     ),
     _theorem_1(
-        "1",
         "below eq. (14)",
         "E[g_i] = grad_theta_i L_i, with g_i of Algorithm 1, line 31",
         same(_GRADIENT + lambda_ * (theta - w_i), sp.diff(_LAGRANGIAN, theta)),

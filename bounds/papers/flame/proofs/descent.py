@@ -36,7 +36,7 @@ from bounds.papers.flame.proofs.common import (
 )
 from bounds.papers.flame.statements import L, alpha_min, lambda_, m, rho
 
-_step = Proof("flame/lemma-1", "Appendix C")
+_step = Proof("flame/lemma-1", "Appendix C", first=6)
 
 q = young(alpha)
 _DESCENDS = descends(alpha)
@@ -142,7 +142,6 @@ def _solved_check(*, with_young: bool) -> Enumerated:
 
 STEPS: tuple[Step, ...] = (
     _step(
-        "6",
         "eq. (34)",
         "L^{t+1} - L^t = e_1^t + e_2^t + e_3^t + e_4^t",
         same(
@@ -152,21 +151,18 @@ STEPS: tuple[Step, ...] = (
         remark="L_0 ... L_4 are the five values of the Lagrangian, from (Theta^t, W^t, Pi^t, w^t) on.",
     ),
     _step(
-        "7",
         "eq. (35), first equality",
         "e_1 = sum_i <pi_i^{t+1}, w_i^{t+1} - w^{t+1}> - <pi_i^{t+1}, w_i^{t+1} - w^t> + the same with rho/2 ||.||^2",
         same(_E1, _E1_TERMS),
         remark="Client by client.",
     ),
     _step(
-        "8",
         "eq. (35), second equality",
         "e_1 = sum_i <pi_i^{t+1} + rho*w_i^{t+1} - rho/2 (w^t + w^{t+1}), w^t - w^{t+1}>",
         same(_E1_TERMS, dot(pi_next + rho * w_i_next - rho / 2 * (w + w_next), w - w_next)),
         remark="Client by client.",
     ),
     _step(
-        "9",
         "eq. (35), third equality",
         "e_1 = -rho*m/2 ||w^{t+1} - w^t||^2",
         same(
@@ -176,14 +172,12 @@ STEPS: tuple[Step, ...] = (
         remark="total = sum_i (pi_i^{t+1} + rho*w_i^{t+1}), which is m*rho*w^{t+1} by (12).",
     ),
     _step(
-        "10",
         "eq. (36), first equality",
         "e_2 = sum_i <pi_i^{t+1} - pi_i^t, w_i^{t+1} - w^t>",
         same(_E2, dot(pi_next - pi, w_i_next - w)),
         remark="Client by client.",
     ),
     _step(
-        "11",
         "eq. (36), second equality",
         "the clients that are not selected contribute 0",
         same(
@@ -192,13 +186,11 @@ STEPS: tuple[Step, ...] = (
         remark="One client of each kind.",
     ),
     _step(
-        "12",
         "eq. (36), third equality",
         "<pi_i^{t+1} - pi_i^t, w_i^{t+1} - w^t> = ||pi_i^{t+1} - pi_i^t||^2/rho",
         same(dot(pi_next - pi, w_i_next - _W_BY_11), square(pi_next - pi) / rho),
     ),
     _step(
-        "13",
         "eq. (36), fourth equality",
         "||pi_i^{t+1} - pi_i^t||^2/rho = lambda^2*alpha_i^2/rho ||theta_i^{t+1} - theta_i^t - w_i^{t+1} + w_i^t||^2",
         same(
@@ -207,7 +199,6 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     _step(
-        "14",
         "eq. (36), inequality",
         "lambda^2*alpha_i^2/rho ||dtheta - dw_i||^2 "
         "<= lambda^2*alpha_i^2*(1 + rho)/rho (||dtheta||^2 + ||dw_i||^2/rho)",
@@ -215,7 +206,6 @@ STEPS: tuple[Step, ...] = (
         remark="(23) with k = rho, a number without a unit for a penalty with one.",
     ),
     _step(
-        "15",
         "eq. (37), first equality",
         "e_3 = sum_i of the change of lambda*alpha_i/2 ||theta_i^{t+1} - w_i||^2 + <pi_i, w_i - w> "
         "+ rho/2 ||w_i - w||^2",
@@ -223,14 +213,12 @@ STEPS: tuple[Step, ...] = (
         remark="Client by client.",
     ),
     _step(
-        "16",
         "eq. (37), second equality",
         "e_3 = sum_i lambda*alpha_i/2 <2*theta_i^{t+1} - w_i^t - w_i^{t+1}, w_i^t - w_i^{t+1}> "
         "+ <pi_i, w_i^{t+1} - w_i^t> + rho/2 <w_i^{t+1} + w_i^t - 2*w, w_i^{t+1} - w_i^t>",
         same(_E3_TERMS, _E3_PRODUCTS),
     ),
     _step(
-        "17",
         "eq. (37), third equality",
         "e_3 = sum_S <(lambda*alpha_i + rho)/2 (w_i^{t+1} + w_i^t) "
         "- lambda*alpha_i*theta_i^{t+1} + pi_i - rho*w, dw_i>",
@@ -238,19 +226,16 @@ STEPS: tuple[Step, ...] = (
         remark="The clients that are not selected have dw_i = 0.",
     ),
     _step(
-        "18",
         "eq. (37), fourth equality",
         "e_3 = sum_S <(lambda*alpha_i + rho)/2 (w_i^{t+1} + w_i^t) - (lambda*alpha_i + rho)*w_i^{t+1}, dw_i>",
         same(dot((X + rho) / 2 * (w_i_next + w_i) - X * theta_next + _PI_BY_10 - rho * w, w_i_next - w_i), _E3_BY_10),
     ),
     _step(
-        "19",
         "eq. (37), fifth equality",
         "e_3 = -sum_S (lambda*alpha_i + rho)/2 ||w_i^{t+1} - w_i^t||^2",
         same(_E3_BY_10, -(X + rho) / 2 * square(w_i_next - w_i)),
     ),
     _step(
-        "20",
         "eq. (38), first equality",
         "e_4 = sum_i alpha_i (f_i(theta^{t+1}) + lambda/2 ||theta^{t+1} - w_i||^2 - f_i(theta^t) "
         "- lambda/2 ||theta^t - w_i||^2)",
@@ -260,7 +245,6 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     _step(
-        "21",
         "eq. (38), first inequality, the squares",
         "lambda*alpha_i/2 (||theta^{t+1} - w_i||^2 - ||theta^t - w_i||^2) "
         "= lambda*alpha_i/2 <theta^{t+1} + theta^t - 2*w_i, theta^{t+1} - theta^t>",
@@ -270,7 +254,6 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     _step(
-        "22",
         "eq. (38), first inequality",
         "e_4 <= sum_i alpha_i <grad f_i(theta^{t+1}), dtheta> + L*alpha_i/2 ||dtheta||^2 + the squares",
         at_most(
@@ -281,7 +264,6 @@ STEPS: tuple[Step, ...] = (
         remark="rise = f_i(theta^{t+1}) - f_i(theta^t), slope = <grad f_i(theta^{t+1}), dtheta>.",
     ),
     _step(
-        "23",
         "eq. (38), second equality",
         "e_4 <= sum_S alpha_i <grad f_i(theta^{t+1}) + lambda (theta^{t+1} - w_i), dtheta> "
         "+ alpha_i*(L - lambda)/2 ||dtheta||^2",
@@ -294,7 +276,6 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     _step(
-        "24",
         "eq. (38), second inequality: the Young parameter",
         "q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 is positive, as Proposition 3 asks",
         at_most(q, sp.Integer(0), _DESCENDS, operator=">"),
@@ -311,7 +292,6 @@ STEPS: tuple[Step, ...] = (
         "anywhere.",
     ),
     _step(
-        "25",
         "eq. (38), second inequality",
         "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2*eps_i/q",
         gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS,)),
@@ -321,7 +301,6 @@ STEPS: tuple[Step, ...] = (
         "(13) allows: eps_i contains alpha_i^2 already.",
     ),
     _step(
-        "26",
         "eq. (38), second inequality, given q > 0",
         "<G, dtheta> <= q ||dtheta||^2 + alpha_i^2*eps_i/q",
         gram(dot(_G, dtheta), q * square(dtheta) + alpha**2 / q * square(_G), where=(_DESCENDS, _YOUNG)),
@@ -334,14 +313,12 @@ STEPS: tuple[Step, ...] = (
         remark="The printed constant alone: Proposition 3 gives 1/(4*q), and 1/m < 1/2 from m = 3 on.",
     ),
     _step(
-        "27",
         "eq. (38), third equality",
         "(1 - rho^2)/rho^2*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 + alpha_i*(L - lambda)/2 "
         "= (1 - rho^2)/rho^2*lambda^2*alpha_i^2 - (lambda*alpha_i + rho)/2",
         same(_LONG - (L * alpha + rho) / 2 + alpha * (L - lambda_) / 2, _LONG - (X + rho) / 2),
     ),
     _step(
-        "28",
         "eq. (39), first inequality",
         "(35)-(38) put into (34)",
         at_most(
@@ -355,7 +332,6 @@ STEPS: tuple[Step, ...] = (
         remark="One selected client.",
     ),
     _step(
-        "29",
         "eq. (39), equality",
         "the terms by ||dtheta||^2 and ||dw_i||^2 collected, with alpha_i*eps_i/q",
         same(_SERVER + _E2_BOUND + _E3_VALUE + _E4_BOUND, _SERVER + _FALL + alpha / q * eps),
@@ -363,7 +339,6 @@ STEPS: tuple[Step, ...] = (
         repair="alpha_i^2, as in the lines before and after",
     ),
     _step(
-        "30",
         "eq. (39), last inequality",
         "-rho*m/2 ||w^{t+1} - w^t||^2 + ... + alpha_i*eps_i/q <= ... + alpha_i^2*eps_i/q",
         at_most(_SERVER + _FALL + alpha / q * eps, _FALL + alpha**2 / q * eps, _DESCENDS, _YOUNG),
@@ -371,16 +346,15 @@ STEPS: tuple[Step, ...] = (
         repair="alpha_i^2 on the left, as in the line before it",
     ),
     _step(
-        "41",
         "Section 4.4, Lemma 1, eq. (16), with exact inner solutions",
         "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2)",
         _solved_check(with_young=False),
         repaired=_solved_check(with_young=True),
         repair="q > 0",
         remark="eps_i = 0; one client of weight 1, for which the Lagrangian grows.",
+        number=41,
     ),
     _step(
-        "31",
         "Section 4.4, Lemma 1, eq. (16)",
         "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2*eps_i/q",
         drawn(partial(_change, with_young=False), kind=StepKind.END_TO_END, cost=Fraction(1), power=2),
@@ -394,63 +368,55 @@ STEPS: tuple[Step, ...] = (
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
         remark="Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "
         "the repaired form holds with equality.",
+        number=31,
     ),
     _step(
-        "32",
         "not printed: the Young parameter of the smallest weight",
         "q(alpha_min) <= q(alpha_i) where q(alpha_min) > 0",
         forms.least_young(),
         remark="So 1/(4*q) is largest at alpha_min.",
     ),
     _step(
-        "33",
         "not printed: the least gain",
         "c_1 = min{gain(alpha_min), gain(alpha_max)} <= gain(alpha_i)",
         forms.least_gain(),
         remark="alpha_i = part*alpha_max + (1 - part)*alpha_min; the gain is concave in alpha_i.",
     ),
     _step(
-        "34",
         "not printed: eqs. (35) to (38), repaired, put into eq. (34)",
         "L^{t+1} - L^t <= sum_S -c_1*(||dw_i||^2 + ||dtheta_i||^2) + eps_max/(4*q(alpha_min))",
         forms.change(sp.Integer(1)),
         remark="Client by client, with the constants of the statement. pull = <G, dtheta>, and e_1 is its share.",
     ),
     _step(
-        "35",
         "not printed: c_1 is positive",
         "gain(alpha_i)/alpha_i >= gain(alpha_max)/alpha_max, which is positive by the condition",
         forms.positive_gain(),
     ),
     _step(
-        "36",
         "not printed: eq. (36), inequality, with any Young parameter",
         "lambda^2*alpha_i^2/rho ||dtheta - dw_i||^2 "
         "<= lambda^2*alpha_i^2/rho ((1 + k) ||dtheta||^2 + (1 + 1/k) ||dw_i||^2)",
         forms.dual_change(),
     ),
     _step(
-        "37",
         "not printed: eq. (38), second inequality, with a share of the convexity",
         "<G, dtheta> <= share*alpha_i*(lambda - L)/2 ||dtheta||^2 + eps_i/(2*share*alpha_i*(lambda - L))",
         forms.convex_share(sp.Rational(1, 4)),
     ),
     _step(
-        "38",
         "not printed: the least gains with k and the share",
         "what is concave in alpha_i is least at alpha_min or at alpha_max",
         forms.concave(),
         remark="alpha_i = part*alpha_max + (1 - part)*alpha_min. Of the gains of theta_i and of w_i.",
     ),
     _step(
-        "39",
         "not printed: eqs. (35) to (38), with k and the share, put into eq. (34)",
         "L^{t+1} - L^t <= sum_S -(gain of theta_i)*||dtheta_i||^2 - (gain of w_i)*||dw_i||^2 + c_0*eps_max",
         forms.wide_change(),
         remark="Client by client, as for the repaired form. c_0 = 1/(2*share*alpha_min*(lambda - L)).",
     ),
     _step(
-        "40",
         "not printed: the gains with k and the share are positive",
         "per weight they are no smaller than at alpha_max, where the conditions make them positive",
         forms.positive_concave(),

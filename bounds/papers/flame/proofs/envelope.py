@@ -60,7 +60,6 @@ _CHANGE = square(lambda_ * (_DW - dprox))
 
 STEPS: tuple[Step, ...] = (
     _step(
-        "1",
         "eq. (3) against eq. (2)",
         "argmin {f(theta) + lambda/2 ||theta - w||} is where the minimum (2) is attained",
         same(_joint(sp.Min(place, lambda_ / (2 * bend)), sp.Integer(0), bend, place), _least(bend, place, lambda_)),
@@ -72,7 +71,6 @@ STEPS: tuple[Step, ...] = (
         "lambda/(2*bend)). Everything later uses the square.",
     ),
     _step(
-        "2",
         "below eq. (3)",
         "as lambda becomes smaller, F approaches f",
         at_most(
@@ -90,7 +88,6 @@ STEPS: tuple[Step, ...] = (
         remark="f - F at w = place for f = bend*theta^2/2 and two values lambda <= lambda_2. Nothing is built on it.",
     ),
     _step(
-        "3",
         "Proposition 1, eq. (4)",
         "grad F(w) = lambda*(w - prox(w))",
         _gradient(),
@@ -99,7 +96,6 @@ STEPS: tuple[Step, ...] = (
         "where f + ell/2 ||.||^2 is convex.",
     ),
     _step(
-        "4",
         "Proposition 1, nonconvex f with an L-Lipschitz gradient",
         "F is lambda-smooth if lambda > 2*L",
         gram(
@@ -111,7 +107,6 @@ STEPS: tuple[Step, ...] = (
         remark="||grad F(w_1) - grad F(w_2)||^2 by (4), with w = prox + grad f(prox)/lambda.",
     ),
     _step(
-        "5",
         "Proposition 1, weakly convex f",
         "F is lambda-smooth",
         gram(_CHANGE, lambda_**2 * square(_DW), *_CONVEX),
@@ -119,7 +114,6 @@ STEPS: tuple[Step, ...] = (
         "that f + ell/2 ||.||^2 is convex, lambda >= 2*ell is needed: f = -theta^2/2 with lambda = 3/2 has F'' = -3.",
     ),
     _step(
-        "6",
         "Proposition 1, weakly convex f: the minimum in eq. (2)",
         "f(theta) + lambda/2 ||w - theta||^2 has a minimum",
         at_most(h + lambda_, sp.Integer(0), above(h, 0, "convexity"), operator=">"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -59,18 +60,16 @@ _BY_26 = X * theta_next + rho * w - (X + rho) * w_i_next
 _PROBE = vectors("probe")[0]
 
 
-def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
+def _duals(draw: Draw) -> Iterable[tuple[Fraction, Fraction]]:
     """(29) for all clients and rounds of a run; the dual variables start by (28)."""
     problem, state = runs.loose(draw, draw.whole(1, 3))
-    found = []
     for _ in range(3):
-        found += [
+        yield from (
             (p, problem.lambda_ * weight * (t - v))
             for weight, t, v, p in zip(problem.alpha, state.theta, state.w_i, state.pi, strict=True)
-        ]
+        )
         selected = range(draw.whole(1, problem.m))
         state = runs.after(problem, state, draw.vector(problem.m), selected)
-    return found
 
 
 _DUALS = drawn(_duals, "==", kind=StepKind.END_TO_END, form=forms.dual_equation)
@@ -125,46 +124,39 @@ def _above_optimum(draw: Draw, *, penalty: Fraction) -> list[tuple[Fraction, Fra
 
 STEPS: tuple[Step, ...] = (
     _proposition_2(
-        "1",
         "statement, eq. (21)",
         "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2> <= L/2 ||theta_1 - theta_2||^2, i = 1, 2",
         drawn(_tangent, kind=StepKind.STANDARD, half=Fraction(1, 2)),
         remark="Two dimensions, with gradients that are linear on either side of 0.",
     ),
     _proposition_3(
-        "1",
         "statement, eq. (22)",
         "2 <theta_1, theta_2> <= k ||theta_1||^2 + ||theta_2||^2/k",
         gram(2 * dot(one, other), k * square(one) + square(other) / k),
     ),
     _proposition_3(
-        "2",
         "statement, eq. (23)",
         "||theta_1 - theta_2||^2 <= (1 + k) ||theta_1||^2 + (1 + 1/k) ||theta_2||^2",
         gram(square(one - other), (1 + k) * square(one) + (1 + 1 / k) * square(other)),
     ),
     _proposition_3(
-        "3",
         "statement, eq. (24)",
         "||sum_{i=1}^m theta_i||^2 <= m sum_{i=1}^m ||theta_i||^2",
         drawn(_sum_of_vectors, kind=StepKind.STANDARD, power=1),
     ),
     _lemma_2(
-        "1",
         "eq. (26)",
         "pi_i^t = lambda*alpha_i*theta_i^{t+1} + rho*w^t - (lambda*alpha_i + rho)*w_i^{t+1}",
         same(dot(X * theta_next + rho * w - (X + rho) * _BY_10, _PROBE), dot(pi, _PROBE)),
         remark="From (10); tested against any vector.",
     ),
     _lemma_2(
-        "2",
         "eq. (27), first line to second",
         "pi_i^t + rho*(w_i^{t+1} - w^t) = lambda*alpha_i*(theta_i^{t+1} - w_i^{t+1})",
         same(dot(_BY_26 + rho * (w_i_next - w), _PROBE), dot(_PI_NEXT, _PROBE)),
         remark="With (26) for pi_i^t. Of selected clients; for the others the two sides stay as they were.",
     ),
     _lemma_2(
-        "3",
         "eq. (29)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0 with the start (28)",
         _DUALS,
@@ -172,7 +164,6 @@ STEPS: tuple[Step, ...] = (
         "for the others the equation stays as it was.",
     ),
     _lemma_2(
-        "4",
         "eq. (25)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0, with the start that the proof sets",
         _DUALS,
@@ -180,7 +171,6 @@ STEPS: tuple[Step, ...] = (
         "need this start too.",
     ),
     _lemma_3(
-        "1",
         "eq. (30), first equality to second",
         "adding and subtracting lambda*alpha_i/2 <2*theta_i - w_i - w, w_i - w>",
         same(
@@ -190,13 +180,11 @@ STEPS: tuple[Step, ...] = (
         remark="All of round t + 1, without f_i; pi stands for pi_i^{t+1}.",
     ),
     _lemma_3(
-        "2",
         "below eq. (30)",
         "||a - b||^2 = ||a - c||^2 + <2*a - b - c, c - b>",
         same(square(a - b), square(a - c) + dot(2 * a - b - c, c - b)),
     ),
     _lemma_3(
-        "3",
         "eq. (30), second equality to third",
         "lambda*alpha_i/2 (||theta_i - w_i||^2 + <2*theta_i - w_i - w, w_i - w>) = lambda*alpha_i/2 ||theta_i - w||^2, "
         "and pi_i = lambda*alpha_i*(theta_i - w_i)",
@@ -211,20 +199,17 @@ STEPS: tuple[Step, ...] = (
         remark="Lemma 2 put in on both sides.",
     ),
     _lemma_3(
-        "4",
         "eq. (30), third equality to fourth",
         "the last three terms are (rho - lambda*alpha_i)/2 ||w_i - w||^2",
         same(-_CROSS + dot(_PI_NEXT, w_i_next - w_next) + _CLOSE, (rho - X) / 2 * square(w_i_next - w_next)),
     ),
     _lemma_3(
-        "5",
         "eq. (30), first inequality",
         "sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2) + rest >= F^* + rest",
         at_most(_joint + _share, F_star + _share, above(_joint, F_star, "minimum"), operator=">="),
         remark="By the definition of F^*; joint is the objective (6) at (Theta^{t+1}, w^{t+1}).",
     ),
     _lemma_3(
-        "6",
         "eq. (30), the minimum F^*, and Section 4.4, below Theorem 2",
         "F^* = min (6), on which the rate 1/T of (51) rests, exists under Assumption 1 alone",
         at_most(
@@ -249,7 +234,6 @@ STEPS: tuple[Step, ...] = (
         "from Assumption 1 alone, is lost. With f = -theta and exact solutions the gradients do not vanish.",
     ),
     _lemma_3(
-        "7",
         "eq. (30), second inequality",
         "F^* + sum_i (rho - lambda*alpha_i)/2 ||w_i - w||^2 >= F^*",
         at_most(
@@ -262,21 +246,18 @@ STEPS: tuple[Step, ...] = (
         remark="One client after the other; before is the sum over those before it.",
     ),
     _lemma_3(
-        "8",
         "Lemma 3 and eq. (30)",
         "L^{t+1} >= F^* when rho >= lambda*alpha_i",
         drawn(_above_optimum, ">=", kind=StepKind.END_TO_END, form=forms.above_minimum, penalty=Fraction(1)),
         remark="Three rounds with (28), with any inner solutions; instances with a finite F^*.",
     ),
     _lemma_3(
-        "9",
         "not printed: eq. (30) before Lemma 2 is put in",
         "L >= F^* - sum_i <lambda*alpha_i*(theta_i - w_i) - pi_i, w_i - w> when rho >= lambda*alpha_i",
         forms.any_dual(),
         remark="joint and value are the objective (6) and the Lagrangian (8) without this client's part.",
     ),
     _lemma_3(
-        "10",
         "not printed: Cauchy and Schwarz",
         "sum_i <lambda*alpha_i*(theta_i - w_i) - pi_i, w_i - w> "
         "<= max_i ||pi_i - lambda*alpha_i*(theta_i - w_i)|| sum_i ||w_i - w||",

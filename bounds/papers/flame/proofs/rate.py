@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -43,7 +43,7 @@ from bounds.papers.flame.proofs.skew import relative_skew
 from bounds.papers.flame.statements import F_star, L, T, alpha_max, eps_max, gamma_bar, lambda_, m, rho, s
 
 _unbiased = Proof("flame/theorem-2-unbiased", "Appendix D")
-_biased = Proof("flame/theorem-2-biased", "Appendix D")
+_biased = Proof("flame/theorem-2-biased", "Appendix D", first=4)
 
 # --- (41): all m clients, w by (12) ---
 
@@ -110,7 +110,7 @@ _BY_49 = m * c_2 / (s * c_1) * _fall + m * _C3 * eps_max
 _BY_55 = m / (s * c_1 * gamma_bar) * _fall + m**2 * c_0 / (s * c_1 * gamma_bar) * eps_max
 _BY_56 = m * c_2 / (s * c_1 * gamma_bar) * _fall + m * _C4 * eps_max
 
-Pairs = list[tuple[Fraction, Fraction]]
+Pairs = Iterable[tuple[Fraction, Fraction]]
 
 
 # --- Runs: what the bounds by round t + 1 say about clients that are not selected ---
@@ -151,13 +151,11 @@ def _by_theta(draw: Draw, *, everybody: bool, inner: int) -> Pairs:
 def _by_w_i(draw: Draw, *, everybody: bool, factor: int) -> Pairs:
     """(43) for each client."""
     problem, state, new, _ = _moves(draw, everybody=everybody)
-    found = []
     for i in range(problem.m):
         by_theta, by_w_i = runs.steps2(state, new, i)
         x2 = (problem.lambda_ * problem.alpha[i]) ** 2
         right = (2 * problem.rho**2 + factor * x2) * by_w_i + factor * x2 * by_theta
-        found.append(((problem.rho * runs.apart(problem, state, i)) ** 2, right))
-    return found
+        yield (problem.rho * runs.apart(problem, state, i)) ** 2, right
 
 
 def _by_all(draw: Draw, *, everybody: bool, inner: int) -> tuple[Fraction, Fraction] | None:
@@ -369,7 +367,6 @@ _YOUNG_REPAIR = "q > 0, and 1/(4*q) for alpha_i^2/q"
 
 _UNBIASED_STEPS: tuple[Step, ...] = (
     _unbiased(
-        "1",
         "eq. (41), first equality",
         "||grad_w L||^2 = ||sum_i rho*(w_i - w) - pi_i||",
         same(square(_by_w(1, w)), sp.sqrt(square(_by_w(-1, w)))),
@@ -378,7 +375,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="By (8), grad_w L = -sum_i (pi_i + rho*(w_i - w)).",
     ),
     _unbiased(
-        "2",
         "eq. (41), second equality",
         "||sum_i rho*(w_i - w) - pi_i|| = 0 by (12)",
         same(sp.sqrt(square(_by_w(-1, _MEAN))), sp.Integer(0)),
@@ -386,14 +382,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         repair="rho*(w_i - w) + pi_i",
     ),
     _unbiased(
-        "3",
         "eq. (42), first inequality",
         "||alpha_i (g + lambda (theta - w_i))||^2 <= 2*alpha_i^2 ||g + lambda*theta - g_next - lambda*theta_next||^2 "
         "+ 2*alpha_i^2 ||g_next + lambda (theta_next - w_i)||^2",
         gram(square(_BY_THETA), _SPLIT),
     ),
     _unbiased(
-        "4",
         "eq. (42), second inequality",
         "... <= 2*alpha_i^2 ||g - g_next||^2 + 4*alpha_i^2*lambda^2 ||theta - theta_next||^2 + 2*eps_i",
         gram(_SPLIT, _LOST),
@@ -402,13 +396,11 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Proposition 3 doubles both squares. eps_i is the residual (13) itself.",
     ),
     _unbiased(
-        "5",
         "eq. (42), third inequality",
         "... <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta||^2 + 2*eps_i",
         gram(_LOST, _END_42, _SMOOTH),
     ),
     _unbiased(
-        "6",
         "eq. (42), first to last",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta||^2 + 2*eps_i",
         gram(square(_BY_THETA), _END_42, _SMOOTH),
@@ -417,7 +409,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Proposition 1 asks lambda > 2*L for a claim of its own; Theorem 2 does not.",
     ),
     _unbiased(
-        "7",
         "eq. (42), for all clients",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_max",
         _over_runs(_by_theta, everybody=False, inner=2),
@@ -426,7 +417,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark=_WHO,
     ),
     _unbiased(
-        "8",
         "eq. (43), first equality",
         "grad_w_i L = alpha_i*lambda (w_i - theta_i) + pi_i + rho (w_i - w)",
         same(
@@ -436,19 +426,16 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="What is linear in the step d by which w_i changes.",
     ),
     _unbiased(
-        "9",
         "eq. (43), second equality",
         "||alpha_i*lambda (w_i - theta_i) + pi_i + rho (w_i - w)||^2 = ||rho (w_i - w)||^2 by Lemma 2",
         same(square(X * (w_i - theta) + X * (theta - w_i) + rho * (w_i - w)), square(rho * (w_i - w))),
     ),
     _unbiased(
-        "10",
         "eq. (43), third equality",
         "rho (w_i - w) = rho (w_i - w_i^{t+1} + w_i^{t+1} - w)",
         same(square(rho * (w_i - w)), square(rho * (w_i - w_i_next + w_i_next - w))),
     ),
     _unbiased(
-        "11",
         "eq. (43), first inequality",
         "... <= 2*rho^2 ||w_i^t - w_i^{t+1}||^2 + 2 ||pi_i^{t+1} - pi_i^t||",
         at_most((rho * _step_1 + _dual) ** 2, 2 * rho**2 * _step_1**2 + 2 * _dual),
@@ -457,7 +444,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="One dimension: step = w_i^t - w_i^{t+1}, dual = pi_i^{t+1} - pi_i^t = rho (w_i^{t+1} - w) >= 0.",
     ),
     _unbiased(
-        "12",
         "eq. (43), second inequality",
         "2*rho^2 ||dw_i||^2 + 2 ||pi_i^{t+1} - pi_i^t|| "
         "<= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
@@ -469,14 +455,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="As above, with dual = lambda*alpha_i*(dtheta_i + step) by Lemma 2.",
     ),
     _unbiased(
-        "13",
         "eq. (43), first to last",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
         gram(square(rho * _APART), _BY_43),
         remark="Of a selected client: w_i - w by (11) and Lemma 2.",
     ),
     _unbiased(
-        "14",
         "eq. (43), for all clients",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
         _over_runs(_by_w_i, everybody=False, factor=4),
@@ -485,14 +469,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark=_WHO,
     ),
     _unbiased(
-        "15",
         "eq. (44), equality",
         "grad_pi_i L = w_i - w",
         same(pair_terms(theta, w_i, pi + _away, w) - pair_terms(theta, w_i, pi, w), dot(w_i - w, _away)),
         remark="What is linear in the step d by which pi_i changes.",
     ),
     _unbiased(
-        "16",
         "eq. (44), inequality",
         "||w_i - w||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2)/rho^2 ||dw_i||^2 "
         "+ 4*lambda^2*alpha_i^2/rho^2 ||dtheta_i||^2",
@@ -500,7 +482,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Of a selected client.",
     ),
     _unbiased(
-        "17",
         "eq. (45), first inequality",
         "(41)-(44) put into (40)",
         at_most(
@@ -513,7 +494,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Client by client.",
     ),
     _unbiased(
-        "18",
         "eq. (45), second inequality",
         "... <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
         at_most(
@@ -525,7 +505,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Client by client. c_2 is the sum of two coefficients of which the larger one would do.",
     ),
     _unbiased(
-        "19",
         "eq. (45), of a selected client",
         "||grad_theta_i L||^2 + ||grad_w_i L||^2 + ||grad_pi_i L||^2 <= c_2 (||dtheta_i||^2 + ||dw_i||^2) + 2*eps_i",
         gram(_OF_ONE, _BY_45, _SMOOTH_STEP, where=(descends(alpha), above(rho, X, "penalty"))),
@@ -540,7 +519,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "161605.01 against 161012.04.",
     ),
     _unbiased(
-        "20",
         "eq. (45)",
         "||grad L(P^t)||^2 <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
         _over_runs(_by_all, everybody=False, inner=2),
@@ -549,7 +527,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark=_WHO,
     ),
     _unbiased(
-        "21",
         "eq. (46)",
         "E[L^{t+1} - L^t] <= E[sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2*eps_i/q]",
         drawn(partial(_change, with_young=False), **_PRINTED_COST),
@@ -558,14 +535,12 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Lemma 1 in the mean over the selection.",
     ),
     _unbiased(
-        "22",
         "eq. (47), the steps",
         "E[sum_S v_i] = s/m sum_i v_i",
         drawn(_sampled, "==", power=1, form=forms.chance),
         remark="v_i as if client i were selected, whoever is.",
     ),
     _unbiased(
-        "23",
         "eq. (47), the inner errors",
         "E[sum_S alpha_i^2*eps_i/q] <= s*c_0*eps_max",
         drawn(partial(_inner_errors, with_young=False), factor=Fraction(1)),
@@ -574,7 +549,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Where all q < 0, c_0 is negative and a small eps_i has the larger term.",
     ),
     _unbiased(
-        "24",
         "above eq. (48)",
         "c_1 > 0",
         at_most(
@@ -587,27 +561,23 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="(48) divides by c_1.",
     ),
     _unbiased(
-        "25",
         "eq. (48), the least coefficient",
         "sum_i -(..)_i v_i <= -c_1 sum_i v_i",
         at_most(-_gain * _moved, -c_1 * _moved, above(_gain, c_1)),
         remark="Client by client.",
     ),
     _unbiased(
-        "26",
         "eq. (48)",
         "sum_i (||dw_i||^2 + ||dtheta_i||^2) <= m/(s*c_1) E[L^t - L^{t+1}] + m*c_0/c_1*eps_max",
         at_most(_moved, _BY_48, below(-_fall, -s / m * c_1 * _moved + s * c_0 * eps_max, "(47)")),
         remark="fall = E[L^t - L^{t+1}].",
     ),
     _unbiased(
-        "27",
         "eq. (49)",
         "||grad L(P^t)||^2 <= m*c_2/(s*c_1) E[L^t - L^{t+1}] + m*c_3*eps_max, c_3 = 2 + c_2*c_0/c_1",
         at_most(_grad2, _BY_49, below(_grad2, c_2 * _moved + 2 * m * eps_max, "(45)"), below(_moved, _BY_48, "(48)")),
     ),
     _unbiased(
-        "28",
         "eq. (50), the sum",
         "sum_{t=0}^{T-1} (L^t - L^{t+1}) = L^0 - L^{t+1}",
         drawn(partial(_falls, to_the_end=False), "==", kind=StepKind.STANDARD),
@@ -616,7 +586,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="t is bound by the sum; every t < T is tried.",
     ),
     _unbiased(
-        "29",
         "eq. (50), the expectation",
         "||grad L(P^t)||^2 on the left without E, E[L^0 - L^T] on the right",
         drawn(partial(_telescoped, in_mean=False), "<="),
@@ -625,7 +594,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="(49) is about the mean given P^t, and P^t is random from round 1 on.",
     ),
     _unbiased(
-        "30",
         "eq. (50), the coefficients",
         "the sum over t of (49), divided by m*T",
         same(
@@ -634,7 +602,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         ),
     ),
     _unbiased(
-        "31",
         "eq. (51)",
         "E[L^0 - L^T] <= E[L^0 - F^*] in (50)",
         at_most(
@@ -644,7 +611,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         ),
     ),
     _unbiased(
-        "32",
         "Section 4.4, below Theorem 2",
         "the mean of ||grad L(P^t)||^2 over T rounds vanishes with rate 1/T, by (19)",
         at_most(c_2 / (c_1 * s * T) * _grad2 + _rest * eps_max, (c_2 / (c_1 * s) * _grad2 + _rest * eps_max) / T),
@@ -658,14 +624,13 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "A client whose theta_i^t satisfies (13) may stay there, and its gradient with it.",
     ),
     _unbiased(
-        "40",
         "Section 4.4, Theorem 2, eq. (19), with exact inner solutions",
         "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T]",
         **_solved_check(biased=False),
         remark="eps_max = 0, so that neither c_0 nor the weights in it matter; the theorem's conditions allow q < 0.",
+        number=40,
     ),
     _unbiased(
-        "33",
         "Section 4.4, Theorem 2, eq. (19)",
         "1/(m*T) sum_t ||grad L(P^t)||^2 <= 1/(s*T)*c_2/c_1 E[L^0 - L^T] + c_3*eps_max",
         _theorem_check(biased=False, with_young=False),
@@ -675,30 +640,27 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "of all clients, selected or not; L^T stands where L^{t+1} is printed. The four clients with q > 0 of the "
         "counterexample to Lemma 1, all selected in one round, have 0.27 on the left and -14 on the right (L = "
         "1/1000); with 1/(4*q) in c_0 it is 2.5.",
+        number=33,
     ),
     _unbiased(
-        "34",
         "not printed: rho is at most 1",
         "rho <= 1 where q > 0",
         forms.small_penalty(),
         remark="Of any client, times (lambda*alpha_i)^2.",
     ),
     _unbiased(
-        "35",
         "not printed: the inner problems are convex",
         "lambda >= L where q > 0, under the condition of Lemma 1",
         forms.convex_inner(),
         remark="Of any client, times alpha_i*(1 + rho). This is how c_2 covers what (42) has lost.",
     ),
     _unbiased(
-        "36",
         "not printed: eqs. (41) to (44), repaired, and (47) put into eq. (40)",
         "E||grad L(P^t)||^2 <= m*c_2/s E[sum_S (||dtheta_i||^2 + ||dw_i||^2)] + 2*m*eps_max",
         forms.all_gradients(_C2),
         remark="Client by client; chosen = E[1_i v_i].",
     ),
     _unbiased(
-        "37",
         "not printed: for every large rho, eqs. (41) to (44) and (47), by what steps gain",
         "E||grad L(P^t)||^2 <= m/s*ratio*E[sum_S (gain of theta_i)*||dtheta_i||^2 + (gain of w_i)*||dw_i||^2] "
         "+ 2*m*eps_max",
@@ -706,31 +668,28 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         remark="Client by client, with its own gains; chosen = E[1_i v_i].",
     ),
     _unbiased(
-        "38",
         "not printed: for every large rho, the ratio of theta_i",
         "(42)-(44) over the gain is largest for the largest weight",
         forms.largest_ratio(),
         remark="Over alpha_i^2 in (42)-(44), and over alpha_i in the gain, which is rise*alpha_i - bend*alpha_i^2.",
     ),
     _unbiased(
-        "39",
         "not printed: for every large rho, the ratio of w_i",
         "(43) and (44) at the largest weight over the least gain",
         forms.ratio_of_w(),
     ),
     _unbiased(
-        "41",
         "not printed: eq. (44), of the step that a client would make if it were selected",
         "||w_i - w||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2)/rho^2 ||dw_i||^2 "
         "+ 4*lambda^2*alpha_i^2/rho^2 ||dtheta_i||^2",
         _OF_44,
         remark="With (10), (11) and Lemma 2 for that step, of every client.",
+        number=41,
     ),
 )
 
 _BIASED_STEPS: tuple[Step, ...] = (
     _biased(
-        "4",
         "eq. (52), first inequality",
         "||grad L(Theta^t)||^2 <= sum_i 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_i",
         _over_runs(_by_all_thetas, everybody=False, inner=2),
@@ -739,7 +698,6 @@ _BIASED_STEPS: tuple[Step, ...] = (
         remark=f"The equation has no printed number. {_WHO}",
     ),
     _biased(
-        "5",
         "eq. (52), second inequality",
         "... <= sum_i (2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2) + 2*m*eps_max",
         at_most(
@@ -751,14 +709,12 @@ _BIASED_STEPS: tuple[Step, ...] = (
         remark="The errors of the clients before the last, and its own; of the steps it is client by client.",
     ),
     _biased(
-        "6",
         "eq. (53), second inequality",
         "the steps of w_i dropped",
         at_most(-gain(alpha) * (_w_i2 + _theta2), -gain(alpha) * _theta2, descends(alpha)),
         remark="The first inequality of (53) is (46).",
     ),
     _biased(
-        "7",
         "eq. (54), first inequality",
         "E[sum_S -(..)_i ||dtheta_i||^2] <= s*gamma/m sum_i -(..)_i ||dtheta_i||^2 by (17)",
         drawn(partial(_by_skew, each=True), "<="),
@@ -768,14 +724,12 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "that move much and weigh little.",
     ),
     _biased(
-        "8",
         "eq. (54), second inequality, the steps",
         "s*gamma/m sum_i -(..)_i ||dtheta_i||^2 <= s*gamma_bar/m sum_i -(..)_i ||dtheta_i||^2 by (18)",
         at_most(-s * _skew / m * _gain * _moved, -s * gamma_bar / m * _gain * _moved, above(_skew, gamma_bar, "(18)")),
         remark="One coefficient, gain; client by client otherwise.",
     ),
     _biased(
-        "9",
         "eq. (54), second inequality, the inner errors",
         "E[sum_S alpha_i^2*eps_i/q] <= m*c_0*eps_max",
         at_most(_errors, m * c_0 * eps_max, _BY_SELECTED, below(s, m)),
@@ -787,21 +741,18 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "c_4 could be s.",
     ),
     _biased(
-        "10",
         "eq. (55)",
         "sum_i ||dtheta_i||^2 <= m/(s*c_1*gamma_bar) E[L^t - L^{t+1}] + m^2*c_0/(s*c_1*gamma_bar)*eps_max",
         at_most(_moved, _BY_55, below(-_fall, -s * gamma_bar / m * c_1 * _moved + m * c_0 * eps_max, "(54)")),
         remark="With the least coefficient c_1, as in (48), and gamma_bar > 0.",
     ),
     _biased(
-        "11",
         "eq. (56), the constant",
         "2*alpha_i^2*(L^2 + 2*lambda^2) <= c_2",
         at_most(_BY_42, _C2, below(alpha, alpha_max)),
         remark="Not printed: (52) has the left side, (56) the right one.",
     ),
     _biased(
-        "12",
         "eq. (56)",
         "||grad L(P^t)||^2 <= m*c_2/(s*c_1*gamma_bar) E[L^t - L^{t+1}] + m*c_4*eps_max",
         at_most(
@@ -814,7 +765,6 @@ _BIASED_STEPS: tuple[Step, ...] = (
         remark="grad2 = ||grad L(Theta^t)||^2, rest = ||grad L(P^t)||^2 - grad2, of which (52) says nothing.",
     ),
     _biased(
-        "13",
         "eq. (57), the coefficients",
         "the sum over t of (56), divided by m*T",
         same(
@@ -824,14 +774,13 @@ _BIASED_STEPS: tuple[Step, ...] = (
         remark="L^{t+1} for L^T and the missing E as in (50).",
     ),
     _biased(
-        "17",
         "Section 4.4, Theorem 2, eq. (20), with exact inner solutions",
         "1/(m*T) sum_t ||grad L(Theta^t)||^2 <= 1/(s*T)*c_2/(c_1*gamma_bar) E[L^0 - L^T]",
         **_solved_check(biased=True),
         remark="As for (19). With one client the right side is negative: the Lagrangian grows.",
+        number=17,
     ),
     _biased(
-        "14",
         "Section 4.4, Theorem 2, eq. (20)",
         "1/(m*T) sum_t ||grad L(Theta^t)||^2 <= 1/(s*T)*c_2/(c_1*gamma_bar) E[L^0 - L^T] + c_4*eps_max",
         _theorem_check(biased=True, with_young=False),
@@ -839,15 +788,14 @@ _BIASED_STEPS: tuple[Step, ...] = (
         repair=f"{_YOUNG_REPAIR} in c_0; and E on the left",
         remark="Sets drawn with fixed unequal probabilities, so that gamma_bar > 0; otherwise as for (19). The "
         "selection of Algorithm 1 has gamma_bar = 0 where it chooses at all.",
+        number=14,
     ),
     _biased(
-        "15",
         "not printed: eqs. (52) and (54), repaired",
         "E||grad L(Theta^t)||^2 <= m*c_2/(s*gamma_bar) E[sum_S ||dtheta_i||^2] + 2*m*eps_max",
         forms.theta_gradients(flame.C2, *forms.CONVEX),
     ),
     _biased(
-        "16",
         "not printed: eqs. (52) and (54), repaired, for every large rho",
         "E||grad L(Theta^t)||^2 <= 2*m/(s*gamma_bar)*alpha_max^2*(L + lambda)^2 E[sum_S ||dtheta_i||^2] + 2*m*eps_max",
         forms.theta_gradients(flame.THETA_GRADIENT),

@@ -52,9 +52,8 @@ def _in_order(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
 
 
 STEPS: tuple[Step, ...] = (
-    _step("1", "below eq. (17)", "gamma(S, theta') = 1 for the unbiased selection", drawn(_unbiased, "==", skew=1)),
+    _step("below eq. (17)", "gamma(S, theta') = 1 for the unbiased selection", drawn(_unbiased, "==", skew=1)),
     _step(
-        "2",
         "below eq. (18)",
         "gamma_bar becomes larger when clients with larger moves are selected: at least 1, as for unbiased selection",
         drawn(partial(_least, spare=3), ">=", skew=1),
@@ -66,7 +65,6 @@ STEPS: tuple[Step, ...] = (
         "(17) is 0/0.",
     ),
     _step(
-        "3",
         "eq. (18), as used in eqs. (20) and (55)",
         "gamma_bar > 0 for the biased selection of Algorithm 1",
         drawn(partial(_least, spare=3), ">", skew=0),

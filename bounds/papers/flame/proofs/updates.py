@@ -14,7 +14,7 @@ from bounds.papers.flame.proofs import runs
 from bounds.papers.flame.proofs.common import alpha, drawn, dtheta, g, g_next, theta, theta_next, w_i
 from bounds.papers.flame.statements import L, k, lambda_, mu
 
-_step = Proof("flame/theorem-1", "Appendix B")
+_step = Proof("flame/theorem-1", "Appendix B", first=2)
 
 # Gradients of L_i by theta_i at theta_i^t and at theta_i^{t+1}, and the difference of those of f_i.
 G, R, dg = vectors("G R dg")
@@ -49,26 +49,22 @@ def _bounds(draw: Draw) -> list[tuple[Fraction, Fraction]] | None:
 
 STEPS: tuple[Step, ...] = (
     _step(
-        "2",
         "eq. (31), equality",
         "the change of grad_theta_i L_i is alpha_i (grad f_i(theta^{t+1}) - grad f_i(theta^t)) + alpha_i*lambda*dtheta",
         same(square(_G_NEXT - _G), square(alpha * (g_next - g) + alpha * lambda_ * (theta_next - theta))),
     ),
     _step(
-        "3",
         "eq. (31), first inequality",
         "||alpha_i*dg + alpha_i*lambda*dtheta||^2 <= 2*alpha_i^2 ||dg||^2 + 2*alpha_i^2*lambda^2 ||dtheta||^2",
         gram(square(_CHANGE), 2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta)),
         remark="dg = grad f_i(theta^{t+1}) - grad f_i(theta^t).",
     ),
     _step(
-        "4",
         "eq. (31), second inequality",
         "2*alpha_i^2 ||dg||^2 + 2*alpha_i^2*lambda^2 ||dtheta||^2 <= 2*alpha_i^2*(L^2 + lambda^2) ||dtheta||^2",
         gram(2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta), _BOTH * square(dtheta), _SMOOTH),
     ),
     _step(
-        "5",
         "strong convexity where f_i is convex",
         "L_i is mu-strongly convex by theta_i",
         gram(
@@ -80,7 +76,6 @@ STEPS: tuple[Step, ...] = (
         remark="mu is not printed: alpha_i*lambda here.",
     ),
     _step(
-        "6",
         "strong convexity where lambda is sufficiently large",
         "L_i is mu-strongly convex by theta_i",
         gram(
@@ -93,14 +88,12 @@ STEPS: tuple[Step, ...] = (
         remark="Neither mu nor how large is printed: mu = alpha_i*(lambda - L), and lambda > L is enough.",
     ),
     _step(
-        "7",
         "eq. (32)",
         "||dtheta||^2 <= ||change of grad_theta_i L_i||^2/mu^2",
         gram(square(dtheta), square(R - G) / mu**2, above(dot(R - G, dtheta), mu * square(dtheta), "strong convexity")),
         remark="G and R are grad_theta_i L_i at theta_i^t and theta_i^{t+1}.",
     ),
     _step(
-        "8",
         "eqs. (14) and (33), first inequality, with the error that the approximation drops",
         "||grad_theta_i L_i||^2/B <= (1 + k) ||dtheta||^2 + (1 + 1/k)*eps_i/B for all k > 0, "
         "B = 2*alpha_i^2*(L^2 + lambda^2)",
@@ -109,14 +102,12 @@ STEPS: tuple[Step, ...] = (
         "This is what it approximates, eps_i = ||R||^2; with eps_i = 0 and k -> 0 it is the printed line.",
     ),
     _step(
-        "9",
         "eqs. (14) and (33), second inequality, with the error that the approximation drops",
         "||dtheta||^2 <= ((1 + k) ||grad_theta_i L_i||^2 + (1 + 1/k)*eps_i)/mu^2 for all k > 0",
         gram(square(dtheta), ((1 + k) * square(G) + (1 + 1 / k) * square(R)) / mu**2, _MONOTONE),
         remark="As above.",
     ),
     _step(
-        "10",
         "Theorem 1, eq. (14)",
         "both inequalities of (14) with exact inner solutions",
         drawn(_bounds, kind=StepKind.END_TO_END),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 
 import sympy as sp
@@ -11,13 +12,13 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean, noise, plus, subsets, times
 from bounds.ledger.draw import dot as inner
 from bounds.ledger.draw import square as norm
-from bounds.ledger.proof import at_most, drawn, gram, same
+from bounds.ledger.proof import Proof, at_most, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.ledger.written import at, written
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Histories, LocalRound, small_run
-from bounds.papers.pfl.proofs.terms import smooth, step
+from bounds.papers.pfl.proofs.terms import smooth
 
 n, m, K, T, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v
 G_u, G_v, E, B = s.G_u_prev, s.G_v_prev, s.E, s.B_prev
@@ -134,32 +135,28 @@ def _cauchy_schwarz(draw: Draw) -> Gap:
 
 # --- Exact instances: proof of Lemma 3.1 ---------------------------------------------------------------------------
 
-Pairs = list[Gap]
+Pairs = Iterable[Gap]
 
 
 def _shared_moves(draw: Draw) -> Pairs:
     """E||u^{t+1} - u^t + (gamma/m) sum_ik 1_i F_ik||^2 and 0."""
     law = small_run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for after in one.next:
             taking = [i for i in range(p.n) if after.seen[i] == one.t]
             total = sum((one.walks[i][k][2] for i in taking for k in range(p.K)), NoisyRational())
-            found.append((expect_square(after.u - one.u + p.gamma / p.m * total), Fraction(0)))
-    return found
+            yield expect_square(after.u - one.u + p.gamma / p.m * total), Fraction(0)
 
 
 def personal_moves(law: Histories) -> Pairs:
     """E||v_i^{t+1} - v_i^t + gamma 1_i sum_k F_ik||^2 and 0."""
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for after in one.next:
             for i in range(p.n):
                 total = sum((one.walks[i][k][3] for k in range(p.K)), NoisyRational()) * int(after.seen[i] == one.t)
-                found.append((expect_square(after.v[i] - one.v[i] + p.gamma * total), Fraction(0)))
-    return found
+                yield expect_square(after.v[i] - one.v[i] + p.gamma * total), Fraction(0)
 
 
 def _tower(draw: Draw) -> Gap:
@@ -189,7 +186,6 @@ def inner_v(law: Histories) -> Gap:
 def _one_inner_v(draw: Draw) -> Pairs:
     law = small_run(draw)
     p, t = law.p, law.last
-    found = []
     for i in range(p.n):
 
         def left(one: LocalRound, i: int = i) -> Fraction:
@@ -198,23 +194,21 @@ def _one_inner_v(draw: Draw) -> Pairs:
         def right(one: LocalRound, i: int = i) -> Fraction:
             return -p.gamma * p.m / p.n * expect(one.start_v[i], sum(one.grad_v[i], NoisyRational()))
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _conditional(draw: Draw, *, fresh: bool) -> Pairs:
     """E||E(F_ik | F_{i,k-1}) - grad_u f_i(u_ik)||^2 and 0 for one client, whose samples are ``fresh`` in each step."""
     curvature, slope, step, start = (draw.rational() for _ in range(4))
     sigma = draw.positive()
-    found, u, known = [], NoisyRational(start), list[object]()
+    u, known = NoisyRational(start), list[object]()
     for k in range(draw.whole(1, 3)):
         name = k if fresh else 0
         grad = curvature * u - slope
         stochastic = grad + noise(name, sigma)
-        found.append((expect_square(stochastic.given(known) - grad), Fraction(0)))
+        yield expect_square(stochastic.given(known) - grad), Fraction(0)
         known.append(name)
         u = u - step * stochastic
-    return found
 
 
 def _order(draw: Draw, *, smaller: bool) -> Pairs:
@@ -265,19 +259,16 @@ def _a_3_mean(draw: Draw, two: Rational) -> Gap:
 def _a_3_noise(draw: Draw) -> Pairs:
     law = small_run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for i, k in itertools.product(range(p.n), range(p.K)):
             there = mean(int(i in sample) for sample in subsets(p.n, p.m))
             square_ = expect_square(one.walks[i][k][2] - one.grad_u[i][k])
-            found.append((there * square_, p.sigma_u**2 * p.m / p.n))
-    return found
+            yield there * square_, p.sigma_u**2 * p.m / p.n
 
 
 def a_4(law: Histories, two: Rational, noisy: Rational) -> Pairs:
     """Eq. (A.4) for each client."""
     p, t = law.p, law.last
-    found = []
     for i in range(p.n):
 
         def moved(one: LocalRound, i: int = i) -> Fraction:
@@ -288,8 +279,7 @@ def a_4(law: Histories, two: Rational, noisy: Rational) -> Pairs:
 
         share = p.gamma**2 * p.m / p.n
         right = two * share * law.mean(t, squared) + noisy * p.K * share * p.sigma_v**2
-        found.append((law.mean(t, moved), right))
-    return found
+        yield law.mean(t, moved), right
 
 
 # --- Expressions ---------------------------------------------------------------------------------------------------
@@ -333,75 +323,70 @@ _lemma_3_1 = (
     + 2 * L * K * sv * gamma**2 * m / n
 )
 
+_of_lemma_a_1 = Proof("pfl/lemma-a.1")
+_of_lemma_a_2 = Proof("pfl/lemma-a.2")
+_of_lemma_a_3 = Proof("pfl/lemma-a.3")
+_of_lemma_3_1 = Proof("pfl/lemma-3.1", "proof of Lemma 3.1", first=3)
+_of_lemma_3_6_recursion = Proof("pfl/lemma-3.6-recursion", first=2)
+
 PREREQUISITES: tuple[Step, ...] = (
-    step(
-        "lemma-a.1-1",
+    _of_lemma_a_1(
         "Lemma A.1",
         "E||X_1 + ... + X_n||^2 = E||X_1||^2 + ... + E||X_n||^2",
         drawn(_martingale, "==", kind=StepKind.STANDARD),
     ),
-    step(
-        "lemma-a.2-1",
+    _of_lemma_a_2(
         "Lemma A.2",
         "E||(1/m)*sum_i 1_i*X_i||^2 = E||X||^2 + 2*(n-m)/(m*n^2)*sum_i E||X_i - X||^2 with X the mean",
         drawn(_lemma_a_2, "==", kind=StepKind.END_TO_END, factor=2),
         repaired=drawn(_lemma_a_2, kind=StepKind.END_TO_END, factor=2, form=forms.sample_mean),
         repair="<= in place of =, as the last line of the proof gives",
     ),
-    step(
-        "lemma-a.2-2",
+    _of_lemma_a_2(
         "proof of Lemma A.2, first display",
         "E||(1/m)*sum_i 1_i*X_i||^2 = (1/m^2)*sum_ij E(1_i*1_j)*E<X_i, X_j>",
         drawn(_products, "==", form=forms.sample_products),
     ),
-    step(
-        "lemma-a.2-3",
+    _of_lemma_a_2(
         "proof of Lemma A.2, second display, first line",
         "= 1/(m*n)*sum_i E||X_i||^2 + (m-1)/(m*n*(n-1))*sum_{i != j} E<X_i, X_j>",
         drawn(_probabilities, "==", form=forms.sample_probabilities),
         remark="n >= 2. The second expectation is not printed.",
     ),
-    step(
-        "lemma-a.2-4",
+    _of_lemma_a_2(
         "proof of Lemma A.2, second display, second line",
         "= E||X||^2 + (n-m)/(m*n*(n-1))*sum_i E||X_i - X||^2",
         same(forms.SAMPLE_SUM, forms.SAMPLE_SPLIT),
         remark="n >= 2.",
     ),
-    step(
-        "lemma-a.2-5",
+    _of_lemma_a_2(
         "proof of Lemma A.2, last line",
         "1/(n-1) <= 2/n when n >= 2",
         at_most(1 / (n - 1), 2 / n, above(n, 2)),
     ),
-    step(
-        "lemma-a.3-1",
+    _of_lemma_a_3(
         "Lemma A.3, eq. (A.1)",
         "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= E<grad_u f, du> + (1/n)*sum_i E<grad_v f_i, dv_i>"
         " + L*E||du||^2 + (1/n)*sum_i L*E||dv_i||^2",
         drawn(_lemma_a_3, kind=StepKind.END_TO_END, form=forms.descent),
     ),
-    step(
-        "lemma-a.3-2",
+    _of_lemma_a_3(
         "proof of Lemma A.3, first display",
         "f_i(t+1) - f_i(t) <= <grad_u f_i(u^t, v_i^{t+1}), du> + L_u/2*||du||^2"
         " + <grad_v f_i(u^t, v_i^t), dv_i> + L_v/2*||dv_i||^2",
         drawn(_two_descents, kind=StepKind.STANDARD, half=Fraction(1, 2)),
     ),
-    step(
-        "lemma-a.3-3",
+    _of_lemma_a_3(
         "proof of Lemma A.3, second display, first inequality",
         "<grad_u f_i(u^t, v_i^{t+1}) - grad_u f_i(u^t, v_i^t), du> <= L_uv*||dv_i||*||du||",
         drawn(_cauchy_schwarz, kind=StepKind.STANDARD),
     ),
-    step(
-        "lemma-a.3-4",
+    _of_lemma_a_3(
         "proof of Lemma A.3, second display, second inequality",
         "L_uv*||dv_i||*||du|| <= L_uv/2*(||dv_i||^2 + ||du||^2)",
         at_most(L_uv * dv * du, L_uv / 2 * (dv**2 + du**2)),
     ),
-    step(
-        "lemma-a.3-5",
+    _of_lemma_a_3(
         "proof of Lemma A.3, third display",
         "(L_u/2 + L_uv/2)*||du||^2 + (L_v/2 + L_uv/2)*||dv_i||^2 <= L*||du||^2 + L*||dv_i||^2",
         at_most(
@@ -415,21 +400,18 @@ PREREQUISITES: tuple[Step, ...] = (
 )
 
 FIRST: tuple[Step, ...] = (
-    step(
-        "lemma-3.1-3",
-        "proof of Lemma 3.1, first display",
+    _of_lemma_3_1(
+        "first display",
         "u^{t+1} - u^t = -(gamma/m)*sum_ik 1_i*grad_u F(u_ik, v_ik, xi_ik)",
         drawn(_shared_moves, "==", form=forms.shared_move),
     ),
-    step(
-        "lemma-3.1-4",
-        "proof of Lemma 3.1, first display",
+    _of_lemma_3_1(
+        "first display",
         "v_i^{t+1} - v_i^t = -gamma*1_i*sum_k grad_v F(u_ik, v_ik, xi_ik)",
         drawn(lambda draw: personal_moves(small_run(draw)), "==", form=forms.personal_move),
     ),
-    step(
-        "lemma-3.1-5",
-        "proof of Lemma 3.1, under eq. (A.2)",
+    _of_lemma_3_1(
+        "under eq. (A.2)",
         "E(grad_u F(u_ik, v_ik, xi_ik) | F_{i,k-1}) = grad_u f_i(u_ik, v_ik)",
         drawn(lambda draw: _conditional(draw, fresh=False), "=="),
         repaired=drawn(lambda draw: _conditional(draw, fresh=True), "=="),
@@ -438,76 +420,65 @@ FIRST: tuple[Step, ...] = (
         remark="Literally read: a client may use one sample in all its steps. With a new sample xi_{i,k}^t in every"
         " step, as is usual and probably meant, the line is true.",
     ),
-    step(
-        "lemma-3.1-6",
-        "proof of Lemma 3.1, eq. (A.2), second and third line",
+    _of_lemma_3_1(
+        "eq. (A.2), second and third line",
         "E<grad_u f, du> = sum_ik E<grad_u f, -(gamma/m)*1_i*E(grad_u F(u_ik, v_ik, xi_ik) | F_{i,k-1})>",
         drawn(_tower, "==", kind=StepKind.STANDARD),
         remark="The tower property. One of the paper's two texts has lost the outer expectation in the second line.",
     ),
-    step(
-        "lemma-3.1-7",
-        "proof of Lemma 3.1, eq. (A.2), last line",
+    _of_lemma_3_1(
+        "eq. (A.2), last line",
         "E<grad_u f, du> = T_1u",
         drawn(lambda draw: inner_u(small_run(draw)), "==", form=forms.inner_u),
     ),
-    step(
-        "lemma-3.1-8",
-        "proof of Lemma 3.1, display after eq. (A.2)",
+    _of_lemma_3_1(
+        "display after eq. (A.2)",
         "E<grad_v f_i, dv_i> = -(gamma*m/n)*sum_k E<grad_v f_i, grad_v f_i(u_ik, v_ik)>",
         drawn(_one_inner_v, "==", form=forms.one_inner_v),
     ),
-    step(
-        "lemma-3.1-9",
-        "proof of Lemma 3.1, text after eq. (A.2)",
+    _of_lemma_3_1(
+        "text after eq. (A.2)",
         "(1/n)*sum_i <grad_v f_i, dv_i> = T_1v",
         drawn(lambda draw: inner_v(small_run(draw)), "==", form=forms.inner_v),
         remark="The expectation on the left is not printed.",
     ),
-    step(
-        "lemma-3.1-10",
-        "proof of Lemma 3.1, order of the martingale difference sequence",
+    _of_lemma_3_1(
+        "order of the martingale difference sequence",
         "(i, k) < (j, l) if i = j or both i = j and k < l orders the pairs",
         drawn(lambda draw: _order(draw, smaller=False), "==", kind=StepKind.STANDARD),
         repaired=drawn(lambda draw: _order(draw, smaller=True), "==", kind=StepKind.STANDARD),
         repair="i < j in place of the first i = j",
         remark="Of two different pairs exactly one has to come before the other.",
     ),
-    step(
-        "lemma-3.1-11",
-        "proof of Lemma 3.1, eq. (A.3), first inequality",
+    _of_lemma_3_1(
+        "eq. (A.3), first inequality",
         "E||du||^2 <= 2*E||(gamma/m)*sum_ik 1_i*grad_u f_i(u_ik, v_ik)||^2 + (2*gamma^2/m^2)*sum_ik E||Y_ik||^2",
         drawn(_a_3_first, form=forms.squared_move, two=2),
     ),
-    step(
-        "lemma-3.1-12",
-        "proof of Lemma 3.1, display after eq. (A.3)",
+    _of_lemma_3_1(
+        "display after eq. (A.3)",
         "E||(gamma/m)*sum_ik 1_i*grad_u f_i(u_ik, v_ik)||^2 <= T_2u + 2*gamma^2*(n-m)/(m*n^2)*T_3u",
         drawn(_a_3_mean, form=forms.squared_mean, two=2),
     ),
-    step(
-        "lemma-3.1-13",
-        "proof of Lemma 3.1, second display after eq. (A.3)",
+    _of_lemma_3_1(
+        "second display after eq. (A.3)",
         "E||Y_ik||^2 = E 1_i*E||grad_u F - grad_u f_i||^2 <= sigma_u^2*m/n",
         drawn(_a_3_noise, form=forms.one_error),
     ),
-    step(
-        "lemma-3.1-14",
-        "proof of Lemma 3.1, eq. (A.3), second inequality",
+    _of_lemma_3_1(
+        "eq. (A.3), second inequality",
         "E||du||^2 <= 2*T_2u + 4*gamma^2*(n-m)/(m*n^2)*T_3u + 2*K*gamma^2*sigma_u^2/m",
         at_most(
             2 * (s.T_2u + 2 * _sampling * s.T_3u) + 2 * gamma**2 / m**2 * n * K * Y2, _a_3_last, below(Y2, su * m / n)
         ),
     ),
-    step(
-        "lemma-3.1-15",
-        "proof of Lemma 3.1, eq. (A.4)",
+    _of_lemma_3_1(
+        "eq. (A.4)",
         "E||dv_i||^2 <= (2*gamma^2*m/n)*E||sum_k grad_v f_i(u_ik, v_ik)||^2 + 2*K*gamma^2*sigma_v^2*m/n",
         drawn(lambda draw, two, noisy: a_4(small_run(draw), two, noisy), form=forms.personal_square, two=2, noisy=2),
     ),
-    step(
-        "lemma-3.1-16",
-        "proof of Lemma 3.1, text after eq. (A.4)",
+    _of_lemma_3_1(
+        "text after eq. (A.4)",
         "(1/n)*sum_i ||dv_i||^2 <= 2*T_2v + 2*K*sigma_v^2*gamma^2*m/n",
         at_most(
             (2 * gamma**2 * m / n * S_v + n * 2 * K * gamma**2 * sv * m / n) / n,
@@ -515,9 +486,8 @@ FIRST: tuple[Step, ...] = (
         ),
         remark="S_v is sum_i E||sum_k grad_v f_i(u_ik, v_ik)||^2; the expectation on the left is not printed.",
     ),
-    step(
-        "lemma-3.1-17",
-        "proof of Lemma 3.1, last line",
+    _of_lemma_3_1(
+        "last line",
         "the bounds in eq. (A.1) give eq. (3.2)",
         at_most(
             s.T_1u + s.T_1v + L * DU + L * DV,
@@ -530,8 +500,7 @@ FIRST: tuple[Step, ...] = (
 )
 
 SIXTH: tuple[Step, ...] = (
-    step(
-        "lemma-3.6-recursion-2",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, first display after eq. (A.5)",
         "||grad_u f_i(t)||^2 <= (1 + 1/kappa)*||grad_u f_i(t-1)||^2 + 2*(1 + kappa)*L^2*(||du||^2 + ||dv_i||^2)"
         " for all kappa > 0",
@@ -541,16 +510,14 @@ SIXTH: tuple[Step, ...] = (
             *smooth(g, mid, h, x, y),
         ),
     ),
-    step(
-        "lemma-3.6-recursion-3",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, before eq. (A.6)",
         "kappa = T - 1 > 0",
         at_most(T - 1, 0, operator=">"),
         repaired=at_most(T - 1, sp.Integer(0), _two_rounds, operator=">"),
         repair="T >= 2; for T = 1 there is no round to which the lemma would be applied",
     ),
-    step(
-        "lemma-3.6-recursion-4",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, eq. (A.6)",
         "B^t <= (1 + 1/(T-1))*B^{t-1} + 2*T*L^2*sum_i E(||du||^2 + ||dv_i||^2)",
         same(
@@ -559,69 +526,59 @@ SIXTH: tuple[Step, ...] = (
         ),
         remark="The sum over i at kappa = T - 1.",
     ),
-    step(
-        "lemma-3.6-recursion-5",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, display after eq. (A.6), first line",
         "E||du||^2 <= 4*K^2*gamma^2*G_u + 8*L^2*K*gamma^2/n*E + 2*K*gamma^2*sigma_u^2/n",
         same(at(_a_3_last, {s.T_2u: 2 * K**2 * gamma**2 * G_u + 4 * L**2 * K * gamma**2 / n * E, m: n}), _move_u),
         remark="Lemma 3.3 in eq. (A.3) with m = n.",
     ),
-    step(
-        "lemma-3.6-recursion-6",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, display after eq. (A.6), second line",
         "(1/n)*sum_i E||dv_i||^2 <= 4*K^2*gamma^2*G_v + 8*L^2*K*gamma^2/n*E + 2*K*sigma_v^2*gamma^2",
         same(2 * written(2 * K**2 * gamma**2 * G_v + 4 * L**2 * K * gamma**2 / n * E) + 2 * K * sv * gamma**2, _move_v),
         remark="Lemma 3.3 in eq. (A.4) with m = n.",
     ),
-    step(
-        "lemma-3.6-recursion-7",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, second display after eq. (A.6)",
         "B^t <= (1 + 1/(T-1))*B^{t-1} + 8*n*T*L^2*K^2*gamma^2*(G_u + G_v) + 32*T*L^4*K*gamma^2*E"
         " + 4*n*T*L^2*K*gamma^2*(sigma_u^2/n + sigma_v^2)",
         at_most((1 + 1 / (T - 1)) * B + 2 * T * L**2 * n * (_move_u + _move_v), _before_a_5, _two_rounds),
     ),
-    step(
-        "lemma-3.6-recursion-8",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, eq. (A.5)",
         "B^t <= (1 + 1/(T-1))*B^{t-1} + n*T*(G_u + G_v) + T*L^2/K*E + n*T/K*(sigma_u^2/n + sigma_v^2)",
         at_most(_before_a_5, _a_5, _cap, _two_rounds),
     ),
-    step(
-        "lemma-3.6-recursion-9",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, use of Lemma 3.5",
         "4*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1",
         at_most(4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2), 1, _cap, *_outer),
         remark="Not printed: the condition of the lemma.",
     ),
-    step(
-        "lemma-3.6-recursion-10",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, last display, first inequality",
         "E <= 8*K^3*gamma_u^2*B + 8*n*K^3*gamma_v^2*G_v + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
         at_most(8 * K**2 * (K - 1) * (gamma / eta_u) ** 2 * B, 8 * K**3 * (gamma / eta_u) ** 2 * B),
         remark="The one term in which the line differs from Lemma 3.5.",
     ),
-    step(
-        "lemma-3.6-recursion-11",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, last display, second inequality",
         "E <= 8*K^3*gamma^2/T^2*B + 8*n*K^3*gamma^2*G_v + 4*n*K^2*gamma^2*(sigma_u^2/n + sigma_v^2)",
         at_most(_E_first, _E_second, *_outer),
     ),
-    step(
-        "lemma-3.6-recursion-12",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, last display, third inequality",
         "E <= K/(L^2*T^2)*B + n*K/L^2*G_v + n/L^2*(sigma_u^2/n + sigma_v^2)",
         at_most(_E_second, _E_third, _cap),
     ),
-    step(
-        "lemma-3.6-recursion-13",
+    _of_lemma_3_6_recursion(
         "proof of Lemma 3.6, last line",
         "the bound on E in eq. (A.5) gives the lemma",
         at_most(
             _a_5.subs(E, _E_third), (1 + 2 / (T - 1)) * B + 2 * n * T * (G_u + G_v) + 2 * n * T / K * FULL, _two_rounds
         ),
     ),
-    step(
-        "lemma-3.6-recursion-14",
+    _of_lemma_3_6_recursion(
         "eq. (A.6) in one piece, not printed",
         "for T >= 2: B^t <= (1 + 1/(T-1))*B^{t-1} + 2*T*L^2*sum_i E(||du||^2 + ||dv_i||^2)",
         gram(GROWTH.left, GROWTH.right, *GROWTH.hypotheses, where=GROWTH.conditions),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import sympy as sp
@@ -11,19 +11,18 @@ import sympy as sp
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean, noise, subsets
 from bounds.ledger.families import one_more
-from bounds.ledger.proof import at_most, drawn, gram, same
+from bounds.ledger.proof import Proof, at_most, drawn, gram, same
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.appendix import a_4, inner_u, inner_v, personal_moves
 from bounds.papers.pfl.proofs.lemmas import PERSONAL
 from bounds.papers.pfl.proofs.runs import Histories, LocalRound, QuadraticClients, average, small_run
-from bounds.papers.pfl.proofs.terms import step
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
 su, sv = s.sigma_u**2, s.sigma_v**2
 Gap = tuple[Fraction, Fraction]
-Pairs = list[Gap]
+Pairs = Iterable[Gap]
 ZERO = Fraction(0)
 # A quantity of a round and the clients that take part in it.
 OfSample = Callable[[LocalRound, tuple[int, ...] | range], Fraction]
@@ -40,7 +39,6 @@ def _variates(draw: Draw, *, last: bool) -> Pairs:
     """E||c_i^t less its formula||^2 and 0; with ``last`` the samples are of the last round with client i."""
     law = small_run(draw, scaffold=True, rounds=3, local_steps=(1, 2))
     p = law.p
-    found = []
     for one in law.rounds(2):
         for i, client in enumerate(p.clients):
             terms = [
@@ -48,8 +46,7 @@ def _variates(draw: Draw, *, last: bool) -> Pairs:
                 + (one.old_noise(i, k) if last else noise((one.t - 1, i, k, "u"), p.noise_u))
                 for k in range(p.K)
             ]
-            found.append((expect_square(one.c[i] - average(terms)), ZERO))
-    return found
+            yield expect_square(one.c[i] - average(terms)), ZERO
 
 
 def _mean_variate(draw: Draw) -> Pairs:
@@ -60,15 +57,13 @@ def _mean_variate(draw: Draw) -> Pairs:
 def _moves(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for after in one.next:
             taking = [i for i in range(p.n) if after.seen[i] == one.t]
             total = NoisyRational()
             for i, k in itertools.product(taking, range(p.K)):
                 total = total + one.walks[i][k][2] - one.c[i] + one.c_mean
-            found.append((expect_square(after.u - one.u + p.gamma / p.m * total), ZERO))
-    return found
+            yield expect_square(after.u - one.u + p.gamma / p.m * total), ZERO
 
 
 def _over_samples(law: Histories, quantity: OfSample) -> Fraction:
@@ -139,12 +134,10 @@ def _own_square(one: LocalRound, sample: tuple[int, ...] | range) -> Fraction:
 def _one_error(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for i, k in itertools.product(range(p.n), range(p.K)):
             there = mean(int(i in sample) for sample in subsets(p.n, p.m))
-            found.append((there * expect_square(one.old_noise(i, k)), p.sigma_u**2 * p.m / p.n))
-    return found
+            yield there * expect_square(one.old_noise(i, k)), p.sigma_u**2 * p.m / p.n
 
 
 def _new_errors(one: LocalRound, sample: tuple[int, ...] | range) -> NoisyRational:
@@ -194,14 +187,12 @@ def _a_8(draw: Draw, mean_: Rational, sampling: Rational, noisy: Rational) -> Ga
 def _one_local_step(draw: Draw) -> Pairs:
     law = _run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for i, k in itertools.product(range(p.n), range(p.K)):
             u, left = one.walks[i][k][0], expect_square(one.walks[i][k + 1][0] - one.u)
             direction = one.grad_u[i][k] - one.c[i] + one.c_mean
             right = expect_square(u - p.steps[0] * direction - one.u) + p.sigma_u**2 * p.steps[0] ** 2
-            found.append((left, right))
-    return found
+            yield left, right
 
 
 def _of_clients(sides: Callable[..., Gap]) -> Callable[..., Pairs]:
@@ -306,10 +297,12 @@ def _times_four(power: int) -> Scalar:
     return at_most(_added * S, right + 8 * K**2 * gamma_v**2 * w**power + 52 * K * _noise, below(S, 4 * K))
 
 
+_of_lemma_4_1 = Proof("pfl/lemma-4.1", "proof of Lemma 4.1", first=2)
+_of_lemma_4_3 = Proof("pfl/lemma-4.3", "proof of Lemma 4.3", first=2)
+
 FOUR_ONE: tuple[Step, ...] = (
-    step(
-        "lemma-4.1-2",
-        "proof of Lemma 4.1, first display",
+    _of_lemma_4_1(
+        "first display",
         "c_i^t = (1/K)*sum_k grad_u F(alpha_ik^{t-1}, beta_ik^{t-1}, xi_ik^{t-1})",
         drawn(lambda draw: _variates(draw, last=False), "=="),
         repaired=drawn(lambda draw: _variates(draw, last=True), "=="),
@@ -317,110 +310,94 @@ FOUR_ONE: tuple[Step, ...] = (
         remark="Line 10 of Algorithm 4.1 changes c_i only where i takes part. The martingale property of W and its hat"
         " then holds given the samples of clients, with their last rounds as times.",
     ),
-    step(
-        "lemma-4.1-3",
-        "proof of Lemma 4.1, first display",
+    _of_lemma_4_1(
+        "first display",
         "c^t = (1/n)*sum_i c_i^t",
         drawn(_mean_variate, "==", form=forms.mean_of_variates),
     ),
-    step(
-        "lemma-4.1-4",
-        "proof of Lemma 4.1, second display",
+    _of_lemma_4_1(
+        "second display",
         "u^{t+1} - u^t = -(gamma/m)*sum_ik 1_i*(grad_u F(u_ik, v_ik, xi_ik) - c_i + c)",
         drawn(_moves, "==", form=forms.shared_move),
     ),
-    step(
-        "lemma-4.1-5",
-        "proof of Lemma 4.1, second display",
+    _of_lemma_4_1(
+        "second display",
         "v_i^{t+1} - v_i^t = -gamma*1_i*sum_k grad_v F(u_ik, v_ik, xi_ik)",
         drawn(lambda draw: personal_moves(_run(draw)), "==", form=forms.personal_move),
     ),
-    step(
-        "lemma-4.1-6",
-        "proof of Lemma 4.1, third display",
+    _of_lemma_4_1(
+        "third display",
         "E<grad_u f, du> = T_1u",
         drawn(lambda draw: inner_u(_run(draw)), "==", form=lambda: forms.inner_u(scaffold=True)),
     ),
-    step(
-        "lemma-4.1-7",
-        "proof of Lemma 4.1, third display",
+    _of_lemma_4_1(
+        "third display",
         "(1/n)*sum_i E<grad_v f_i, dv_i> = T_1v",
         drawn(lambda draw: inner_v(_run(draw)), "==", form=forms.inner_v),
     ),
-    step(
-        "lemma-4.1-8",
-        "proof of Lemma 4.1, before eq. (A.7)",
+    _of_lemma_4_1(
+        "before eq. (A.7)",
         "E||W_ik||^2 <= sigma_u^2*m/n",
         drawn(_one_error, form=forms.one_error),
     ),
-    step(
-        "lemma-4.1-9",
-        "proof of Lemma 4.1, eq. (A.7), first line, first equality",
+    _of_lemma_4_1(
+        "eq. (A.7), first line, first equality",
         "E||sum_ik 1_i*(c_i - d_i)|| = E||sum_ik W_ik||^2",
         drawn(_in_mean(lambda one, sample: _size(_own_errors(one, sample)), _squared_sum, _small), "=="),
         repaired=drawn(_in_mean(_own_square, _squared_sum, _small), "==", form=forms.own_errors),
         repair="the square of the norm on the left, as used in eq. (A.8)",
         remark="The noises are fair signs. The square is missing in the second line too.",
     ),
-    step(
-        "lemma-4.1-10",
-        "proof of Lemma 4.1, eq. (A.7), first line, second equality",
+    _of_lemma_4_1(
+        "eq. (A.7), first line, second equality",
         "E||sum_ik W_ik||^2 = sum_ik E||W_ik||^2",
         drawn(_in_mean(_squared_sum, _sum_of_squares), "==", form=forms.errors_of_sample),
     ),
-    step(
-        "lemma-4.1-11",
-        "proof of Lemma 4.1, eq. (A.7), first line, inequality",
+    _of_lemma_4_1(
+        "eq. (A.7), first line, inequality",
         "sum_ik E||W_ik||^2 <= m*K*sigma_u^2",
         drawn(_in_mean(_sum_of_squares, _variance), form=forms.errors_bounded),
     ),
-    step(
-        "lemma-4.1-12",
-        "proof of Lemma 4.1, eq. (A.7), second line, first equality",
+    _of_lemma_4_1(
+        "eq. (A.7), second line, first equality",
         "E||sum_ik 1_i*(c - d)||^2 = E 1_i*E||sum_ik hat W_ik||^2",
         drawn(_SAMPLED_MEAN, "=="),
         repaired=drawn(_SAMPLED_MEAN, form=forms.errors_of_mean),
         repair="<= in place of =: the factor on the right is (m/n)^2, which is at most E 1_i = m/n",
         remark="With the missing square restored.",
     ),
-    step(
-        "lemma-4.1-13",
-        "proof of Lemma 4.1, eq. (A.7), second line, second equality",
+    _of_lemma_4_1(
+        "eq. (A.7), second line, second equality",
         "E 1_i*E||sum_ik hat W_ik||^2 = (m/n)*sum_ik E||hat W_ik||^2",
         drawn(_in_mean(_of_all(_squared_sum), _of_all(_sum_of_squares)), "==", form=lambda: one_more(m / n)),
     ),
-    step(
-        "lemma-4.1-14",
-        "proof of Lemma 4.1, eq. (A.7), second line, inequality",
+    _of_lemma_4_1(
+        "eq. (A.7), second line, inequality",
         "(m/n)*sum_ik E||hat W_ik||^2 <= m*K*sigma_u^2",
         drawn(_in_mean(_of_all(_sum_of_squares), _variance), form=forms.errors_bounded),
     ),
-    step(
-        "lemma-4.1-15",
-        "proof of Lemma 4.1, eq. (A.8), first inequality",
+    _of_lemma_4_1(
+        "eq. (A.8), first inequality",
         "E||du||^2 <= 2*E||(gamma/m)*P||^2 + (2*gamma^2/m^2)*E||Y + C + D||^2 with the sums P of"
         " 1_i*(grad_u f_i - d_i + d), Y of Y_ik, C of 1_i*(c_i - d_i) and D of 1_i*(c - d)",
         drawn(_a_8_first, form=forms.controlled_square, two=2),
         remark="By the mean inequality it would be Y - C + D. The line is true as printed: E<Y, C> = 0, and"
         " E<C, D> = m^2*K^2*E||c - d||^2 is not negative.",
     ),
-    step(
-        "lemma-4.1-16",
-        "proof of Lemma 4.1, eq. (A.8), second inequality",
+    _of_lemma_4_1(
+        "eq. (A.8), second inequality",
         "||Y + C + D||^2 <= 3*(||Y||^2 + ||C||^2 + ||D||^2)",
         gram(square(Y + C_ + D_), 3 * (square(Y) + square(C_) + square(D_))),
     ),
-    step(
-        "lemma-4.1-17",
-        "proof of Lemma 4.1, eq. (A.8), second inequality",
+    _of_lemma_4_1(
+        "eq. (A.8), second inequality",
         "E||sum_ik Y_ik||^2 <= m*K*sigma_u^2",
         drawn(
             _in_mean(lambda one, sample: expect_square(_new_errors(one, sample)), _variance), form=forms.errors_of_round
         ),
     ),
-    step(
-        "lemma-4.1-18",
-        "proof of Lemma 4.1, eq. (A.8), second inequality",
+    _of_lemma_4_1(
+        "eq. (A.8), second inequality",
         "(2*gamma^2/m^2)*3*(E||Y||^2 + E||C||^2 + E||D||^2) <= 18*K*gamma^2*sigma_u^2/m",
         at_most(
             6 * gamma**2 / m**2 * (Y2 + C2 + D2),
@@ -428,27 +405,23 @@ FOUR_ONE: tuple[Step, ...] = (
             *(below(each, m * K * su) for each in (Y2, C2, D2)),
         ),
     ),
-    step(
-        "lemma-4.1-19",
-        "proof of Lemma 4.1, display after eq. (A.8)",
+    _of_lemma_4_1(
+        "display after eq. (A.8)",
         "E||(gamma/m)*sum_ik 1_i*(grad_u f_i(u_ik, v_ik) - d_i + d)||^2 <= T_2u + 2*gamma^2*(n-m)/(m*n^2)*S_3u",
         drawn(_a_8_mean, form=forms.controlled_mean, two=2),
     ),
-    step(
-        "lemma-4.1-20",
-        "proof of Lemma 4.1, eq. (A.8), last line",
+    _of_lemma_4_1(
+        "eq. (A.8), last line",
         "E||du||^2 <= 2*T_2u + 4*gamma^2*(n-m)/(m*n^2)*S_3u + 18*K*gamma^2*sigma_u^2/m",
         drawn(_a_8, form=forms.controlled, mean_=2, sampling=4, noisy=18),
     ),
-    step(
-        "lemma-4.1-21",
-        "proof of Lemma 4.1, eq. (A.4) still holds",
+    _of_lemma_4_1(
+        "eq. (A.4) still holds",
         "E||dv_i||^2 <= (2*gamma^2*m/n)*E||sum_k grad_v f_i(u_ik, v_ik)||^2 + 2*K*gamma^2*sigma_v^2*m/n",
         drawn(lambda draw, two, noisy: a_4(_run(draw), two, noisy), form=forms.personal_square, two=2, noisy=2),
     ),
-    step(
-        "lemma-4.1-22",
-        "proof of Lemma 4.1, last line",
+    _of_lemma_4_1(
+        "last line",
         "the bounds in eq. (A.1) give eq. (4.2)",
         at_most(
             s.T_1u + s.T_1v + L * DU + L * DV,
@@ -457,9 +430,8 @@ FOUR_ONE: tuple[Step, ...] = (
             below(DV, 2 * T_2v + 2 * K * sv * gamma**2 * m / n),
         ),
     ),
-    step(
-        "lemma-4.1-23",
-        "proof of Lemma 4.1, eq. (A.8), second inequality in one piece, not printed",
+    _of_lemma_4_1(
+        "eq. (A.8), second inequality in one piece, not printed",
         "E||Y + C + D||^2 <= 9*m*K*sigma_u^2",
         gram(_together.left, _together.right, *_together.hypotheses, where=_together.conditions),
         remark="From the lines that lead to it by way of eq. (A.7), with its equalities as they hold.",
@@ -467,27 +439,24 @@ FOUR_ONE: tuple[Step, ...] = (
 )
 
 FOUR_THREE: tuple[Step, ...] = (
-    step(
-        "lemma-4.3-2",
-        "proof of Lemma 4.3, first display, second equality",
+    _of_lemma_4_3(
+        "first display, second equality",
         "E||u_{i,k+1} - u^t||^2 = E||u_ik - gamma_u*(grad_u f_i(u_ik, v_ik) - c_i + c) - u^t||^2 + sigma_u^2*gamma_u^2",
         drawn(_one_local_step, "=="),
         repaired=drawn(_one_local_step, form=forms.local_step),
         repair="<= in place of =, as in the proof of Lemma 3.5: sigma_u^2 bounds the variance",
         remark="The hat of u_ik on the right is not printed.",
     ),
-    step(
-        "lemma-4.3-3",
-        "proof of Lemma 4.3, first display, first inequality",
+    _of_lemma_4_3(
+        "first display, first inequality",
         "K - 1 > 0",
         at_most(K - 1, 0, operator=">"),
         repaired=at_most(K - 1, sp.Integer(0), _two_steps, operator=">"),
         repair="K >= 2; for K = 1 the drift is 0, which the proof of Lemma 3.5 says and this one does not",
         remark="1/(K-1) divides by it.",
     ),
-    step(
-        "lemma-4.3-4",
-        "proof of Lemma 4.3, first display, first inequality",
+    _of_lemma_4_3(
+        "first display, first inequality",
         "||u_ik - gamma_u*g - u^t||^2 <= (1 + 1/(K-1))*||u_ik - u^t||^2 + K*gamma_u^2*||g||^2 with"
         " g = grad_u f_i(u_ik, v_ik) - c_i + c",
         gram(
@@ -496,16 +465,14 @@ FOUR_THREE: tuple[Step, ...] = (
             where=(_two_steps,),
         ),
     ),
-    step(
-        "lemma-4.3-5",
-        "proof of Lemma 4.3, first display, second inequality",
+    _of_lemma_4_3(
+        "first display, second inequality",
         "||grad_u f_i(u_ik, v_ik) - c_i + c||^2 <= 6*(||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2"
         " + ||grad_u f_i - d_i||^2 + ||grad_u f - d||^2 + ||grad_u f||^2 + ||c_i - d_i||^2 + ||c - d||^2)",
         gram(square(a - c_i + c), 6 * sum(map(square, _six))),
     ),
-    step(
-        "lemma-4.3-6",
-        "proof of Lemma 4.3, second display, first line",
+    _of_lemma_4_3(
+        "second display, first line",
         "E||c_i - d_i||^2 = (1/K^2)*sum_k E||hat W_ik||^2",
         drawn(
             _of_clients(lambda one, i: (_own_variate(one, i), _sum_of_squares(one, (i,)) / one.problem.K**2)),
@@ -513,18 +480,16 @@ FOUR_THREE: tuple[Step, ...] = (
             form=lambda: one_more(1 / K**2),
         ),
     ),
-    step(
-        "lemma-4.3-7",
-        "proof of Lemma 4.3, second display, first line",
+    _of_lemma_4_3(
+        "second display, first line",
         "E||c_i - d_i||^2 <= sigma_u^2/K",
         drawn(
             _of_clients(lambda one, i: (_own_variate(one, i), one.problem.sigma_u**2 / one.problem.K)),
             form=forms.own_variate,
         ),
     ),
-    step(
-        "lemma-4.3-8",
-        "proof of Lemma 4.3, second display, second line",
+    _of_lemma_4_3(
+        "second display, second line",
         "E||c - d||^2 = 1/(n^2*K^2)*sum_ik E||hat W_ik||^2",
         drawn(
             _of_rounds(lambda one, p: (_mean_variates(one), _sum_of_squares(one, range(p.n)) / (p.n * p.K) ** 2)),
@@ -532,27 +497,23 @@ FOUR_THREE: tuple[Step, ...] = (
             form=lambda: one_more(1 / (n * K) ** 2),
         ),
     ),
-    step(
-        "lemma-4.3-9",
-        "proof of Lemma 4.3, second display, second line",
+    _of_lemma_4_3(
+        "second display, second line",
         "E||c - d||^2 <= sigma_u^2/(n*K)",
         drawn(_of_rounds(lambda one, p: (_mean_variates(one), p.sigma_u**2 / (p.n * p.K))), form=forms.mean_variate),
     ),
-    step(
-        "lemma-4.3-10",
-        "proof of Lemma 4.3, third display, by Assumption 2.1",
+    _of_lemma_4_3(
+        "third display, by Assumption 2.1",
         "E||grad_u f_i - d_i||^2 <= (2*L^2/K)*sum_k C_ik",
         drawn(_of_clients(_own_staleness), form=forms.stale_own, two=2),
     ),
-    step(
-        "lemma-4.3-11",
-        "proof of Lemma 4.3, third display, by Assumption 2.1",
+    _of_lemma_4_3(
+        "third display, by Assumption 2.1",
         "E||grad_u f - d||^2 <= 2*L^2/(n*K)*C",
         drawn(_of_rounds(_mean_staleness), form=forms.stale_mean, two=2),
     ),
-    step(
-        "lemma-4.3-12",
-        "proof of Lemma 4.3, third display",
+    _of_lemma_4_3(
+        "third display",
         "E||u_{i,k+1} - u^t||^2 <= (1 + 1/(K-1) + 12*L^2*K*gamma_u^2)*E||u_ik - u^t||^2"
         " + 12*L^2*K*gamma_u^2*E||v_ik - v_i^t||^2 + 12*L^2*gamma_u^2*sum_k C_ik + 12*L^2*gamma_u^2/n*C"
         " + 6*K*gamma_u^2*G_u + 13*sigma_u^2*gamma_u^2",
@@ -566,9 +527,8 @@ FOUR_THREE: tuple[Step, ...] = (
         ),
         remark="U = E||u_ik - u^t||^2, V = E||v_ik - v_i^t||^2, C_i the sum of C_ik over k.",
     ),
-    step(
-        "lemma-4.3-13",
-        "proof of Lemma 4.3, fourth display",
+    _of_lemma_4_3(
+        "fourth display",
         "||v_{i,k+1} - v_i^t||^2 <= (1 + 1/(K-1) + 4*L^2*K*gamma_v^2)*||v_ik - v_i^t||^2"
         " + 4*L^2*K*gamma_v^2*||u_ik - u_i^t||^2 + 2*K*gamma_v^2*||grad_v f_i(u^t, v_i^t)||^2",
         gram(PERSONAL[0].left, PERSONAL[0].right, *PERSONAL[0].hypotheses, where=PERSONAL[0].conditions),
@@ -576,9 +536,8 @@ FOUR_THREE: tuple[Step, ...] = (
         repair="u^t in place of u_i^t, as in the proof of Lemma 3.5",
         remark="Without the noise. x = u_ik - u^t, w = u_ik - u_i^t, y = v_ik - v_i^t.",
     ),
-    step(
-        "lemma-4.3-14",
-        "proof of Lemma 4.3, eq. (A.9)",
+    _of_lemma_4_3(
+        "eq. (A.9)",
         "E_{i,k+1} <= (1 + 1/(K-1) + 12*L^2*K*(gamma_u^2 + gamma_v^2))*E_ik + 12*L^2*gamma_u^2*sum_k C_ik"
         " + 12*L^2*gamma_u^2/n*C + 6*K*gamma_u^2*G_u + 2*K*gamma_v^2*||grad_v f_i||^2 + 13*sigma_u^2*gamma_u^2"
         " + sigma_v^2*gamma_v^2",
@@ -595,48 +554,41 @@ FOUR_THREE: tuple[Step, ...] = (
         ),
         remark="The expectation of the squared personal gradient is not printed.",
     ),
-    step(
-        "lemma-4.3-15",
-        "proof of Lemma 4.3, after eq. (A.9)",
+    _of_lemma_4_3(
+        "after eq. (A.9)",
         "12*L^2*K*(gamma_u^2 + gamma_v^2) <= 1/(K-1)",
         at_most(12 * L**2 * K * (gamma_u**2 + gamma_v**2), 1 / (K - 1), _local_cap, _two_steps),
     ),
-    step(
-        "lemma-4.3-16",
-        "proof of Lemma 4.3, display after eq. (A.9), first inequality",
+    _of_lemma_4_3(
+        "display after eq. (A.9), first inequality",
         "E_ik <= a*sum_{r<k} (1 + 2/(K-1))^r: if it holds for k, then for k + 1",
         at_most(q * E_ik + base, base * (q * S + 1), below(E_ik, base * S)),
         remark="S is the sum up to k - 1, q = 1 + 2/(K-1), base the part of eq. (A.9) without E_ik. One of the two"
         " texts of the paper has the upper limit K - 1 for k - 1.",
     ),
-    step(
-        "lemma-4.3-17",
-        "proof of Lemma 4.3, under the display after eq. (A.9)",
+    _of_lemma_4_3(
+        "under the display after eq. (A.9)",
         "sum_{r=0}^{K-1} (1 + 2/(K-1))^r <= (K-1)/2*(1 + 2/(K-1))^(K-1)",
         drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2), terms=0),
         repaired=drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2), terms=-1),
         repair="the sum up to K - 2: k - 1 is at most K - 2, so that the sums in use are not longer",
     ),
-    step(
-        "lemma-4.3-18",
-        "proof of Lemma 4.3, display after eq. (A.9), second inequality",
+    _of_lemma_4_3(
+        "display after eq. (A.9), second inequality",
         "sum_{r=0}^{k-1} (1 + 2/(K-1))^r <= 4*K for k < K",
         drawn(_at_most_four, kind=StepKind.STANDARD, rate=2, four=4),
     ),
-    Step(
-        id="pfl/lemma-4.3-19",
-        location="proof of Lemma 4.3, display after eq. (A.9), second inequality",
-        claim="E_ik <= 48*L^2*K*gamma_u^2*(sum_k C_ik + C/n) + 24*K^2*gamma_u^2*G_u + 8*K^2*gamma_v^2*||grad_v f_i||"
+    _of_lemma_4_3(
+        "display after eq. (A.9), second inequality",
+        "E_ik <= 48*L^2*K*gamma_u^2*(sum_k C_ik + C/n) + 24*K^2*gamma_u^2*G_u + 8*K^2*gamma_v^2*||grad_v f_i||"
         " + 52*K*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
-        of="pfl/lemma-4.3",
-        check=_times_four(1),
+        _times_four(1),
         repaired=_times_four(2),
         repair="the square of the norm of the personal gradient",
         remark="S is the sum of powers, w the norm of the personal gradient.",
     ),
-    step(
-        "lemma-4.3-20",
-        "proof of Lemma 4.3, last display",
+    _of_lemma_4_3(
+        "last display",
         "the sum over i and k is the lemma",
         same(
             K * (48 * L**2 * K * gamma_u**2 * (s.C + n * s.C / n) + n * 24 * K**2 * gamma_u**2 * s.G_u)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,13 +12,13 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, plus
 from bounds.ledger.draw import square as norm
 from bounds.ledger.families import deviation, squares, total
-from bounds.ledger.proof import at_most, drawn, gram, same
+from bounds.ledger.proof import Proof, at_most, drawn, gram, same
 from bounds.ledger.step import Gram, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import at
 from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Histories, LocalRound, complete, local, small_run
-from bounds.papers.pfl.proofs.terms import D, D_v, smooth, step
+from bounds.papers.pfl.proofs.terms import D, D_v, smooth
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
 G_u, G_v, E, B, b, sigma_u, sigma_v = s.G_u, s.G_v, s.E, s.B, s.b, s.sigma_u, s.sigma_v
@@ -83,15 +83,14 @@ def on_terms(
     lemma: str, number: int, run: Callable[[Draw], Histories], *where: str, kind: StepKind = StepKind.EXPECTATION
 ) -> Iterator[Step]:
     """Both claims of Lemma 3.2 or 3.3, of u and of v, as steps from that number on."""
+    proof = Proof(f"pfl/{lemma}", first=number)
     sides, constants, claims = _TERMS[lemma]
     for personal, (claim, form) in enumerate(claims.items()):
 
         def of_run(draw: Draw, personal: bool = bool(personal), **given: Rational) -> Any:
             return sides(run(draw), **given, personal=personal)
 
-        yield step(
-            f"{lemma}-{number + personal}", where[personal], claim, drawn(of_run, kind=kind, form=form, **constants)
-        )
+        yield proof(where[personal], claim, drawn(of_run, kind=kind, form=form, **constants))
 
 
 def _no_variance(draw: Draw) -> tuple[Fraction, Fraction]:
@@ -111,17 +110,15 @@ def _one_step(draw: Draw) -> tuple[Fraction, Fraction]:
     return law.mean(law.last, LocalRound.E), Fraction(0)
 
 
-def _one_local_step(draw: Draw) -> list[tuple[Fraction, Fraction]]:
+def _one_local_step(draw: Draw) -> Iterable[tuple[Fraction, Fraction]]:
     law = small_run(draw)
     p = law.p
-    found = []
     for one in law.rounds(law.last):
         for walk, grads in zip(one.walks, one.grad_u, strict=True):
             for k, grad in enumerate(grads):
                 left = expect_square(walk[k + 1][0] - one.u)
                 mean_step = expect_square(walk[k][0] - p.steps[0] * grad - one.u)
-                found.append((left, mean_step + p.sigma_u**2 * p.steps[0] ** 2))
-    return found
+                yield left, mean_step + p.sigma_u**2 * p.steps[0] ** 2
 
 
 def _lemma_3_5(draw: Draw, shared: Rational, personal: Rational, noise: Rational) -> tuple[Fraction, Fraction]:
@@ -204,50 +201,51 @@ def _personal_drift(moved: sp.Expr) -> Gram:
 
 PERSONAL = _personal_drift(square(w)), _personal_drift(square(x))
 
+_of_lemma_3_1 = Proof("pfl/lemma-3.1", "Lemma 3.1")
+_of_lemma_3_2 = Proof("pfl/lemma-3.2", "proof of Lemma 3.2", first=3)
+_of_lemma_3_3 = Proof("pfl/lemma-3.3", "proof of Lemma 3.3", first=3)
+_of_lemma_3_4 = Proof("pfl/lemma-3.4")
+_of_lemma_3_5 = Proof("pfl/lemma-3.5")
+_of_lemma_3_6 = Proof("pfl/lemma-3.6")
+_of_lemma_3_6_recursion = Proof("pfl/lemma-3.6-recursion")
+
 STEPS: tuple[Step, ...] = (
-    step(
-        "lemma-3.1-1",
-        "Lemma 3.1, eq. (3.2)",
+    _of_lemma_3_1(
+        "eq. (3.2)",
         "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= T_1u + T_1v + 2*L*T_2u + 2*L*T_2v"
         " + 4*L*gamma^2*(n-m)/(m*n^2)*T_3u + 2*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
         drawn(_lemma_3_1, kind=StepKind.END_TO_END, second=2, sampling=4, shared=2, personal=2),
     ),
-    step(
-        "lemma-3.1-2",
-        "Lemma 3.1, remark after eq. (3.2)",
+    _of_lemma_3_1(
+        "remark after eq. (3.2)",
         "if m = n, the term containing T_3u vanishes",
         same(at(4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u, {m: n}), 0),
     ),
     *on_terms("lemma-3.2", 1, small_run, "Lemma 3.2, first claim", "Lemma 3.2, second claim", kind=StepKind.END_TO_END),
-    step(
-        "lemma-3.2-3",
-        "proof of Lemma 3.2, first display, second line",
+    _of_lemma_3_2(
+        "first display, second line",
         "T_1u = -K*gamma*||grad_u f||^2 - (gamma/n)*sum_ik <grad_u f, grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)>",
         same(forms.T_1u, forms.CHAIN),
     ),
-    step(
-        "lemma-3.2-4",
-        "proof of Lemma 3.2, under the second display",
+    _of_lemma_3_2(
+        "under the second display",
         "<a, b> <= ||a||^2/2 + ||b||^2/2",
         gram(dot(x, y), square(x) / 2 + square(y) / 2),
     ),
-    step(
-        "lemma-3.2-5",
-        "proof of Lemma 3.2, second display, first inequality",
+    _of_lemma_3_2(
+        "second display, first inequality",
         "T_1u <= -K*gamma/2*||grad_u f||^2 + gamma/(2*n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
         gram(forms.CHAIN, -K * gamma / 2 * forms.G_u + gamma / (2 * n) * squares(forms.GAP_U)),
     ),
-    step(
-        "lemma-3.2-6",
-        "proof of Lemma 3.2, second display, second inequality",
+    _of_lemma_3_2(
+        "second display, second inequality",
         "||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2 <= 2*L^2*(||u_ik - u^t||^2 + ||v_ik - v_i^t||^2)",
         gram(square(g - h), 2 * L**2 * (square(x) + square(y)), *_local),
         remark="One summand; the display writes v^t for v_i^t, here as in the proof of Lemma 3.4. The gradient is h at"
         " (u^t, v_i^t), mid at (u^t, v_ik) and g at (u_ik, v_ik).",
     ),
-    step(
-        "lemma-3.2-7",
-        "proof of Lemma 3.2, second display, second inequality",
+    _of_lemma_3_2(
+        "second display, second inequality",
         "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
         at_most(
             -K * gamma / 2 * G_u + gamma / (2 * n) * D,
@@ -255,17 +253,15 @@ STEPS: tuple[Step, ...] = (
             below(D, 2 * L**2 * E),
         ),
     ),
-    step(
-        "lemma-3.2-8",
-        "proof of Lemma 3.2, the similar approach for T_1v",
+    _of_lemma_3_2(
+        "the similar approach for T_1v",
         "-(gamma*m/n^2)*sum_k <grad_v f_i, grad_v f_i(u_ik, v_ik)> <= -(K*gamma*m/(2*n^2))*||grad_v f_i||^2"
         " + (gamma*m/(2*n^2))*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
         gram(forms.T_1v, gamma * m / n**2 * (-K / 2 * squares(forms.start_v) + squares(forms.GAP_V) / 2)),
         remark="Added up over the clients.",
     ),
-    step(
-        "lemma-3.2-9",
-        "proof of Lemma 3.2, the similar approach for T_1v",
+    _of_lemma_3_2(
+        "the similar approach for T_1v",
         "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
         at_most(
             -K * gamma * m / (2 * n) * G_v + gamma * m / (2 * n**2) * D_v,
@@ -274,22 +270,19 @@ STEPS: tuple[Step, ...] = (
         ),
     ),
     *on_terms("lemma-3.3", 1, small_run, "Lemma 3.3, first claim", "Lemma 3.3, second claim", kind=StepKind.END_TO_END),
-    step(
-        "lemma-3.3-3",
-        "proof of Lemma 3.3, between the first and the second line",
+    _of_lemma_3_3(
+        "between the first and the second line",
         "||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f)||^2 = ||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2",
         same(square(total(forms.a) - n * K * forms.full), square(total(forms.GAP_U))),
     ),
-    step(
-        "lemma-3.3-4",
-        "proof of Lemma 3.3, first inequality",
+    _of_lemma_3_3(
+        "first inequality",
         "T_2u <= 2*K^2*gamma^2*||grad_u f||^2"
         " + (2*K*gamma^2/n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
         gram(forms.T_2u, 2 * K**2 * gamma**2 * forms.G_u + 2 * K * gamma**2 / n * squares(forms.GAP_U)),
     ),
-    step(
-        "lemma-3.3-5",
-        "proof of Lemma 3.3, second inequality",
+    _of_lemma_3_3(
+        "second inequality",
         "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
         at_most(
             2 * K**2 * gamma**2 * G_u + 2 * K * gamma**2 / n * D,
@@ -297,17 +290,15 @@ STEPS: tuple[Step, ...] = (
             below(D, 2 * L**2 * E),
         ),
     ),
-    step(
-        "lemma-3.3-6",
-        "proof of Lemma 3.3, T_2v in a similar manner",
+    _of_lemma_3_3(
+        "T_2v in a similar manner",
         "||sum_k grad_v f_i(u_ik, v_ik)||^2 <= 2*K^2*||grad_v f_i||^2"
         " + 2*K*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
         gram(squares(forms.Z), 2 * K**2 * squares(forms.start_v) + 2 * K * squares(forms.GAP_V)),
         remark="Added up over the clients.",
     ),
-    step(
-        "lemma-3.3-7",
-        "proof of Lemma 3.3, T_2v in a similar manner",
+    _of_lemma_3_3(
+        "T_2v in a similar manner",
         "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
         at_most(
             gamma**2 * m / n**2 * (2 * K**2 * n * G_v + 2 * K * D_v),
@@ -315,8 +306,7 @@ STEPS: tuple[Step, ...] = (
             below(D_v, 2 * L**2 * E),
         ),
     ),
-    step(
-        "lemma-3.4-1",
+    _of_lemma_3_4(
         "text before Lemma 3.4, again in the proof of Theorem 3.11",
         "T_3u = 0 with full client participation",
         drawn(_no_variance, "=="),
@@ -324,41 +314,35 @@ STEPS: tuple[Step, ...] = (
         repair="what vanishes is its coefficient n - m",
         remark="Lemma 3.1, to which the text refers, says it of the term; nothing else is used.",
     ),
-    step(
-        "lemma-3.4-2",
+    _of_lemma_3_4(
         "Lemma 3.4",
         "T_3u <= 3*n*K^2*b^2 + 12*L^2*K*E",
         drawn(_lemma_3_4, kind=StepKind.END_TO_END, form=forms.variance, dissimilarity=3, drift=12),
     ),
-    step(
-        "lemma-3.4-3",
+    _of_lemma_3_4(
         "proof of Lemma 3.4, first inequality",
         "||sum_k (grad_u f_i(u_ik, v_ik) - mean_j)||^2 <= 3*||sum_k (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2"
         " + 3*||mean_j sum_k (grad_u f_j - grad_u f_j(u_jk, v_jk))||^2 + 3*||sum_k (grad_u f_i - grad_u f)||^2",
         gram(forms.T_3u, forms.THREE),
         remark="Added up over the clients.",
     ),
-    step(
-        "lemma-3.4-4",
+    _of_lemma_3_4(
         "proof of Lemma 3.4, second inequality",
         "the first two sums are at most 6*K*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
         gram(forms.TWO_SUMS, 6 * K * squares(forms.GAP_U)),
     ),
-    step(
-        "lemma-3.4-5",
+    _of_lemma_3_4(
         "proof of Lemma 3.4, second inequality",
         "||sum_k x_k||^2 <= K*sum_k ||x_k||^2",
         drawn(_jensen, kind=StepKind.STANDARD),
     ),
-    step(
-        "lemma-3.4-6",
+    _of_lemma_3_4(
         "proof of Lemma 3.4, third inequality",
         "sum_i ||grad_u f_i - grad_u f||^2 = sum_i ||grad_u f_i||^2 - n*||grad_u f||^2",
         same(deviation(forms.start_u, forms.start_u), squares(forms.start_u) - n * forms.G_u),
         remark="With eq. (2.3) the right side is at most n*b^2.",
     ),
-    step(
-        "lemma-3.4-7",
+    _of_lemma_3_4(
         "proof of Lemma 3.4, third inequality",
         "T_3u <= 12*L^2*K*E + 3*n*K^2*b^2",
         at_most(
@@ -368,54 +352,46 @@ STEPS: tuple[Step, ...] = (
             below(B, n * b**2 + n * G_u),
         ),
     ),
-    step(
-        "lemma-3.5-1",
+    _of_lemma_3_5(
         "Lemma 3.5",
         "E <= 8*K^2*(K-1)*gamma_u^2*B + 8*n*K^3*gamma_v^2*G_v + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
         drawn(_lemma_3_5, kind=StepKind.END_TO_END, shared=8, personal=8, noise=4),
     ),
-    step(
-        "lemma-3.5-2",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, K = 1",
         "E = 0 if K = 1",
         drawn(_one_step, "==", form=lambda: forms.no_drift("u_{i,0} = u^t", "v_{i,0} = v_i^t")),
     ),
-    step(
-        "lemma-3.5-3",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, first display, first inequality",
         "E||u_{i,k+1} - u^t||^2 <= E||u_ik - gamma_u*grad_u f_i(u_ik, v_ik) - u^t||^2 + sigma_u^2*gamma_u^2",
         drawn(_one_local_step, form=forms.local_step),
     ),
-    step(
-        "lemma-3.5-4",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, under the first display",
         "2*<a, b> <= kappa*||a||^2 + ||b||^2/kappa with kappa = K - 1",
         gram(2 * dot(x, y), (K - 1) * square(x) + square(y) / (K - 1), where=(_more_than_one,)),
     ),
-    step(
-        "lemma-3.5-5",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, first display, second inequality",
         "||u_ik - gamma_u*g - u^t||^2 <= (1 + 1/(K-1))*||u_ik - u^t||^2 + K*gamma_u^2*||g||^2",
         gram(
             square(x - gamma_u * g), (1 + 1 / (K - 1)) * square(x) + K * gamma_u**2 * square(g), where=(_more_than_one,)
         ),
     ),
-    step(
-        "lemma-3.5-6",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, first display, third inequality",
         "K*gamma_u^2*||grad_u f_i(u_ik, v_ik)||^2 <= 2*K*gamma_u^2*||grad_u f_i||^2"
         " + 2*K*gamma_u^2*||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2",
         gram(K * gamma_u**2 * square(g), 2 * K * gamma_u**2 * (square(h) + square(g - h))),
     ),
-    step(
-        "lemma-3.5-7",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, first display, fourth inequality",
         "2*K*gamma_u^2*||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2"
         " <= 4*L^2*K*gamma_u^2*(||u_ik - u^t||^2 + ||v_ik - v_i^t||^2)",
         gram(2 * K * gamma_u**2 * square(g - h), 4 * L**2 * K * gamma_u**2 * (square(x) + square(y)), *_local),
     ),
-    step(
-        "lemma-3.5-8",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, second display",
         "||v_{i,k+1} - v_i^t||^2 <= (1 + 1/(K-1) + 4*L^2*K*gamma_v^2)*||v_ik - v_i^t||^2"
         " + 4*L^2*K*gamma_v^2*||u_ik - u_i^t||^2 + 2*K*gamma_v^2*||grad_v f_i(u^t, v_i^t)||^2",
@@ -424,8 +400,7 @@ STEPS: tuple[Step, ...] = (
         repair="u^t in place of u_i^t, which by line 9 of Algorithm 3.1 is a client's last local iterate",
         remark="Without the noise. x = u_ik - u^t, w = u_ik - u_i^t, y = v_ik - v_i^t.",
     ),
-    step(
-        "lemma-3.5-9",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, eq. (3.3)",
         "the two inequalities add up to E_{i,k+1} <= (1 + 1/(K-1) + 4*L^2*K*(gamma_u^2 + gamma_v^2))*E_ik"
         " + 2*K*gamma_u^2*||grad_u f_i||^2 + 2*K*gamma_v^2*||grad_v f_i||^2 + sigma_u^2*gamma_u^2"
@@ -440,45 +415,38 @@ STEPS: tuple[Step, ...] = (
         ),
         remark="U = E||u_ik - u^t||^2, V = E||v_ik - v_i^t||^2; the right sides are equal.",
     ),
-    step(
-        "lemma-3.5-10",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, after eq. (3.3)",
         "4*L^2*K*(gamma_u^2 + gamma_v^2) <= 1/(K-1)",
         at_most(4 * L**2 * K * (gamma_u**2 + gamma_v**2), 1 / (K - 1), _local_cap, _more_than_one),
     ),
-    step(
-        "lemma-3.5-11",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, third display, first inequality",
         "E_ik <= a*sum_{r<k} (1 + 2/(K-1))^r: if it holds for k, then for k + 1",
         at_most(q * Eik + a_, a_ * (q * S + 1), below(Eik, a_ * S)),
         remark="S is the sum up to k - 1, q = 1 + 2/(K-1), a the part of eq. (3.3) without E_ik.",
     ),
-    step(
-        "lemma-3.5-12",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, under the third display",
         "sum_{r=0}^{k-1} (1 + 2/(K-1))^r <= (K-1)/2*(1 + 2/(K-1))^k",
         drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2)),
     ),
-    step(
-        "lemma-3.5-13",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, under the third display",
         "(1 + 2/(K-1))^k <= (1 + 2/(K-1))^(K-1)",
         drawn(_longest, kind=StepKind.STANDARD, rate=2),
     ),
-    step(
-        "lemma-3.5-14",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, under the third display",
         "1 + x <= e^x",
         drawn(_exponential, kind=StepKind.STANDARD),
     ),
-    step(
-        "lemma-3.5-15",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, third display, second inequality",
         "(K-1)/2*(1 + 2/(K-1))^(K-1) <= 4*(K-1)",
         drawn(_below_eight, kind=StepKind.STANDARD, rate=2, limit=4),
     ),
-    step(
-        "lemma-3.5-16",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, third display, second inequality",
         "E_ik <= 8*K*(K-1)*(gamma_u^2*||grad_u f_i||^2 + gamma_v^2*||grad_v f_i||^2)"
         " + 4*K*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
@@ -489,27 +457,23 @@ STEPS: tuple[Step, ...] = (
             _more_than_one,
         ),
     ),
-    step(
-        "lemma-3.5-17",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, fourth display, first inequality",
         "E <= 8*K^2*(K-1)*sum_i (...) + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
         same(K * (8 * K * (K - 1) * X + n * 4 * K * _noise), 8 * K**2 * (K - 1) * X + 4 * n * K**2 * _noise),
         remark="The sum over i and k; X is the sum over i.",
     ),
-    step(
-        "lemma-3.5-18",
+    _of_lemma_3_5(
         "proof of Lemma 3.5, last display, and the lemma",
         "8*n*K^2*(K-1)*gamma_v^2*G_v <= 8*n*K^3*gamma_v^2*G_v",
         at_most(8 * n * K**2 * (K - 1) * gamma_v**2 * G_v, 8 * n * K**3 * gamma_v**2 * G_v),
     ),
-    step(
-        "lemma-3.6-1",
+    _of_lemma_3_6(
         "Lemma 3.6, first claim",
         "B <= n*G_u + n*b^2",
         drawn(_lemma_3_6, kind=StepKind.END_TO_END, form=forms.gradients),
     ),
-    step(
-        "lemma-3.6-recursion-1",
+    _of_lemma_3_6_recursion(
         "Lemma 3.6, second claim",
         "B^t <= (1 + 2/(T-1))*B^{t-1} + 2*n*T*(G_u^{t-1} + G_v^{t-1}) + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)",
         drawn(recursion, kind=StepKind.END_TO_END, factor=2, gradients=2, noise=2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean
-from bounds.ledger.proof import at_most, drawn, gram, same
+from bounds.ledger.proof import Proof, at_most, drawn, gram, same
 from bounds.ledger.step import Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.ledger.written import written
@@ -26,14 +27,14 @@ from bounds.papers.pfl.proofs.runs import (
     small_run,
 )
 from bounds.papers.pfl.proofs.scaffold import E_LEMMA, E_SECOND
-from bounds.papers.pfl.proofs.terms import r, step
+from bounds.papers.pfl.proofs.terms import r
 from bounds.papers.pfl.proofs.theorems import NOISE
 
 n, m, K, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.L, s.gamma, s.eta_u, s.eta_v
 G_u, G_v, E, C = s.G_u_prev, s.G_v_prev, s.E, s.C_prev
 su, sv = s.sigma_u**2, s.sigma_v**2
 Gap = tuple[Fraction, Fraction]
-Pairs = list[Gap]
+Pairs = Iterable[Gap]
 ZERO = Fraction(0)
 
 
@@ -58,7 +59,6 @@ def _factorised(draw: Draw) -> Pairs:
     law = _run(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -68,8 +68,7 @@ def _factorised(draw: Draw) -> Pairs:
             kept = mean(expect_square(one.memory[i][k][0] - after.u) for after in one.next)
             return (1 - share) * kept + share * mean(expect_square(one.walks[i][k][0] - a.u) for a in one.next)
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _conditioned(draw: Draw) -> Pairs:
@@ -77,7 +76,6 @@ def _conditioned(draw: Draw) -> Pairs:
     law = _run(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -88,8 +86,7 @@ def _conditioned(draw: Draw) -> Pairs:
             kept = mean(expect_square(one.memory[i][k][0] - after.u) for after in out) if out else ZERO
             return (1 - share) * kept + share * mean(expect_square(one.walks[i][k][0] - a.u) for a in within)
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _change_u(one: LocalRound) -> NoisyRational:
@@ -105,7 +102,6 @@ def _change_v(one: LocalRound, i: int) -> NoisyRational:
 def _crossed(draw: Draw) -> Pairs:
     law = _run(draw)
     t = law.last
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -114,8 +110,7 @@ def _crossed(draw: Draw) -> Pairs:
         def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return expect(_change_u(one), one.memory[i][k][0] - one.u)
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _turned(draw: Draw) -> Histories:
@@ -148,7 +143,6 @@ def _decay_u(draw: Draw, *, shrink: Rational, moved: Rational, drift: Rational, 
     law = small_run(draw, scaffold, scaffold=True)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -159,8 +153,7 @@ def _decay_u(draw: Draw, *, shrink: Rational, moved: Rational, drift: Rational, 
             total += drift * share * expect_square(one.walks[i][k][0] - one.u)
             return total + change / share * expect_square(_change_u(one))
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
@@ -168,7 +161,6 @@ def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
     law = small_run(draw, scaffold, scaffold=True) if draw.index % 4 else _turned(draw)
     p, t = law.p, law.last
     share = Fraction(p.m, p.n)
-    found = []
     for i, k in _each(law):
 
         def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
@@ -181,8 +173,7 @@ def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
             total += 2 * share * expect_square(one.walks[i][k][1] - one.v[i])
             return total + 2 / share * expect_square(_change_v(one, i))
 
-        found.append((law.mean(t, left), law.mean(t, right)))
-    return found
+        yield law.mean(t, left), law.mean(t, right)
 
 
 def _mean_change(draw: Draw) -> Pairs:
@@ -239,10 +230,11 @@ _lemma_4_4 = ((1 - m / (4 * n)) * C + m * r**2 * K / (36 * L**2) * (G_u + hat) +
     n, r**3
 )
 
+_of_lemma_4_4 = Proof("pfl/lemma-4.4", "proof of Lemma 4.4", first=2)
+
 STEPS: tuple[Step, ...] = (
-    step(
-        "lemma-4.4-2",
-        "proof of Lemma 4.4, first display, second equality",
+    _of_lemma_4_4(
+        "first display, second equality",
         "E||alpha_ik^{t-1} - u^t||^2 = (1 - m/n)*E||alpha_ik^{t-2} - u^t||^2 + (m/n)*E||u_ik^{t-1} - u^t||^2",
         drawn(_factorised, "=="),
         repaired=drawn(_conditioned, "=="),
@@ -252,45 +244,39 @@ STEPS: tuple[Step, ...] = (
         " clients' changes: at most 64*L^2*K^2*gamma^2/(m*n)*(C + E) + 4*K^2*gamma^2*sigma_u^2/m, for which eq."
         " (A.14) has slack. Lemma 4.4 stands.",
     ),
-    step(
-        "lemma-4.4-3",
-        "proof of Lemma 4.4, first display, inequality",
+    _of_lemma_4_4(
+        "first display, inequality",
         "||u_ik^{t-1} - u^t||^2 <= 2*(||u_ik^{t-1} - u^{t-1}||^2 + ||du||^2)",
         gram(square(x - D_u), 2 * (square(x) + square(D_u))),
     ),
-    step(
-        "lemma-4.4-4",
-        "proof of Lemma 4.4, second display, first line",
+    _of_lemma_4_4(
+        "second display, first line",
         "||alpha_ik^{t-2} - u^t||^2 = ||alpha_ik^{t-2} - u^{t-1}||^2 + ||du||^2 + 2*<du, alpha_ik^{t-2} - u^{t-1}>",
         same(square(a - D_u), square(a) + square(D_u) + 2 * dot(D_u, a)),
         repaired=same(square(a - D_u), square(a) + square(D_u) - 2 * dot(D_u, a)),
         repair="minus the inner product; the next inequality does not see the sign",
         remark="a = alpha_ik^{t-2} - u^{t-1}.",
     ),
-    step(
-        "lemma-4.4-5",
-        "proof of Lemma 4.4, second display, inequality",
+    _of_lemma_4_4(
+        "second display, inequality",
         "E<du, alpha_ik^{t-2} - u^{t-1}> = E<E(du | F^{t-1}), alpha_ik^{t-2} - u^{t-1}>",
         drawn(_crossed, "==", kind=StepKind.STANDARD),
         remark="The second vector is known given F^{t-1}.",
     ),
-    step(
-        "lemma-4.4-6",
-        "proof of Lemma 4.4, second display, inequality",
+    _of_lemma_4_4(
+        "second display, inequality",
         "2*<E(du | F), a> <= kappa*||a||^2 + ||E(du | F)||^2/kappa",
         gram(2 * dot(D_u, a), kappa * square(a) + square(D_u) / kappa),
     ),
-    step(
-        "lemma-4.4-7",
-        "proof of Lemma 4.4, choice of kappa",
+    _of_lemma_4_4(
+        "choice of kappa",
         "kappa = m/(2*(n-m)) has n - m > 0",
         at_most(n - m, 0, _fewer, operator=">"),
         repaired=at_most(n - m, sp.Integer(0), below(m + 1, n), operator=">"),
         repair="m < n; for m = n the factor 1 - m/n removes the term",
     ),
-    step(
-        "lemma-4.4-8",
-        "proof of Lemma 4.4, third display",
+    _of_lemma_4_4(
+        "third display",
         "(1 - m/n)*((1 + kappa)*||a||^2 + ||du||^2 + ||E(du | F)||^2/kappa) + (2*m/n)*(||u_ik - u||^2 + ||du||^2)"
         " <= (1 - m/(2*n))*||a||^2 + 2*||du||^2 + (2*m/n)*||u_ik - u||^2 + (2*n/m)*||E(du | F)||^2",
         at_most(
@@ -304,9 +290,8 @@ STEPS: tuple[Step, ...] = (
         remark="a2, move, e2 and mean_move are the four expectations. By (1 - m/n)*kappa = m/(2*n) and (1 - m/n)/kappa "
         "= 2*(n - m)^2/(m*n), which for m = n is more than stands there.",
     ),
-    step(
-        "lemma-4.4-9",
-        "proof of Lemma 4.4, third display",
+    _of_lemma_4_4(
+        "third display",
         "E||alpha_ik^{t-1} - u^t||^2 <= (1 - m/(2*n))*E||alpha_ik^{t-2} - u^{t-1}||^2 + 2*E||du||^2"
         " + (2*m/n)*E||u_ik^{t-1} - u^{t-1}||^2 + (2*n/m)*E||E(du | F^{t-1})||^2",
         drawn(_decay_u, shrink=2, moved=2, drift=2, change=2),
@@ -314,9 +299,8 @@ STEPS: tuple[Step, ...] = (
         " it has the expectations of the first display, which are not those given that client i does or does not take"
         " part.",
     ),
-    step(
-        "lemma-4.4-10",
-        "proof of Lemma 4.4, fourth display",
+    _of_lemma_4_4(
+        "fourth display",
         "E||beta_ik^{t-1} - v_i^t||^2 <= (1 - m/(2*n))*E||beta_ik^{t-1} - v_i^{t-1}||^2 + 2*E||dv_i||^2"
         " + (2*m/n)*E||v_ik^{t-1} - v_i^{t-1}||^2 + (2*n/m)*E||E(dv_i | F^{t-1})||^2",
         drawn(lambda draw: _decay_v(draw, earlier=False)),
@@ -324,9 +308,8 @@ STEPS: tuple[Step, ...] = (
         repair="beta^{t-2} in place of beta^{t-1} on the right, as alpha^{t-2} in the display before",
         remark="Two rounds of Scaffold-P with the step sizes of the lemma. Eq. (A.10) sums the repaired form.",
     ),
-    step(
-        "lemma-4.4-11",
-        "proof of Lemma 4.4, eq. (A.10)",
+    _of_lemma_4_4(
+        "eq. (A.10)",
         "C^t <= (1 - m/(2*n))*C^{t-1} + 2*n*K*E(||du||^2 + (1/n)*sum_i ||dv_i||^2) + (2*m/n)*E^{t-1}"
         " + (2*n^2*K/m)*E(||E(du | F)||^2 + (1/n)*sum_i ||E(dv_i | F)||^2)",
         same(
@@ -339,64 +322,55 @@ STEPS: tuple[Step, ...] = (
         ),
         remark="The sum of the two displays over i and k.",
     ),
-    step(
-        "lemma-4.4-12",
-        "proof of Lemma 4.4, before eq. (A.11)",
+    _of_lemma_4_4(
+        "before eq. (A.11)",
         "E(du | F) = -(gamma/n)*sum_ik E(grad_u f_i(u_ik, v_ik) | F)",
         drawn(_mean_change, "==", form=forms.mean_move),
     ),
-    step(
-        "lemma-4.4-13",
-        "proof of Lemma 4.4, eq. (A.11), first inequality",
+    _of_lemma_4_4(
+        "eq. (A.11), first inequality",
         "(gamma^2/n^2)*E||E(sum_ik grad_u f_i(u_ik, v_ik) | F)||^2 <= T_2u",
         drawn(_jensen_u, form=forms.mean_square_u),
     ),
-    step(
-        "lemma-4.4-14",
-        "proof of Lemma 4.4, eq. (A.12), first inequality",
+    _of_lemma_4_4(
+        "eq. (A.12), first inequality",
         "(1/n)*sum_i E||E(dv_i | F)||^2 <= T_2v",
         drawn(_jensen_v, form=forms.mean_square_v),
     ),
-    step(
-        "lemma-4.4-15",
-        "proof of Lemma 4.4, eq. (A.13), first line",
+    _of_lemma_4_4(
+        "eq. (A.13), first line",
         "E||du||^2 <= 4*K^2*gamma^2*G_u + 72*L^2*K*gamma^2/n*E + 64*L^2*K*gamma^2*(n-m)/(m*n^2)*C"
         " + 18*K*sigma_u^2*gamma^2/m",
         at_most(A_8.subs({s.T_2u: _a_11, s.S_3u: 16 * L**2 * K * (C + E)}), _a_13_u, _fewer),
         remark="Lemmas 3.3 and 4.2 in eq. (A.8).",
     ),
-    step(
-        "lemma-4.4-16",
-        "proof of Lemma 4.4, eq. (A.13), second line",
+    _of_lemma_4_4(
+        "eq. (A.13), second line",
         "(1/n)*sum_i E||dv_i||^2 <= 4*K^2*gamma^2*hat G_v + 8*L^2*K*gamma^2*m/n^2*E + 2*K*sigma_v^2*gamma^2*m/n",
         same(2 * written(_a_12) + 2 * K * sv * gamma**2 * m / n, _a_13_v),
         remark="Lemma 3.3 in eq. (A.4). One of the two texts of the paper has lost the hat.",
     ),
-    step(
-        "lemma-4.4-17",
-        "proof of Lemma 4.4, eq. (A.14)",
+    _of_lemma_4_4(
+        "eq. (A.14)",
         "C^t <= (1 - m/(3*n))*C^{t-1} + 3*m/n^(1/3)*E^{t-1} + m*n^(2/3)*K/(72*L^2)*(G_u + hat G_v)"
         " + m^2/(72*L^2)*(sigma_u^2/m + m*sigma_v^2/n)",
         at_most(_a_10_r, _a_14, _cap, _cap_m, *_cube),
         remark="Eq. (A.11), (A.12) and (A.13) in eq. (A.10); r is the cube root of n.",
     ),
-    step(
-        "lemma-4.4-18",
-        "proof of Lemma 4.4, use of Lemma 4.3",
+    _of_lemma_4_4(
+        "use of Lemma 4.3",
         "12*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1",
         at_most(12 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2), 1, _cap, _fewer, *_outer),
         remark="Not printed: the condition of the lemma.",
     ),
-    step(
-        "lemma-4.4-19",
-        "proof of Lemma 4.4, last display, second inequality",
+    _of_lemma_4_4(
+        "last display, second inequality",
         "E <= 96*L^2*K^2*gamma^2/eta_u^2*C + 24*n*K^3*gamma^2*(G_u/eta_u^2 + G_v/eta_v^2)"
         " + 52*n*K^2*gamma^2*(sigma_u^2/eta_u^2 + sigma_v^2/eta_v^2)",
         at_most(E_LEMMA.subs(_previous), E_SECOND.subs(_previous)),
     ),
-    step(
-        "lemma-4.4-20",
-        "proof of Lemma 4.4, last display, third inequality",
+    _of_lemma_4_4(
+        "last display, third inequality",
         "E <= C/(54*n^(2/3)) + n*K/(216*L^2)*(G_u + hat G_v) + m*n^(1/3)/(72*L^2)*(sigma_u^2/m + m*sigma_v^2/n)",
         at_most(
             E_SECOND.subs(_previous).subs(n, r**3),
@@ -409,9 +383,8 @@ STEPS: tuple[Step, ...] = (
         ),
         remark="r is the cube root of n.",
     ),
-    step(
-        "lemma-4.4-21",
-        "proof of Lemma 4.4, last line",
+    _of_lemma_4_4(
+        "last line",
         "the bound on E in eq. (A.14) gives the lemma",
         at_most(_a_14.subs(E, _E_third), _lemma_4_4, *_cube),
         remark="r is the cube root of n.",

@@ -1,17 +1,11 @@
-"""Symbols that several modules of this ledger share, and a short way to a step.
-
-Hats are left out: u_ik and v_ik are the virtual sequences. A step ``name`` gets the id ``pfl/name`` and belongs to the
-statement whose key is the id without its last number.
-"""
+"""Symbols that several modules of this ledger share. Hats are left out: u_ik and v_ik are the virtual sequences."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.step import Check, Step, below
+from bounds.ledger.step import below
 from bounds.ledger.vectors import Vector, square
 from bounds.statement import Condition
 
@@ -22,11 +16,6 @@ D, D_v = sp.symbols("D D_v", nonnegative=True)
 M, A, root = sp.symbols("M A s", nonnegative=True)
 # The cube root of n: n^(2/3) is r^2.
 r = sp.Symbol("r", positive=True)
-
-
-def step(name: str, where: str, claim: str, check: Check, **more: Any) -> Step:
-    """The step ``pfl/name``, printed at ``where``; ``more`` are other fields of `Step`."""
-    return Step(id=f"pfl/{name}", location=where, claim=claim, of=f"pfl/{name.rsplit('-', 1)[0]}", check=check, **more)
 
 
 def smooth(after: Vector, middle: Vector, before: Vector, du: Vector, dv: Vector) -> tuple[Condition, ...]:

@@ -10,7 +10,7 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, mean
-from bounds.ledger.proof import at_most, drawn, same
+from bounds.ledger.proof import Proof, at_most, drawn, same
 from bounds.ledger.step import Step, StepKind, above, below, equal
 from bounds.ledger.written import at, sqrt
 from bounds.papers.pfl.proofs.runs import (
@@ -22,7 +22,7 @@ from bounds.papers.pfl.proofs.runs import (
     root_above,
     small_run,
 )
-from bounds.papers.pfl.proofs.terms import A, M, root, step
+from bounds.papers.pfl.proofs.terms import A, M, root
 
 n, m, K, T, L, gamma, eta_u, eta_v, b = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v, s.b
 G_u, G_v, E, B, B_0, F_0 = s.G_u, s.G_v, s.E, s.B, s.B_0, s.F_0
@@ -261,60 +261,60 @@ _step_full = equal(gamma * (84 * L * K + root), 1)
 _root_full = equal(root**2 * F_0, 11 * L * K * T * A)
 _rate_full = 8 * sp.sqrt(11 * L * F_0 / (K * T) * FULL) + 337 * L * F_0 / T
 
+_of_theorem_3_7 = Proof("pfl/theorem-3.7")
+_of_corollary_3_8 = Proof("pfl/corollary-3.8")
+_of_fedavg_partial = Proof("pfl/fedavg-partial", "Section 3.2.3")
+_of_parallel_sgd = Proof("pfl/parallel-sgd", "Section 3.2.3")
+_of_theorem_3_11 = Proof("pfl/theorem-3.11")
+_of_theorem_3_11_tuned = Proof("pfl/theorem-3.11-tuned", "Theorem 3.11")
+_of_fedavg_full = Proof("pfl/fedavg-full")
+
 PARTIAL: tuple[Step, ...] = (
-    step(
-        "theorem-3.7-1",
+    _of_theorem_3_7(
         "Theorem 3.7",
         "(1/T)*sum_t (G_u + hat G_v) <= 4*F_0/(T*K*gamma)"
         " + 12*L*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*gamma + 128*L^2*K*(K-1)*b^2/eta_u^2*gamma^2",
         drawn(_theorem_3_7, kind=StepKind.END_TO_END, gap=4, noisy=12, drift=128),
     ),
-    step(
-        "theorem-3.7-2",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, eq. (3.4), first inequality",
         "Lemmas 3.2, 3.3 and 3.4 in Lemma 3.1 give (-K*gamma/2 + 4*L*K^2*gamma^2)*(G_u + hat G_v)"
         " + (L^2*gamma/n + 56*L^3*K*gamma^2/n + L^2*gamma*m/n^2 + 8*L^3*K*gamma^2*m/n^2)*E"
         " + 12*(1/m - 1/n)*L*K^2*b^2*gamma^2 + 2*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
         at_most(_lemmas + _variance + _noise_2, _slope_4 + _drift_first + _sampled + _noise_2, _fewer),
     ),
-    step(
-        "theorem-3.7-3",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, eq. (3.4), second inequality",
         "(L^2*gamma/n + 56*L^3*K*gamma^2/n + L^2*gamma*m/n^2 + 8*L^3*K*gamma^2*m/n^2)*E <= 4*L^2*gamma/n*E",
         at_most(_drift_first, 4 * L**2 * gamma / n * E, _cap, _fewer),
     ),
-    step(
-        "theorem-3.7-4",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, use of Lemma 3.5",
         "4*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1",
         at_most(4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2), 1, _cap, _fewer, *_outer),
         remark="Not printed: the condition of the lemma, which the steps of the theorem have to satisfy.",
     ),
-    step(
-        "theorem-3.7-5",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, bound on E, second inequality",
         "E <= 8*n*K^2*(K-1)*b^2*gamma^2/eta_u^2 + 8*n*K^3*gamma^2*(G_u/eta_u^2 + G_v/eta_v^2)"
         " + 4*n*K^2*gamma^2*(sigma_u^2/eta_u^2 + sigma_v^2/eta_v^2)",
         at_most(_E_lemma, _E_second),
         remark="Lemma 3.5 with B <= n*G_u + n*b^2, gamma_u = gamma/eta_u and gamma_v = gamma/eta_v.",
     ),
-    step(
-        "theorem-3.7-6",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, bound on E, third inequality",
         "E <= 8*n*K^2*(K-1)*b^2*gamma^2/eta_u^2 + n*K^2*gamma/(4*L)*(G_u + hat G_v)"
         " + n*K*gamma/(4*L)*(sigma_u^2/m + m*sigma_v^2/n)",
         at_most(_E_second, _E_third, _cap, *_outer),
         remark="One of the two texts of the paper has lost the hat.",
     ),
-    step(
-        "theorem-3.7-7",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, together with eq. (3.4)",
         "E f(t+1) <= E f(t) + (-K*gamma/2 + 5*L*K^2*gamma^2)*(G_u + hat G_v) + 32*L^2*K^2*(K-1)*b^2*gamma^3/eta_u^2"
         " + 12*(1/m - 1/n)*L*K^2*b^2*gamma^2 + 3*L*K*sigma_u^2*gamma^2/m + 3*L*K*sigma_v^2*gamma^2*m/n",
         at_most(_slope_4 + 4 * L**2 * gamma / n * _E_third + _sampled + _noise_2, _together),
     ),
-    step(
-        "theorem-3.7-8",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, the inequality rewritten",
         "(1/2 - 5*L*K*gamma)*(G_u + hat G_v) <= E[f(t) - f(t+1)]/(K*gamma) + 32*L^2*K*(K-1)*b^2*gamma^2/eta_u^2"
         " + 3*L*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*gamma",
@@ -324,20 +324,17 @@ PARTIAL: tuple[Step, ...] = (
             below(f_next, f_now + _together),
         ),
     ),
-    step(
-        "theorem-3.7-9",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, average over t",
         "(1/T)*sum_t (E f(t) - E f(t+1)) <= F_0/T",
         drawn(_telescope, kind=StepKind.STANDARD),
     ),
-    step(
-        "theorem-3.7-10",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, last line",
         "5*L*K*gamma <= 1/4",
         at_most(5 * x, sp.Rational(1, 4), _cap),
     ),
-    step(
-        "theorem-3.7-11",
+    _of_theorem_3_7(
         "proof of Theorem 3.7, last line",
         "the bound of the theorem",
         at_most(
@@ -348,48 +345,41 @@ PARTIAL: tuple[Step, ...] = (
             _fewer,
         ),
     ),
-    step(
-        "corollary-3.8-1",
+    _of_corollary_3_8(
         "Corollary 3.8",
         "(1/T)*sum_t (G_u + hat G_v) <= 8*sqrt(3*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*L*F_0/(K*T))"
         " + 129*L*F_0/T",
         drawn(lambda draw, rest: _partial_rate(draw, 32, 3, rest), kind=StepKind.END_TO_END, rest=129),
         remark="L is taken so large that the root is rational.",
     ),
-    step(
-        "corollary-3.8-2",
+    _of_corollary_3_8(
         "Corollary 3.8, the root in gamma and the root in the rate",
         "(F_0/(K*T))*sqrt(3*L*K*T*A/F_0) = sqrt(3*A*L*F_0/(K*T))",
         same(F_0 / (K * T) * sqrt(3 * L * K * T * A / F_0), sqrt(3 * A * L * F_0 / (K * T))),
         remark="A is the bracket; below, s is the root in gamma, gamma*(32*L*K + s) = 1.",
     ),
-    step(
-        "corollary-3.8-3",
+    _of_corollary_3_8(
         "Corollary 3.8, under the assumptions of Theorem 3.7",
         "(32*L*K + sqrt(3*L*K*T*A/F_0))^(-1) <= 1/(32*L*K)",
         at_most(gamma, 1 / (32 * L * K), _step_3_8),
     ),
-    step(
-        "corollary-3.8-4",
+    _of_corollary_3_8(
         "Corollary 3.8, first term of Theorem 3.7",
         "4*F_0/(T*K*gamma) = 128*L*F_0/T + 4*sqrt(3*A*L*F_0/(K*T))",
         at_most(4 * F_0 / (T * K * gamma), 128 * L * F_0 / T + 4 * root * F_0 / (K * T), _step_3_8, operator="=="),
     ),
-    step(
-        "corollary-3.8-5",
+    _of_corollary_3_8(
         "Corollary 3.8, second term of Theorem 3.7",
         "12*L*A*gamma <= 4*sqrt(3*A*L*F_0/(K*T))",
         at_most(12 * L * A * gamma, 4 * root * F_0 / (K * T), _step_3_8, _root_3_8),
     ),
-    step(
-        "corollary-3.8-6",
+    _of_corollary_3_8(
         "Corollary 3.8, third term of Theorem 3.7",
         "128*L^2*K*(K-1)*b^2/eta_u^2*gamma^2 <= L*F_0/T",
         at_most(128 * L**2 * K * (K - 1) * b**2 / eta_u**2 * gamma**2, L * F_0 / T, _cap, _outer_3_8),
         remark="The left side is at most an eighth of the right: 128 + 1/8 would do in place of 129.",
     ),
-    step(
-        "corollary-3.8-7",
+    _of_corollary_3_8(
         "Corollary 3.8, from Theorem 3.7",
         "8*sqrt(3*A*L*F_0/(K*T)) + 129*L*F_0/T",
         at_most(
@@ -400,15 +390,13 @@ PARTIAL: tuple[Step, ...] = (
             _outer_3_8,
         ),
     ),
-    step(
-        "corollary-3.8-8",
+    _of_corollary_3_8(
         "Remark 3.9",
         "more local update steps K accelerate the convergence",
         at_most(BRACKET.subs(K, K + 1) / (K + 1), BRACKET / K, _fewer),
         remark="What the root of Corollary 3.8 has of K, for K + 1 against K.",
     ),
-    step(
-        "corollary-3.8-9",
+    _of_corollary_3_8(
         "Remark 3.9",
         "more sampled clients m accelerate the convergence",
         at_most(BRACKET.subs(m, m + 1), BRACKET, below(m + 1, n)),
@@ -417,41 +405,35 @@ PARTIAL: tuple[Step, ...] = (
         remark="The bracket of Corollary 3.8 for m + 1 against that for m; hat G_v on the left has m in it too. The"
         " linear speedup in m is restricted to small sigma_v^2, this sentence is not.",
     ),
-    step(
-        "fedavg-partial-1",
-        "Section 3.2.3, first display",
+    _of_fedavg_partial(
+        "first display",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(3*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m)*L*F_0/(K*T)) + 129*L*F_0/T",
         drawn(lambda draw, rest: _partial_rate(draw, 32, 3, rest, personal=False), kind=StepKind.END_TO_END, rest=129),
     ),
-    step(
-        "fedavg-partial-2",
-        "Section 3.2.3, first display",
+    _of_fedavg_partial(
+        "first display",
         "Corollary 3.8 without the influence of sigma_v^2",
         same(at(_rate_3_8, {s.sigma_v: 0}), _fewer_terms),
     ),
-    step(
-        "parallel-sgd-1",
-        "Section 3.2.3, second display",
+    _of_parallel_sgd(
+        "second display",
         "1/(n*T)*sum_it E||grad f_i(v_i^t)||^2 <= 8*sqrt(3*sigma_v^2*L*F_0/T) + 129*L*F_0/T",
         drawn(lambda draw, rest: _parallel(draw, 32, 3, rest), kind=StepKind.END_TO_END, rest=129),
     ),
-    step(
-        "parallel-sgd-2",
-        "Section 3.2.3, second display",
+    _of_parallel_sgd(
+        "second display",
         "Corollary 3.8 with K = 1, m = n and sigma_u^2 = 0",
         same(at(_rate_3_8, {K: 1, m: n, s.sigma_u: 0}), 8 * sp.sqrt(3 * sv * L * F_0 / T) + 129 * L * F_0 / T),
     ),
 )
 
 COMPLETE: tuple[Step, ...] = (
-    step(
-        "theorem-3.11-1",
+    _of_theorem_3_11(
         "Theorem 3.11, first claim",
         "(1/T)*sum_t (G_u + G_v) <= 4*F_0/(T*K*gamma) + 44*L*(sigma_u^2/n + sigma_v^2)*gamma + L*F_0/T",
         drawn(_theorem_3_11, kind=StepKind.END_TO_END, gap=4, noisy=44, rest=1),
     ),
-    step(
-        "theorem-3.11-2",
+    _of_theorem_3_11(
         "Theorem 3.11, last line",
         "B^0 = sum_i E||grad_u f(u^0, v_i^0)||^2",
         drawn(_start, "=="),
@@ -461,35 +443,30 @@ COMPLETE: tuple[Step, ...] = (
         " printed sum the theorem fails: n = K = T = 2, L = 1, no noise, f_1 = u^2/2 - 10^6*u, f_2 = 10^6*u,"
         " u^0 = 1/1000, eta_u = 2 and gamma = 1/168 satisfy the conditions; the sides are 9.8 and 4.2e-5.",
     ),
-    step(
-        "theorem-3.11-3",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, eq. (3.5)",
         "E f(t+1) <= E f(t) + (-K*gamma/2 + 4*L*K^2*gamma^2)*(G_u + G_v) + 4*L^2*gamma/n*E"
         " + 2*L*K*sigma_u^2*gamma^2/n + 2*L*K*sigma_v^2*gamma^2",
         at_most(_lemmas.subs(m, n) + _noise_full, _slope_full + 4 * L**2 * gamma / n * E + _noise_full, _cap),
     ),
-    step(
-        "theorem-3.11-4",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, use of Lemma 3.5",
         "4*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1",
         at_most(4 * L**2 * K * (K - 1) * ((gamma / eta_u) ** 2 + (gamma / eta_v) ** 2), 1, _cap, *_outer_full),
         remark="Not printed: the condition of the lemma.",
     ),
-    step(
-        "theorem-3.11-5",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, bound on E",
         "E <= K^2*gamma/(4*L*eta_u^2)*B + n*K^2*gamma/(4*L)*G_v + n*K*gamma/(4*L)*(sigma_u^2/n + sigma_v^2)",
         at_most(_E_full_lemma, _E_full, _cap, *_outer_full),
     ),
-    step(
-        "theorem-3.11-6",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, together with eq. (3.5)",
         "E f(t+1) <= E f(t) + (-K*gamma/2 + 5*L*K^2*gamma^2)*(G_u + G_v) + L*K^2*gamma^2/(n*eta_u^2)*B"
         " + 3*L*K*sigma_u^2*gamma^2/n + 3*L*K*sigma_v^2*gamma^2",
         at_most(_slope_full + 4 * L**2 * gamma / n * _E_full + _noise_full, _together_full),
     ),
-    step(
-        "theorem-3.11-7",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, eq. (3.6)",
         "(1/2 - 5*L*K*gamma)*(1/T)*sum_t (G_u + G_v) <= F_0/(T*K*gamma) + 3*L*(sigma_u^2/n + sigma_v^2)*gamma"
         " + L*K*gamma/(n*T*eta_u^2)*sum_t B",
@@ -514,8 +491,7 @@ COMPLETE: tuple[Step, ...] = (
         ),
         remark="With one round more: gap_last is E f - inf f before it, and that after it is at least 0.",
     ),
-    step(
-        "theorem-3.11-8",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, use of Lemma 3.6",
         "T - 1 > 0",
         at_most(T - 1, 0, operator=">"),
@@ -523,34 +499,29 @@ COMPLETE: tuple[Step, ...] = (
         repair="T >= 2; for T = 1 eq. (3.6) gives the bound without the lemma",
         remark="2/(T-1) divides by it.",
     ),
-    step(
-        "theorem-3.11-9",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, sum of B, first inequality",
         "sum_t B^t <= sum_t ((1 + 2/(T-1))^t*B^0 + 2*n*T*sum_{r<t} (G_u^r + G_v^r)*(1 + 2/(T-1))^(t-1-r)"
         " + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)*sum_{r<t} (1 + 2/(T-1))^r)",
         drawn(_deduced, kind=StepKind.STANDARD, rate=2, two=2),
         remark="n = 1, and the largest B^t that Lemma 3.6 allows, for T >= 2.",
     ),
-    step(
-        "theorem-3.11-10",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, under the sum of B",
         "sum_{r=0}^{t-1} (1 + 2/(T-1))^r <= (T-1)/2*(1 + 2/(T-1))^t",
         drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2)),
     ),
-    step(
-        "theorem-3.11-11",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, under the sum of B",
         "(1 + 2/(T-1))^t <= (1 + 2/(T-1))^(T-1) <= 8",
         drawn(_below_eight, kind=StepKind.STANDARD, rate=2, limit=8),
     ),
-    step(
-        "theorem-3.11-12",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, sum of B, second inequality",
         "sum_t B^t <= 8*T*B^0 + 16*n*T^2*sum_t (G_u + G_v) + (8*n*T^3/K)*(sigma_u^2/n + sigma_v^2)",
         drawn(_summed, kind=StepKind.STANDARD, rate=2, start=8, gradients=16, noisy=8),
     ),
-    step(
-        "theorem-3.11-13",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, the sum of B in eq. (3.6)",
         "(1/2 - 21*L*K*gamma)*(1/T)*sum_t (G_u + G_v) <= F_0/(T*K*gamma) + 11*L*(sigma_u^2/n + sigma_v^2)*gamma"
         " + B^0/(4*n*eta_u^2)",
@@ -562,20 +533,17 @@ COMPLETE: tuple[Step, ...] = (
             _cap,
         ),
     ),
-    step(
-        "theorem-3.11-14",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, last line",
         "21*L*K*gamma <= 1/4",
         at_most(21 * x, sp.Rational(1, 4), below(gamma, 1 / (84 * K * L))),
     ),
-    step(
-        "theorem-3.11-15",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, last line",
         "B^0/(4*n*eta_u^2) <= L*F_0/(4*T)",
         at_most(B_0 / (4 * n * eta_u**2), L * F_0 / (4 * T), _start_B),
     ),
-    step(
-        "theorem-3.11-16",
+    _of_theorem_3_11(
         "proof of Theorem 3.11, last line",
         "the first bound of the theorem",
         at_most(
@@ -585,35 +553,30 @@ COMPLETE: tuple[Step, ...] = (
             below(21 * x, sp.Rational(1, 4)),
         ),
     ),
-    step(
-        "theorem-3.11-tuned-1",
-        "Theorem 3.11, second claim",
+    _of_theorem_3_11_tuned(
+        "second claim",
         "(1/T)*sum_t (G_u + G_v) <= 8*sqrt(11*L*F_0/(K*T)*(sigma_u^2/n + sigma_v^2)) + 337*L*F_0/T",
         drawn(lambda draw, rest: _full_rate(draw, 84, 11, rest), kind=StepKind.END_TO_END, rest=337),
         remark="L is taken so large that the root is rational.",
     ),
-    step(
-        "theorem-3.11-tuned-2",
-        "Theorem 3.11, second claim, step size",
+    _of_theorem_3_11_tuned(
+        "second claim, step size",
         "(84*L*K + sqrt(11*L*K*T*A/F_0))^(-1) <= 1/(84*L*K)",
         at_most(gamma, 1 / (84 * L * K), _step_full),
         remark="A is sigma_u^2/n + sigma_v^2 and s the root.",
     ),
-    step(
-        "theorem-3.11-tuned-3",
-        "Theorem 3.11, second claim, first term",
+    _of_theorem_3_11_tuned(
+        "second claim, first term",
         "4*F_0/(T*K*gamma) = 336*L*F_0/T + 4*sqrt(11*L*F_0*A/(K*T))",
         at_most(4 * F_0 / (T * K * gamma), 336 * L * F_0 / T + 4 * root * F_0 / (K * T), _step_full, operator="=="),
     ),
-    step(
-        "theorem-3.11-tuned-4",
-        "Theorem 3.11, second claim, second term",
+    _of_theorem_3_11_tuned(
+        "second claim, second term",
         "44*L*A*gamma <= 4*sqrt(11*L*F_0*A/(K*T))",
         at_most(44 * L * A * gamma, 4 * root * F_0 / (K * T), _step_full, _root_full),
     ),
-    step(
-        "theorem-3.11-tuned-5",
-        "Theorem 3.11, second claim",
+    _of_theorem_3_11_tuned(
+        "second claim",
         "4*F_0/(T*K*gamma) + 44*L*A*gamma + L*F_0/T <= 8*sqrt(11*L*F_0*A/(K*T)) + 337*L*F_0/T",
         at_most(
             4 * F_0 / (T * K * gamma) + 44 * L * A * gamma + L * F_0 / T,
@@ -622,14 +585,12 @@ COMPLETE: tuple[Step, ...] = (
             _root_full,
         ),
     ),
-    step(
-        "fedavg-full-1",
+    _of_fedavg_full(
         "Section 3.3.2",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(11*sigma_u^2*L*F_0/(n*K*T)) + 337*L*F_0/T",
         drawn(lambda draw, rest: _full_rate(draw, 84, 11, rest, personal=False), kind=StepKind.END_TO_END, rest=337),
     ),
-    step(
-        "fedavg-full-2",
+    _of_fedavg_full(
         "Section 3.3.2",
         "Theorem 3.11 with sigma_v^2 = 0",
         same(at(_rate_full, {s.sigma_v: 0}), 8 * sp.sqrt(11 * su * L * F_0 / (n * K * T)) + 337 * L * F_0 / T),

@@ -51,10 +51,9 @@ _tau1, _tau2, _a_0, _a_1, _a_2 = positives("tau_1 tau_2 a_0 a_1 a_2")
 
 STEPS = (
     _step(
-        1, "Section 2.3, below eq. (4)", "E sum_{i in C} p~_i = 1 with p~_i = (n/|C|) p_i", drawn(_total, "==", total=1)
+        "Section 2.3, below eq. (4)", "E sum_{i in C} p~_i = 1 with p~_i = (n/|C|) p_i", drawn(_total, "==", total=1)
     ),
     _step(
-        2,
         "Section 2.4, eq. (6), first equality, with eq. (4)",
         "q_x = sum_{i in C} p~_i q_{x,i} = sum_{i=1}^n p_i q_{x,i}",
         drawn(_one_sample, "=="),
@@ -63,20 +62,17 @@ STEPS = (
         remark="The proofs use the expectation.",
     ),
     _step(
-        3,
         "Section 2.4, eq. (6), second equality",
         "sum_i p_i q_i = (sum_j p_j |a_j|_1) sum_i p_i |a_i|_1/(sum_j p_j |a_j|_1) q_i/|a_i|_1",
         same(_p * _q, _rho * (written(_p * _norm / _rho) * (_q / _norm))),
         remark="Client by client; rho is sum_j p_j |a_j|_1.",
     ),
     _step(
-        4,
         "Appendix B, eq. (11)",
         "grad Phi_w(x) = sum_i w_i (surrogate gradient of f_i at x, y~*, v~*)",
         drawn(_hypergradient, "==", kind=StepKind.STANDARD, factor=1),
     ),
     _step(
-        5,
         "Appendix B, the displays of h_i, against eq. (4)",
         "|a_i|_1 h_i = sum_{k=1}^{tau_i} a_i^k grad(x_i^k) = sum_{k=0}^{tau_i-1} a_i^k grad(x_i^k) = q_i",
         same(_a_1 * _g1 + _a_2 * _g2, _a_0 * _g0 + _a_1 * _g1),
@@ -85,13 +81,11 @@ STEPS = (
         remark="tau_i = 2.",
     ),
     _step(
-        6,
         "Appendix B, the three displays of E_C",
         "E_C[sum_{i in C} w~_i h_i] = sum_i w_i h_i for y, v and x",
         drawn(_sample_mean, "==", factor=1),
     ),
     _step(
-        7,
         "Appendix B, the displays of h~_i",
         "h~_i = E[h_i] = (1/|a_i|_1) sum_k a_i^k times the mean gradient at the local point (x_i^k, y_i^k, v_i^k)",
         drawn(_path_mean, "==", factor=1),
@@ -99,7 +93,6 @@ STEPS = (
         "the local points depend on the earlier noises; (23) takes it for independent of the noise.",
     ),
     _step(
-        8,
         "Appendix B, last line, against Proposition 3 and eq. (40)",
         "tau_bar := sum_i tau_i and tau_bar := sum_i tau_i/n",
         same(_tau1 + _tau2, (_tau1 + _tau2) / 2),

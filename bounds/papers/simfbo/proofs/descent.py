@@ -247,55 +247,45 @@ def together() -> Scalar:
     )
 
 
-_stepsizes, _lyapunov = Proof("simfbo/stepsizes"), Proof("simfbo/lyapunov")
+_stepsizes, _lyapunov = Proof("simfbo/stepsizes", first=3), Proof("simfbo/lyapunov", first=16)
 _HALF, _QUARTER, _EIGHTH, _TWO_FIFTHS = sp.Rational(1, 2), sp.Rational(1, 4), sp.Rational(1, 8), sp.Rational(2, 5)
 _AS_ABOVE = "All is divided by s = rho^(t) gamma_x; u = s c_gamma_y, w = s c_gamma_v. "
 
 STEPS = (
     _stepsizes(
-        3,
         "statement, not printed: (39) in every round",
         "rho^(t) gamma_x <= 1/term for each term of the minimum, by (3/2) rho_bar gamma_x <= 1/term",
         every_round(sp.Integer(1)),
         remark="rho^(t) is from rho_bar/2 to 3*rho_bar/2. The bounds on eta_x, eta_y and eta_v are conditions.",
     ),
     _lyapunov(
-        16,
         "not printed: the Young weights of the repaired Lemma 10",
         "delta_1 + L_yx beta_max^2 size s^2 <= s c_gamma_y mu_g/4 with delta_1 = s c_gamma_y mu_g/8"
         ", with the repaired step sizes",
         young_weight(_QUARTER),
         remark="The same for v.",
     ),
+    _lyapunov("not printed: the Young weight of y is small", "delta <= 1/144", small_weight(sp.Rational(1, 144), 36)),
+    _lyapunov("not printed: the Young weight of v is small", "delta' <= 1/72", small_weight(sp.Rational(1, 72), 18)),
     _lyapunov(
-        17, "not printed: the Young weight of y is small", "delta <= 1/144", small_weight(sp.Rational(1, 144), 36)
-    ),
-    _lyapunov(
-        18, "not printed: the Young weight of v is small", "delta' <= 1/72", small_weight(sp.Rational(1, 72), 18)
-    ),
-    _lyapunov(
-        19,
         "not printed: the mean direction in Lemma 10",
         "s K_1 L_y^2/delta_1 <= 1/8 with the repaired c_gamma_y",
         by_ratio(_EIGHTH),
         remark="L2 is L_y^2; the same for v.",
     ),
     _lyapunov(
-        20,
         "not printed: the coefficient of the mean direction",
         "n(P-1)/(P(n-1)) s X + 1/8 + 1/8 <= 1/2, with the repaired step sizes",
         of_mean_direction(_HALF),
         remark=_AS_ABOVE + "X = L_Phi/2 + K_1(2 L_y^2 + L_yx/2) + K_2(2 L_v^2 + L_vx/2).",
     ),
     _lyapunov(
-        21,
         "not printed: the coefficient of the error of v",
         "(3/2) L_1^2 + K_2 [...] <= 0",
         of_error_v(sp.Integer(3)),
         remark=_AS_ABOVE + "delta' = w d'.",
     ),
     _lyapunov(
-        22,
         "not printed: the coefficient of the error of y in Lemmas 9 and 10 for y",
         "it is at most -(2/5) A mu_g, with e times that of the drifts, for the repaired step sizes",
         of_error_y_own(_TWO_FIFTHS),
@@ -304,44 +294,38 @@ STEPS = (
         "e = 8 eta_y^2 (c_a tau_bar alpha_max beta_gh L_1)^2.",
     ),
     _lyapunov(
-        23,
         "not printed: the coefficient of the error of y, all of it",
         "what Lemma 7, and Lemmas 9 and 10 for v, add is at most (2/5) A mu_g, with the repaired step sizes",
         of_error_y(_TWO_FIFTHS),
         remark=_AS_ABOVE + "A mu_g = 40 slope + 384 L_R^2 L_1^2/mu_g^2, by the definition of K_1.",
     ),
     _lyapunov(
-        24, "not printed: (beta_max/P) s X", "(beta_max/P) s X <= 1/4, with the repaired step sizes", by_Phi(_QUARTER)
+        "not printed: (beta_max/P) s X", "(beta_max/P) s X <= 1/4, with the repaired step sizes", by_Phi(_QUARTER)
     ),
     _lyapunov(
-        25,
         "not printed: the drifts with squared weights",
         "(2n(n-P)/(P(n-1)) + n/P) w_i^2 <= 3 (beta_max/P) w_i",
         squared_weights(sp.Integer(3)),
         remark="Over w_i <= beta_max/n.",
     ),
     _lyapunov(
-        26,
         "not printed: the coefficient of the drifts of x and y",
         "it is at most the repaired M_3, with the repaired step sizes",
         of_drifts(_QUARTER),
         remark=_AS_ABOVE + "63/4 = 9/2 + 9/4 + 9.",
     ),
     _lyapunov(
-        27,
         "not printed: the coefficient of the drift of v",
         "it is at most the repaired M_3, with the repaired step sizes",
         of_drift_v(_QUARTER),
     ),
     _lyapunov(
-        28,
         "not printed: the noises and the sampling error",
         "what is left of Lemma 9 is at most 2(n-P)/(P(n-1)) M_1 + (n/P) noise M_2, M_1 and M_2 repaired",
         noises(sp.Integer(2)),
         remark="Over s^2.",
     ),
     _lyapunov(
-        29,
         "statement, not printed: (45) from the repaired lemmas",
         "Psi(x^(t+1)) - Psi(x^t) <= -(s/2) ||grad Phi_w||^2 + ... + s M_3 (D_x + D_y + D_v)",
         together(),
@@ -349,7 +333,6 @@ STEPS = (
         "rest_x, rest_y and rest_v are the noise and the sampling error, D the parts of the drifts without an error.",
     ),
     _lyapunov(
-        30,
         "not printed: the error of y in its own drift",
         "24 L_1^2 e <= mu_g^2 with the repaired eta_y",
         slack(sp.Integer(1)),

@@ -205,19 +205,16 @@ _SHARED = (
 
 STEPS = (
     _step(
-        1,
         "Lemma 10, eq. (29)",
         "||y+ - y*(x+)||^2 = ||y+ - y*(x)||^2 + ||y*(x) - y*(x+)||^2 + 2<y+ - y*(x), y*(x) - y*(x+)>",
         gram(square(_a - _c), square(_a - _b) + square(_b - _c) + 2 * dot(_a - _b, _b - _c), operator="=="),
     ),
     _step(
-        2,
         "Lemma 10, eq. (30), first equality",
         "2<e, y*(x) - y*(x+)> = -2<e, y*'(x+ - x)> - 2<e, y*(x+) - y*(x) - y*'(x+ - x)>, e = y+ - y*(x)",
         gram(2 * dot(_a - _b, _b - _c), -2 * dot(_a - _b, _jd) - 2 * dot(_a - _b, _c - _b - _jd), operator="=="),
     ),
     _step(
-        3,
         "Lemma 10, eq. (30), second line, first term",
         "-2E<e, y*'(x+ - x)> <= 2E||e|| E||rho gamma_x y*' sum_i w_i h~_x,i||",
         drawn(_replaced_by_mean, factor=2, covariance=0),
@@ -226,7 +223,6 @@ STEPS = (
         remark="y+ and x+ are made of the same sample C; the mean may replace x+ only if y+ does not depend on C.",
     ),
     _step(
-        4,
         "Lemma 10, eq. (30), second line, second term",
         "-2E<e, remainder> <= 2E||e|| E||remainder||",
         drawn(_product_printed, count=200, factor=2),
@@ -236,13 +232,11 @@ STEPS = (
         "expectations stay to the fourth inequality, which draws E||x+ - x||^2 out of the first.",
     ),
     _step(
-        5,
         "Lemma 10, eq. (30), (a)",
         "2 ||e|| ||remainder|| <= L_yx ||e|| ||x+ - x||^2",
         at_most(2 * _e * _rem, _L_yx * _e * _d2, below(_rem, _L_yx / 2 * _d2)),
     ),
     _step(
-        6,
         "Lemma 10, eq. (30), third inequality, first term",
         "2 ||e|| ||rho gamma_x y*' S|| <= delta_t1 ||e||^2 + 4 (rho gamma_x)^2 L_y/delta_t1 ||S||^2",
         at_most(
@@ -261,14 +255,12 @@ STEPS = (
         remark="S = sum_i w_i h~_x,i, of size mean_x; jacobian = ||y*'||. delta_t1 > 0 is not said in print.",
     ),
     _step(
-        7,
         "Lemma 10, eq. (30), third inequality, second term",
         "L_yx ||e|| ||x+ - x||^2 <= (L_yx/2) ||e||^2 ||x+ - x||^2 + (L_yx/2) ||x+ - x||^2",
         at_most(_L_yx * _e * _d2, _L_yx / 2 * _e**2 * _d2 + _L_yx / 2 * _d2),
         remark="The Young weight 1 has the unit of a length.",
     ),
     _step(
-        8,
         "Lemma 10, eq. (30), fourth inequality",
         "E||x+ - x||^2 <= 2 (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2",
         drawn(_sampled_size_printed, factor=2),
@@ -277,7 +269,6 @@ STEPS = (
         remark="Over (rho gamma_x)^2; one client sampled, unequal weights and noise.",
     ),
     _step(
-        9,
         "Lemma 10, eq. (30), last equality, (b), and below (32) for delta_t'",
         "delta_t1 + L_yx (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2 = delta_t with delta_t := delta_t1 "
         "+ L_yx (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2/2",
@@ -286,7 +277,6 @@ STEPS = (
         repair="delta_t without the 1/2.",
     ),
     _step(
-        10,
         "Lemma 10, eq. (32), the same for v",
         "2 ||e|| ||rho gamma_x v*' S|| <= delta_t1' ||e||^2 + 4 (rho gamma_x)^2 L_v/delta_t1' ||S||^2",
         at_most(2 * _e * _s * _slope * _m, _delta_1 * _e**2 + 4 * _s**2 * _L_v / _delta_1 * _m**2, below(_slope, _L_v)),
@@ -297,7 +287,6 @@ STEPS = (
         remark="delta_1 is delta_t1', jacobian = ||v*'||.",
     ),
     _step(
-        11,
         "Lemma 10, eq. (33), second equality",
         "||y - y* - rho gamma_y H||^2 = ||y - y*||^2 + (rho gamma_y)^2 ||H||^2 - 2 rho gamma_y <y - y*, H>",
         gram(
@@ -308,13 +297,11 @@ STEPS = (
         remark="H = sum_C w~ h_y.",
     ),
     _step(
-        12,
         "Lemma 10, eq. (34), the equalities",
         "E<y - y*, sum_C w~ h_y> = <y - y*, sum_i w_i h~_y,i - grad G(y) + grad G(y) - grad G(y*)>",
         drawn(_inner_y, "==", form=forms.sampled_inner, factor=1),
     ),
     _step(
-        13,
         "Lemma 10, eq. (34), (a)",
         "-<y - y*, u> - <y - y*, z> <= (1/mu_g) ||z||^2 + (mu_g/2) ||y - y*||^2 - mu_g ||y - y*||^2",
         gram(
@@ -331,7 +318,6 @@ STEPS = (
         remark="u = grad_y g_i at the local point less at (x, y), z = the same at (x, y) less at (x, y*); one client.",
     ),
     _step(
-        14,
         "Lemma 10, eq. (34), (b)",
         "(1/mu_g) ||z||^2 <= (L_1^2/mu_g)(||x - x_i^k||^2 + ||y - y_i^k||^2)",
         gram(
@@ -348,7 +334,6 @@ STEPS = (
         remark="u and z as in the step before.",
     ),
     _step(
-        15,
         "Lemma 10, eq. (35)",
         "E||y+ - y*(x)||^2 = (1 - rho gamma_y mu_g) gap_y + (rho gamma_y)^2 E||H||^2 + 2 rho gamma_y L_1^2/mu_g drifts",
         at_most(
@@ -365,7 +350,6 @@ STEPS = (
         repair='"<=": (34), which is put in, is an inequality.',
     ),
     _step(
-        16,
         "Lemma 10, eq. (36)",
         "||y*(x) - y*(x+)||^2 <= L_y^2 ||x - x+||^2 = L_y^2 (rho gamma_x)^2 ||sum_C w~ h_x||^2",
         gram(
@@ -377,13 +361,11 @@ STEPS = (
         remark="sampled_y stands for the sampled direction of x. The first right side is printed without E.",
     ),
     _step(
-        17,
         "Lemma 10, first claim, the factor of gap_y",
         "(1 + delta_t)(1 - rho gamma_y mu_g) - 1 = delta_t - rho gamma_y mu_g - delta_t rho gamma_y mu_g",
         same((1 + _delta) * (1 - _step_y * mu) - 1, _delta - _step_y * mu - _delta * _step_y * mu),
     ),
     _step(
-        18,
         "Lemma 10, first claim, (35) and (36) into (31)",
         "the claim on y",
         at_most(
@@ -405,7 +387,6 @@ STEPS = (
         remark="moved = E||y+ - y*(x)||^2. Right as algebra, from (31), (35) and (36) as they are printed, with <=.",
     ),
     _step(
-        19,
         "Lemma 10, first claim",
         "E||y+ - y*(x+)||^2 - E||y - y*(x)||^2 <= ... with 4 L_y/delta_t1 and L_y^2 + L_yx/2",
         drawn(_progress_y, kind=StepKind.END_TO_END, count=200, factor=4, power=1, squares=1),
@@ -414,13 +395,11 @@ STEPS = (
         remark=_QUADRATIC,
     ),
     _step(
-        20,
         "Lemma 10, the display for v, the equality",
         "E<v - v*, sum_C w~ h_v> split at grad_v R_i(x, y, v) and grad_v R_i(x, y*, v)",
         drawn(_inner_v, "==", form=forms.sampled_inner_of_v, factor=1),
     ),
     _step(
-        21,
         "Lemma 10, the display for v, (a)",
         "-<e, u> - <e, z> - <e, q> <= (2/mu_g) ||u||^2 + (2/mu_g) ||z||^2 - (mu_g/2) ||e||^2",
         gram(
@@ -431,7 +410,6 @@ STEPS = (
         remark="e = v - v* (y_error here), q the change of grad_v R_i in v at y*; 1/mu_g would do for 2/mu_g.",
     ),
     _step(
-        22,
         "Lemma 10, the display for v, (b), first term",
         "(2/mu_g) ||grad_v R_i(x_i^k, y_i^k, v_i^k) - grad_v R_i(x, y, v)||^2 <= (2 L_R^2/mu_g)(||x - x_i^k||^2 "
         "+ ||y - y_i^k||^2 + ||v - v_i^k||^2)",
@@ -456,14 +434,12 @@ STEPS = (
         "near L_1, at v = r.",
     ),
     _step(
-        23,
         "Lemma 10, the projection",
         "||P_r(v - H) - v*||^2 <= ||v - H - v*||^2",
         drawn(_projection, kind=StepKind.STANDARD),
         remark="For ||v*|| <= r.",
     ),
     _step(
-        24,
         "Lemma 10, second claim, put together",
         "the claim on v",
         at_most(
@@ -485,7 +461,6 @@ STEPS = (
         remark="As simfbo/lemma-10-18; delta, rho_gamma_y and sampled_y2 are those of v, gap_y is among the drifts.",
     ),
     _step(
-        25,
         "Lemma 10, second claim",
         "E||v+ - v*(x+)||^2 - E||v - v*(x)||^2 <= ... with 4 L_v/delta_t1' and L_v^2 + L_vx/2",
         drawn(_progress_v, kind=StepKind.END_TO_END, count=200, factor=4, power=1, squares=1),
@@ -494,7 +469,6 @@ STEPS = (
         remark=_QUADRATIC,
     ),
     Proof("simfbo/proposition-2")(
-        1,
         "Proposition 2, against the second claim of Lemma 10",
         "(L_v^2 + L_vx/2) sampled_x2 + (4 L_v/delta_t1') mean_x2 <= (L_v^2 + L_vx/4) sampled_x2 + (2 L_v/delta_t1') "
         "mean_x2",
@@ -512,8 +486,7 @@ STEPS = (
         remark="All other terms of the two statements are the same. mean_x2 <= sampled_x2, whose mean it is of, and "
         "L_v >= 2 by (13).",
     ),
-    Proof("simfbo/proposition-2")(
-        2,
+    Proof("simfbo/proposition-2", first=2)(
         "Proposition 2",
         "E||v+ - v*(x+)||^2 - E||v - v*(x)||^2 <= ... with 2 L_v/delta_t1' and L_v^2 + L_vx/4",
         drawn(_progress_v, kind=StepKind.END_TO_END, count=200, factor=2, power=1, squares=1),

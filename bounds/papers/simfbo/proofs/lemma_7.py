@@ -56,7 +56,6 @@ def _lemma(draw: Draw, exponent: int) -> Pairs:
 
 STEPS = (
     _step(
-        1,
         "Lemma 7, first display, the inequality",
         "E Phi(x+) <= E Phi(x) - E<grad Phi, rho gamma_x sum_C w~ h> + (rho gamma_x)^2 L_Phi^2/2 E||sum_C w~ h||^2",
         at_most(_h / 2 * _d2, _L_PHI**2 / 2 * _d2, below(_h, s.L_1), below(s.mu_g, s.L_1)),
@@ -66,13 +65,11 @@ STEPS = (
         "g_i: squared, L_Phi has another unit than a curvature.",
     ),
     _step(
-        2,
         "Lemma 7, eq. (19), (a)",
         "E<grad Phi(x^t), sum_{i in C} w~_i h_i> = E<grad Phi(x^t), sum_i w_i h~_i>",
         drawn(_inner, "==", form=forms.inner_product, factor=1),
     ),
     _step(
-        3,
         "Lemma 7, eq. (19), second equality",
         "-s<grad Phi, sum_i w_i h~_i> = -(s/2)(||grad Phi||^2 + ||sum w h~||^2) + (s/2)||grad Phi - sum w h~||^2",
         gram(
@@ -83,13 +80,11 @@ STEPS = (
         remark="s is rho^(t)*gamma_x.",
     ),
     _step(
-        4,
         "Lemma 7, below (19), first inequality",
         "||grad Phi - sum_i w_i h~_i||^2 <= 3||in y||^2 + 3||in v||^2 + 3||in the local points||^2",
         gram(square(_one + _two + _three), 3 * square(_one) + 3 * square(_two) + 3 * square(_three)),
     ),
     _step(
-        5,
         "Lemma 7, below (19), (a), first term",
         "3||sum_i w_i[(F_x changes) - (G_xy changes) v*]||^2 <= 6(L_1^2 + r^2 L_2^2)||y* - y||^2",
         gram(
@@ -101,7 +96,6 @@ STEPS = (
         remark="sum_i w_i = 1, so that sum_i w_i ||change||^2 is at most the bound on one of them.",
     ),
     _step(
-        6,
         "Lemma 7, below (19), (a), second term",
         "3||sum_i w_i G_xy (v* - v)||^2 <= 3 L_1^2 ||v* - v||^2",
         gram(
@@ -112,7 +106,6 @@ STEPS = (
         remark="sum_i w_i = 1.",
     ),
     _step(
-        7,
         "Lemma 7",
         "E Phi(x+) - E Phi(x) <= -(s/2)(E||grad Phi||^2 + E||sum w h~||^2) + (s/2)(6(L_1^2 + r^2 L_2^2) gap_y "
         "+ 3 L_1^2 gap_v) + (3s/2) drift_f + L_Phi^2 s^2/2 ||sum_C w~ h||^2",

@@ -132,7 +132,6 @@ _PATH_REPAIR = "sigma_M1^2 of simfbo/constants-repaired, with the factor c_a*tau
 
 STEPS = (
     _step(
-        1,
         "Lemma 8, eq. (20), second equality",
         "E||sum_{j<k} a_j (noise_j + grad_j)||^2 = sum_{j<k} a_j^2 E||noise_j||^2 + E||sum_{j<k} a_j grad_j||^2",
         drawn(_split, "==", factor=1),
@@ -141,7 +140,6 @@ STEPS = (
         remark='One client, any of the three variables (the others are "an easier case").',
     ),
     _step(
-        2,
         "Lemma 8, eq. (20), first inequality",
         "||sum_{j<k} a_j grad_j||^2 <= 2 sum_{j<k} a_j ||grad_j - grad||^2 + 2 sum_{j<k} a_j ||grad||^2",
         gram(square(_a0 * _g + _a1 * (_u1 + _g)), 2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g)),
@@ -151,14 +149,12 @@ STEPS = (
         " Repaired for every k, with weights a_j.",
     ),
     _step(
-        3,
         "Lemma 8, display below (20), first line, first inequality",
         "(1/|a|_1) sum_k a_k sum_{j<k} a_j^2 <= (1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2",
         at_most(_own * _before2 / _whole, _own * _all2 / _whole, equal(_all2, _before2 + _after2, "j from k on")),
         remark="Of every k, by the squares of a_j with j < k and with k <= j <= tau - 2; a_k and whole = |a|_1.",
     ),
     _step(
-        4,
         "Lemma 8, display below (20), first line, the equality",
         "(1/|a|_1) sum_k a_k sum_{j<=tau-2} a_j^2 = sum_{j<=tau-2} a_j^2",
         at_most(
@@ -170,13 +166,11 @@ STEPS = (
         remark="The inner sum does not depend on k: the last a_k, and earlier, the sum of those before it.",
     ),
     _step(
-        5,
         "Lemma 8, display below (20), first line, last inequality",
         "sum_{j<=tau-2} a_j^2 <= |a_i|_2^2",
         at_most(_all2, _norm2, equal(_norm2, _all2 + _own**2, "|a|_2^2, its last a_k apart")),
     ),
     _step(
-        6,
         "Lemma 8, display below (20), second line",
         "(1/|a|_1) sum_k a_k sum_{j<k} a_j <= sum_{j<=tau-2} a_j <= |a_i|_1",
         together(
@@ -186,7 +180,6 @@ STEPS = (
         remark="Of every k, as above, where the weights a_k/|a|_1 add up to 1, and the last inequality.",
     ),
     _step(
-        7,
         "Lemma 8, eq. (20), (a), second term",
         "sum_k (a_k/|a|_1) sum_{j<k} a_j D_j <= sum_j (a_j/|a|_1) D_j, D_j = E||grad_j - grad||^2",
         at_most(_a2 * _a1 * _D1 / _norm1, (_a1 * _D1 + _a2 * _D2) / _norm1, below(_D1, _D2)),
@@ -196,7 +189,6 @@ STEPS = (
         "free in print, in the sum over k.",
     ),
     _step(
-        8,
         "Lemma 8, eq. (20), (b), first term",
         "sum_i w_i ||a_i||_2^2 sigma_g^2 <= tau_bar alpha_max^2 sigma_g^2",
         at_most(
@@ -211,7 +203,6 @@ STEPS = (
         "the line would be right.",
     ),
     _step(
-        9,
         "Lemma 8, eq. (20), (b), third term",
         "sum_i w_i ||grad_y g_i(x,y)||^2 <= ||sum_i w_i [grad_y g_i(x,y) - grad_y g_i(x,y*)]||^2 + sigma_gh^2",
         gram(
@@ -233,7 +224,6 @@ STEPS = (
         remark="Printed for n = 2, repaired for every n; the weighted mean of grad_y g_i(x, y*) is 0.",
     ),
     _step(
-        10,
         "Lemma 8, eq. (20), (c)",
         "... <= 2 eta_y^2 c_a tau_bar alpha_max L_1^2 (drift_x + drift_y) "
         "+ 2 eta_y^2 c_a tau_bar alpha_max L_1^2 gap_y",
@@ -246,7 +236,6 @@ STEPS = (
         remark="D_0 and D_1 are the averages of (b).",
     ),
     _step(
-        11,
         'Lemma 8, "an easier case", the gradient',
         "the surrogate gradient of f_i and grad_v R_i are bounded: ||.||^2 <= 2 L_f^2 + 2 r_max^2 L_1^2",
         gram(
@@ -260,7 +249,6 @@ STEPS = (
         "5, and the claims that follow have half of it, for which the average over k would leave slack.",
     ),
     _step(
-        12,
         'Lemma 8, "an easier case", the noise',
         "E||noise of the surrogate gradient||^2 <= 2 sigma_f^2 + 2 r_max^2 sigma_gg^2",
         forms.one_noise(),
@@ -268,7 +256,6 @@ STEPS = (
         "the bound of (23), and as in the step before half of it follows.",
     ),
     _step(
-        13,
         'Lemma 8, first claim, and "an easier case"',
         "drift_x <= eta_x^2 tau_bar (alpha_max^2 (sigma_f^2 + r_max^2 sigma_gg^2) + alpha_max (L_f^2 + r_max^2 L_1^2))",
         drawn(_drift_x, kind=StepKind.END_TO_END, factor=1, paths=0),
@@ -277,7 +264,6 @@ STEPS = (
         remark=_DRIFT_X_REMARK,
     ),
     _step(
-        14,
         'Lemma 8, second claim, and "an easier case"',
         "drift_v <= eta_v^2 tau_bar sigma_M1^2",
         drawn(_drift_v, kind=StepKind.END_TO_END, factor=1, paths=0),
@@ -286,7 +272,6 @@ STEPS = (
         remark=_DRIFT_X_REMARK,
     ),
     _step(
-        15,
         "Lemma 8, third claim, solved for the drift of y",
         "drift_y <= A + c (drift_x + drift_y) gives drift_y <= (A + c drift_x)/(1 - c), c = 2 eta_y^2 c_a tau_bar "
         "alpha_max L_1^2",
@@ -302,7 +287,6 @@ STEPS = (
         repair="c < 1, which the lemma does not ask for; the next display does.",
     ),
     _step(
-        16,
         "Lemma 8, third claim",
         "drift_y <= eta_y^2 tau_bar/(1 - 2 eta_y^2 c_a tau_bar alpha_max L_1^2) [alpha_max^2 sigma_g^2 "
         "+ 2 c_a alpha_max (L_1^2 eta_x^2 tau_bar sigma_M1^2 + L_1^2 gap_y + sigma_gh^2)]",
@@ -312,7 +296,6 @@ STEPS = (
         remark="Without noise, g_i with equal quadratic parts, for which beta_gh = 1.",
     ),
     _step(
-        17,
         "Lemma 8, eq. (21)",
         "drift_y <= 2 eta_y^2 tau_bar sigma_M2^2 + 4 eta_y^2 tau_bar c_a alpha_max L_1^2 gap_y",
         at_most(
@@ -332,7 +315,6 @@ STEPS = (
         remark="From the third claim; sigma_M2^2 = alpha_max^2 sigma_g^2 + sigma_M1^2 + 2 c_a alpha_max sigma_gh^2.",
     ),
     _step(
-        18,
         "eq. (22), first part",
         "sum_i w_i sum_k (a_k/|a|_1) Delta_f <= 3 eta_x^2 tau_bar (L_1^2 + r^2 L_2^2) sigma_M1^2 + 3 eta_v^2 tau_bar "
         "L_1^2 sigma_M1^2 + 6 eta_y^2 tau_bar (L_1^2 + r^2 L_2^2) sigma_M2^2 + 12 eta_y^2 tau_bar (L_1^2 + r^2 L_2^2) "
@@ -350,7 +332,6 @@ STEPS = (
         remark="slope is L_1^2 + r^2 L_2^2; Delta_R is Delta_f.",
     ),
     _step(
-        19,
         "eq. (22), second part",
         "sum_i w_i sum_k (a_k/|a|_1) Delta_g <= eta_x^2 tau_bar L_1^2 sigma_M1^2 + 2 eta_y^2 tau_bar L_1^2 sigma_M2^2 "
         "+ 4 eta_y^2 tau_bar c_a alpha_max L_1^4 gap_y",
@@ -364,7 +345,6 @@ STEPS = (
         ),
     ),
     Proof("simfbo/proposition-3")(
-        1,
         "Proposition 3",
         "drift_v <= eta_v^2 tau_bar sigma_M1^2",
         drawn(_drift_v, kind=StepKind.END_TO_END, factor=1, paths=0),

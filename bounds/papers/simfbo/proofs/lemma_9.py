@@ -205,7 +205,6 @@ _COEFFICIENT = n * (P - 1) / (P * (n - 1))
 
 STEPS = (
     _step(
-        1,
         "Lemma 9, eq. (23), second equality",
         "E||sum_C w~ (h - h~ + h~)||^2 = E||sum_C w~ (h - h~)||^2 + E||sum_C w~ h~||^2",
         drawn(_split, "==", factor=1),
@@ -214,39 +213,33 @@ STEPS = (
         "only the gradient at the server's point is independent of it.",
     ),
     _step(
-        2,
         "Lemma 9, eq. (23), (a)",
         "E||sum_C w~_i (h_i - h~_i)||^2 = E sum_{i in C} w~_i^2 ||h_i - h~_i||^2",
         drawn(_independent_noises, "==", form=forms.sampled_noises, factor=1),
         remark="By independence across clients; sampling without replacement, which is named, has no part in it.",
     ),
     _step(
-        3,
         "Lemma 9, eq. (23), (b)",
         "E sum_{i in C} w~_i^2 ||h_i - h~_i||^2 = (n/P) sum_i w_i^2 E||h_i - h~_i||^2",
         drawn(_inclusion, "==", form=forms.inclusion, exponent=1),
     ),
     _step(
-        4,
         "Lemma 9, eq. (23), (c), over the local steps",
         "E||h_i - h~_i||^2 = sum_k (a_k/|a|_1)^2 E||noise_k||^2",
         drawn(_client_noise, "==", form=forms.local_noises, exponent=2),
     ),
     _step(
-        5,
         "Lemma 9, eq. (23), (c), one sample",
         "E||noise of the surrogate gradient||^2 <= 2(sigma_f^2 + r_i^2 sigma_gg^2)",
         forms.one_noise(),
         remark="noise_g is the noise of the second derivatives times v; r_i = ||v_i^k|| is random, E r_i^2 is meant.",
     ),
     _step(
-        6,
         "Lemma 9, eq. (24), (a)",
         "E||sum_C w~ h~||^2 = E||sum_C w~ h~ - sum_i w_i h~_i||^2 + E||sum_i w_i h~_i||^2",
         drawn(_decomposition, "==", form=forms.around_mean, factor=1),
     ),
     _step(
-        7,
         "Lemma 9, eq. (24), third equality",
         "E||sum_i (1(i in C) w~_i - w_i) h~_i||^2 = the sum of the squares and products with h_i",
         drawn(_expanded_printed, "==", one=1),
@@ -254,13 +247,11 @@ STEPS = (
         repair="With h~_i; the tilde is lost in print, in the squares up to the fifth and in the products to the end.",
     ),
     _step(
-        8,
         "Lemma 9, eq. (24), fourth equality, squares",
         "E[1(i in C) w~_i^2 + w_i^2 - 2 1(i in C) w~_i w_i] = w_i^2 (n/P - 1)",
         same(P / n * (n / P * _w) ** 2 + _w**2 - 2 * P / n * (n / P) * _w * _w, _w**2 * (n / P - 1)),
     ),
     _step(
-        9,
         "Lemma 9, eq. (24), fifth equality, products",
         "E[1(i, j in C) w~_i w~_j - ...] = w_i w_j ((n/P)(P - 1)/(n - 1) - 1)",
         same(
@@ -270,7 +261,6 @@ STEPS = (
         remark="P(i, j in C) = P(P-1)/(n(n-1)); n >= 2 is not printed.",
     ),
     _step(
-        10,
         "Lemma 9, eq. (24), sixth equality",
         "||S||^2 + (n/P - 1) squares + ((n/P)(P-1)/(n-1) - 1) products = (n/P)(P-1)/(n-1) ||S||^2 + (n/P)(n-P)/(n-1) "
         "squares",
@@ -281,13 +271,11 @@ STEPS = (
         remark="squares = sum_i w_i^2 ||h~_i||^2, products the rest of ||S||^2, S = sum_i w_i h~_i.",
     ),
     _step(
-        11,
         "Lemma 9, eq. (24)",
         "E||sum_C w~ h~||^2 = n(P-1)/(P(n-1)) E||sum_i w_i h~_i||^2 + n(n-P)/(P(n-1)) sum_i w_i^2 E||h~_i||^2",
         drawn(_variance, "==", form=forms.sampled_variance, one=1),
     ),
     _step(
-        12,
         "Lemma 9, eq. (25), (a)",
         "w_i^2 ||h~_i||^2 <= 2 w_i^2 ||h~_i - grad||^2 + 2 (beta_max/n) w_i ||grad||^2",
         gram(
@@ -298,7 +286,6 @@ STEPS = (
         remark="grad is the surrogate gradient of f_i, whose index is lost in print.",
     ),
     _step(
-        13,
         "Lemma 9, eq. (25), (b), second part",
         "2 (beta_max/n) sum_i w_i ||grad_i||^2 <= 4 (beta_max/n)(r_max^2 L_1^2 + L_f^2)",
         at_most(
@@ -309,7 +296,6 @@ STEPS = (
         remark="client2 = sum_i w_i ||grad_i||^2, by Lemma 5; the first part is Jensen's inequality.",
     ),
     _step(
-        14,
         "Lemma 9, below (25), first claim",
         "(23), (24) and (25) put together",
         at_most(
@@ -320,7 +306,6 @@ STEPS = (
         ),
     ),
     _step(
-        15,
         "Lemma 9, first claim",
         "E||sum_C w~ h_x||^2 <= (2n/P) sum_i w_i^2 |a_i|_2^2/|a_i|_1^2 (sigma_f^2 + r_i^2 sigma_gg^2) "
         "+ n(P-1)/(P(n-1)) mean_x2 + 2n(n-P)/(P(n-1)) drift_f_sq + 4(n-P) beta_max/(P(n-1)) (r_max^2 L_1^2 + L_f^2)",
@@ -331,7 +316,6 @@ STEPS = (
         "noise of the first step comes back in the second.",
     ),
     _step(
-        16,
         "Lemma 9, eq. (26), the error of y",
         "2(n-P) beta_max/(P(n-1)) sum_i w_i ||grad_y g_i||^2 <= 2(n-P) beta_max/(P(n-1)) "
         "(sigma_gh^2 + beta_gh^2 gap_y)",
@@ -353,14 +337,12 @@ STEPS = (
         remark="client2 = sum_i w_i ||grad_y g_i||^2.",
     ),
     _step(
-        17,
         "Lemma 9, eq. (27), first inequality",
         "||sum_i w_i h~_y,i||^2 <= 3||.||^2 + 3||.||^2 + 3||.||^2",
         gram(square(_one + _two + _three), 3 * square(_one) + 3 * square(_two) + 3 * square(_three)),
         remark="The first of the three is 0, by (a).",
     ),
     _step(
-        18,
         "Lemma 9, eq. (27), (b), first term",
         "3||sum_i w_i (grad_y g_i(x,y) - grad_y g_i(x,y*))||^2 <= 3 L_1^2 ||y - y*||^2",
         gram(
@@ -371,7 +353,6 @@ STEPS = (
         remark="sum_i w_i = 1.",
     ),
     _step(
-        19,
         "Lemma 9, second claim, (27) into (26)",
         "n(P-1)/(P(n-1)) E||sum_i w_i h~_y,i||^2 <= 3 L_1^2 gap_y + 3 drift_g",
         at_most(
@@ -383,7 +364,6 @@ STEPS = (
         remark="sampled2 stands for drift_g. The coefficient is at most 1.",
     ),
     _step(
-        20,
         "Lemma 9, second claim",
         "E||sum_C w~ h_y||^2 <= (n/P) noise sigma_g^2 + 2(n-P) beta_max/(P(n-1)) sigma_gh^2 + drifts "
         "+ (2(n-P) beta_max beta_gh^2/(P(n-1)) + 3 L_1^2) gap_y",
@@ -394,7 +374,6 @@ STEPS = (
         "(n/P) drift_g_sq of the repaired (23).",
     ),
     _step(
-        21,
         "Lemma 9, eq. (28), the mean direction of v",
         "||sum_i w_i h~_v,i||^2 <= 3 drift_R + 3 L_1^2 ||v - v*||^2",
         gram(
@@ -416,7 +395,6 @@ STEPS = (
         "that of grad_y f_i alone; the repaired form has the bound of Lemma 3.",
     ),
     _step(
-        22,
         "Lemma 9, third claim, eq. (28)",
         "E||sum_C w~ h_v||^2 <= noise + 4(n-P) beta_max/(P(n-1)) (r_max^2 L_1^2 + L_f^2) + drifts + 3 L_1^2 gap_v",
         drawn(_claim_v, kind=StepKind.END_TO_END, error_of_y=0),

@@ -37,20 +37,17 @@ def _v_star(draw: Draw, exponent: int) -> Pairs:
 
 _LEMMA_1 = (
     _one(
-        1,
         "Lemma 1, first inequality",
         "||[G_yy]^-1 F_y||^2 <= ||[G_yy]^-1||^2 ||F_y||^2",
         drawn(_operator_norm, kind=StepKind.STANDARD, exponent=2),
         remark="The operator norm; checked for symmetric matrices in the basis of their eigenvectors.",
     ),
     _one(
-        2,
         "Lemma 1, (a)",
         "||[G_yy]^-1||^2 ||F_y||^2 <= r^2",
         at_most(_inverse**2 * _slope**2, formulas.R**2, below(mu * _inverse, 1), below(_slope, L_f)),
     ),
     _one(
-        3,
         "Lemma 1",
         "||v*||^2 <= L_f^2/mu_g^2",
         drawn(_v_star, form=forms.optimal_v, kind=StepKind.END_TO_END, exponent=2),
@@ -96,14 +93,12 @@ def _repaired_v(draw: Draw, one: int) -> Pairs:
 
 _LEMMA_2 = (
     _two(
-        1,
         "Lemma 2, first display",
         "v - eta_v a (G_yy v - F_y) = (I - eta_v a G_yy) v + eta_v a F_y",
         forms.local_step(),
         remark="G_yy is symmetric; tested against any vector.",
     ),
     _two(
-        2,
         "Lemma 2, eq. (12), the sampled Hessian",
         "||(I - eta_v a G_yy(psi)) v + eta_v a F_y(psi)|| <= (1 - eta_v a mu_g) ||v|| + eta_v a L_f",
         at_most(
@@ -126,7 +121,6 @@ _LEMMA_2 = (
         "next step.",
     ),
     _two(
-        3,
         "Lemma 2, eq. (12), the other side",
         "||(I - eta_v a G_yy) v + eta_v a F_y|| <= (1 - eta_v a mu_g) ||v|| + eta_v a L_f",
         at_most(
@@ -150,7 +144,6 @@ _LEMMA_2 = (
         remark="One dimension, v >= 0, the side of -v, k = 1; no noise.",
     ),
     _two(
-        4,
         "Lemma 2, below (12), second line",
         "(12) telescoped: <= (1 - eta_v alpha_min mu_g)^k ||v^0|| + sum_{j<k} (1 - eta alpha_min mu_g)^j "
         "eta_v alpha_max L_f",
@@ -172,7 +165,6 @@ _LEMMA_2 = (
         " the sum of all q^j before it. eta stands for eta_v in print.",
     ),
     _two(
-        5,
         "Lemma 2, below (12), third line",
         "sum_{j<k} (1 - eta_v alpha_min mu_g)^j eta_v alpha_max L_f <= alpha_max L_f/(alpha_min mu_g)",
         at_most((1 + _q + _q**2) * _eta * _high * L_f, _high * L_f / (_low * mu)),
@@ -185,7 +177,6 @@ _LEMMA_2 = (
         remark="Printed with k = 3, repaired for every k.",
     ),
     _two(
-        6,
         "Lemma 2, below (12), fourth line",
         "(1 - eta_v alpha_min mu_g)^k ||v^0|| + alpha_max L_f/(alpha_min mu_g) <= (1 + alpha_max/alpha_min) r",
         at_most(_q**2 * _v0 + _high * L_f / (_low * mu), (1 + _high / _low) * formulas.R, below(_v0, formulas.R)),
@@ -199,7 +190,6 @@ _LEMMA_2 = (
         remark="Printed with k = 2, repaired for every k; ||v^(t)|| <= r by the projection.",
     ),
     _two(
-        7,
         "Lemma 2",
         "||v_i^k|| <= (1 + alpha_max/alpha_min) r",
         drawn(_printed_v, kind=StepKind.END_TO_END, one=1),
@@ -210,7 +200,6 @@ _LEMMA_2 = (
 )
 _PROPOSITION_1 = (
     Proof("simfbo/proposition-1")(
-        1,
         "Proposition 1",
         "||v_i^(t,k)|| <= (1 + alpha_max/alpha_min) r for each t",
         drawn(_printed_v, kind=StepKind.END_TO_END, one=1),
@@ -238,20 +227,17 @@ def _linear_system(draw: Draw, exponent: int) -> Pairs:
 
 _LEMMA_3 = (
     _three(
-        1,
         "Lemma 3, strong convexity",
         "the Hessian of R_i in v is that of g_i in y",
         forms.slope_of_system(),
         remark="The change of grad_v R_i is G_yy of that of v, which is symmetric; tested against any vector.",
     ),
     _three(
-        2,
         "Lemma 3, first inequality",
         "||grad_v R_i(1) - grad_v R_i(2)||^2 <= 2||(G1 - G2) v||^2 + 2||F1 - F2||^2",
         gram(square((_Gv - _F1) - (_Hv - _F2)), 2 * square(_Gv - _Hv) + 2 * square(_F1 - _F2)),
     ),
     _three(
-        3,
         "Lemma 3, second inequality",
         "... <= 2(L_2^2 r_max^2 + L_1^2)(||x_1 - x_2||^2 + ||y_1 - y_2||^2)",
         at_most(
@@ -263,13 +249,11 @@ _LEMMA_3 = (
         ),
     ),
     _three(
-        4,
         "Lemma 3, last equality",
         "2(L_2^2 r_max^2 + L_1^2) = L_R^2",
         same(2 * (L_2**2 * formulas.R_MAX**2 + L_1**2), written(formulas.L_R) ** 2),
     ),
     _three(
-        5,
         "Lemma 3",
         "||grad_v R_i(x_1, y_1, v) - grad_v R_i(x_2, y_2, v)||^2 <= L_R^2 (||x_1 - x_2||^2 + ||y_1 - y_2||^2)",
         drawn(_linear_system, form=forms.linear_system, kind=StepKind.END_TO_END, exponent=2),

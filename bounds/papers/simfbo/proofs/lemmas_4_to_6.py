@@ -114,7 +114,6 @@ def _quadratic(draw: Draw, exponent: int) -> Pairs:
 
 _LEMMA_4 = (
     _four(
-        1,
         "Lemma 4, first claim (proof cited)",
         "||grad f(x,y) - grad Phi(x)|| <= L~ ||y - y*(x)||",
         at_most(
@@ -130,7 +129,6 @@ _LEMMA_4 = (
         remark="The derivation is not printed: F_x, G_xy and the v of each point by the triangle inequality.",
     ),
     _four(
-        2,
         "Lemma 4, second claim (proof cited)",
         "||grad Phi(x_1) - grad Phi(x_2)|| <= L_Phi ||x_1 - x_2||",
         at_most(
@@ -147,7 +145,6 @@ _LEMMA_4 = (
         remark="The derivation is not printed: as for the first claim, from (x_1, y*(x_1)) to (x_2, y*(x_2)).",
     ),
     _four(
-        3,
         "Lemma 4, fourth claim (no proof)",
         "||grad y*(x_1) - grad y*(x_2)|| <= L_yx ||x_1 - x_2||",
         at_most(
@@ -162,19 +159,16 @@ _LEMMA_4 = (
         remark="The derivation is not printed: G_yy y*' = -G_yx, the change of each factor.",
     ),
     _four(
-        4,
         "Lemma 4, first three claims",
         "with L~, L_Phi and L_y, for quadratics",
         drawn(_quadratic, kind=StepKind.END_TO_END, exponent=2),
     ),
     _four(
-        5,
         "Lemma 4, fifth claim, first inequality",
         "||G1^-1 F1 - G2^-1 F2||^2 <= 2||G1^-1 (F1 - F2)||^2 + 2||(G1^-1 - G2^-1) F2||^2",
         gram(square(_p - _q2), 2 * square(_p - _q1) + 2 * square(_q1 - _q2)),
     ),
     _four(
-        6,
         "Lemma 4, fifth claim, second inequality, first term",
         "2||G1^-1 (F1 - F2)||^2 <= (2L_1^2/mu_g^2)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2)",
         at_most(
@@ -185,14 +179,12 @@ _LEMMA_4 = (
         ),
     ),
     _four(
-        7,
         "Lemma 4, fifth claim, second inequality, second term",
         "||G1^-1 - G2^-1||^2 = ||G1^-1 [G1 - G2] G2^-1||^2",
         forms.inverses(),
         remark="G1^-1 z - G2^-1 z = -G1^-1 [G1 - G2] G2^-1 z for any z, tested against any vector; norms have no sign.",
     ),
     _four(
-        8,
         "Lemma 4, fifth claim, third inequality",
         "... <= (2L_1^2/mu_g^2 + 2L_f^2 L_2^2/mu_g^4)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2)",
         at_most(
@@ -203,20 +195,17 @@ _LEMMA_4 = (
         ),
     ),
     _four(
-        9,
         "Lemma 4, fifth claim, fourth inequality, and eq. (13)",
         "... <= (...)(1 + L_y^2) ||x_1 - x_2||^2 = L_v^2 ||x_1 - x_2||^2",
         at_most(_V_FACTOR * (_dx2 + _dy2), formulas.L_V**2 * _dx2, below(_dy2, formulas.L_Y**2 * _dx2)),
     ),
     _four(
-        10,
         "Lemma 4, sixth claim, eq. (14)",
         "v*^T [G_yyx + G_yyy y*'] + G_yy v*' - F_yx - F_yy y*' = 0",
         forms.total_derivative(),
         remark="G_yy v* = F_y along y*(x), in any direction of x and tested against any vector.",
     ),
     _four(
-        11,
         "Lemma 4, sixth claim, eq. (15)",
         "v*^T G_yyy(x, y*) - F_yy(x, y*) = 0",
         same(_v_star * _third - _f2, sp.Integer(0)),
@@ -225,21 +214,18 @@ _LEMMA_4 = (
         remark=_POLYNOMIALS,
     ),
     _four(
-        12,
         "Lemma 4, sixth claim, eq. (16)",
         "G_yy grad_x v*(x, y*(x)) = F_yx - v*^T G_yyx",
         forms.partial_derivative(),
         remark=_PARTIAL,
     ),
     _four(
-        13,
         "Lemma 4, sixth claim, below (16), second equality",
         "G_yy(1) grad_x v*(1) - G_yy(2) grad_x v*(2) = [F_yx(1) - F_yx(2)] - (v*(1)^T G_yyx(1) - v*(2)^T G_yyx(2))",
         forms.partial_derivatives(),
         remark="grad_x v* is the partial derivative, as in the step before.",
     ),
     _four(
-        14,
         "Lemma 4, sixth claim, eq. (17), first inequality",
         "||G2 (v*'(1) - v*'(2))||^2 <= 4||.||^2 + 4||.||^2 + 4||.||^2 + 4||.||^2",
         gram(
@@ -249,7 +235,6 @@ _LEMMA_4 = (
         remark="From the display before it: the changes of F_xy, of v*, of G_yyx and of G_yy.",
     ),
     _four(
-        15,
         "Lemma 4, sixth claim, eq. (17), second inequality",
         "... <= 4(L_2^2 + r^2 L_3^2 + L_2^2 L_v^2)(||x_1 - x_2||^2 + ||y*(x_1) - y*(x_2)||^2) "
         "+ 4 L_2^2 L_v^2 ||x_1 - x_2||^2",
@@ -266,7 +251,6 @@ _LEMMA_4 = (
         ),
     ),
     _four(
-        16,
         "Lemma 4, sixth claim, eq. (17), third inequality",
         "... <= 4((L_2^2 + r^2 L_3^2 + L_2^2 L_v^2)(1 + L_y^2) + L_2^2 L_v^2) ||x_1 - x_2||^2",
         at_most(
@@ -276,13 +260,11 @@ _LEMMA_4 = (
         ),
     ),
     _four(
-        17,
         "Lemma 4, sixth claim, from (17) to (18)",
         "mu_g^2 ||v*'(1) - v*'(2)||^2 <= ||G2 (v*'(1) - v*'(2))||^2 gives the factor L_vx^2",
         at_most(_dJ2, _L_VX2 * _dx2, below(mu**2 * _dJ2, _G2), below(_G2, mu**2 * _L_VX2 * _dx2)),
     ),
     _four(
-        18,
         "Lemma 4, sixth claim, eq. (18) taken for it",
         "||v*'(x_1) - v*'(x_2)||^2 <= L_vx^2 ||x_1 - x_2||^2",
         drawn(_printed_v_jacobian, kind=StepKind.END_TO_END, factor=2),
@@ -325,7 +307,6 @@ def _sizes(draw: Draw, exponent: int) -> Pairs:
 
 _LEMMA_5 = (
     _five(
-        1,
         "Lemma 5, first display, first inequality",
         "sum_i w_i ||grad_y g_i(x,y)||^2 <= beta_gh^2 ||sum_i w_i [grad_y g_i(x,y) - grad_y g_i(x,y*)]||^2 "
         "+ sigma_gh^2",
@@ -338,7 +319,6 @@ _LEMMA_5 = (
         remark="Assumption 4, which the lemma does not name, and sum_i w_i grad_y g_i(x, y*) = 0.",
     ),
     _five(
-        2,
         "Lemma 5, first display, second inequality",
         "... <= beta_gh^2 L_1^2 ||y - y*(x)||^2 + sigma_gh^2",
         gram(
@@ -349,13 +329,11 @@ _LEMMA_5 = (
         remark="g_i are the differences; sum_i w_i = 1.",
     ),
     _five(
-        3,
         "Lemma 5, second and third display, first inequality",
         "||grad_v R_i||^2 <= 2||G_yy v||^2 + 2||F_y||^2, and with G_xy and F_x for the surrogate gradient",
         gram(square(_Gv - _F), 2 * square(_Gv) + 2 * square(_F)),
     ),
     _five(
-        4,
         "Lemma 5, second and third display, second inequality",
         "2||G v||^2 + 2||F||^2 <= 2 r_max^2 L_1^2 + 2 L_f^2",
         at_most(
@@ -367,7 +345,6 @@ _LEMMA_5 = (
         ),
     ),
     _five(
-        5,
         "Lemma 5",
         "the three bounds",
         drawn(_sizes, kind=StepKind.END_TO_END, exponent=2),
@@ -401,14 +378,12 @@ def _changes(draw: Draw, exponent: int) -> Pairs:
 
 _LEMMA_6 = (
     _six(
-        1,
         "Lemma 6, second inequality",
         "||(F1 - F2) - (G1 v1 - G2 v2)||^2 <= 3||F1 - F2||^2 + 3||(G1 - G2) v1||^2 + 3||G2 (v1 - v2)||^2",
         gram(square((_fa - _fb) - (_Gu - _Hw)), 3 * square(_fa - _fb) + 3 * square(_Gu - _Hu) + 3 * square(_Hu - _Hw)),
         remark="The gradients of f_i and g_i are printed with an argument v that they do not have.",
     ),
     _six(
-        2,
         "Lemma 6, (a)",
         "... <= 3(L_1^2 + r^2 L_2^2)[||x_i^k - x||^2 + ||y_i^k - y||^2] + 3 L_1^2 ||v_i^k - v||^2",
         at_most(
@@ -422,13 +397,11 @@ _LEMMA_6 = (
         remark="||v^(t)|| <= r by the projection, not by Lemma 1, which is about v*.",
     ),
     _six(
-        3,
         "Jensen's inequality, as (19), (25) and (27) use it",
         "||sum_k (a_k/|a|_1) u_k||^2 <= sum_k (a_k/|a|_1) ||u_k||^2",
         drawn(_jensen, kind=StepKind.STANDARD, factor=1),
     ),
     _six(
-        4,
         "Lemma 6",
         "the three bounds Delta_f, Delta_g and Delta_R",
         drawn(_changes, kind=StepKind.END_TO_END, exponent=2),

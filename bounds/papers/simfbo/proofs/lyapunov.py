@@ -71,7 +71,6 @@ _smaller = sp.Min(_order, _cap / s.rho)
 
 STEPS = (
     _step_sizes(
-        1,
         "below eq. (38), c_gamma_y and K_1",
         "c_gamma_y = 256 K_1 L_y/mu_g can be met, K_1 being A/c_gamma_y: c_gamma_y = 16 sqrt(A L_y/mu_g)",
         same(
@@ -81,7 +80,6 @@ STEPS = (
         remark="bound is A = c_gamma_y K_1; the same for v.",
     ),
     _step_sizes(
-        2,
         "eq. (38) and (39)",
         "gamma_x = O(sqrt(P/(tau_bar T))) and also rho^(t) gamma_x <= C: both hold at the smaller of the two",
         together(at_most(_smaller, _order), at_most(s.rho * _smaller, _cap)),
@@ -90,7 +88,6 @@ STEPS = (
         "for T to infinity has this in it.",
     ),
     _step(
-        1,
         "below eq. (37), delta_t of Lemma 10 and of (37)",
         "delta_t = rho gamma_y mu_g/4 leaves delta_t1 = delta_t - L_yx (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2/2 "
         ">= delta_t/2",
@@ -103,7 +100,6 @@ STEPS = (
         remark="size = r_max^2 L_1^2 + L_f^2. Without the 1/2, which Lemma 10 loses, the tenth term needs 8 for 4.",
     ),
     _step(
-        2,
         "below eq. (38), c_gamma_y",
         "K_1 (rho gamma_x)^2 4 L_y/delta_t1 <= rho gamma_x/8 by c_gamma_y >= 256 K_1 L_y/mu_g",
         at_most(
@@ -115,7 +111,6 @@ STEPS = (
         remark="delta_1 is delta_t1; the same for v. With L_y^2 for 4*L_y it is 64*K_1*L_y^2.",
     ),
     _step(
-        3,
         "eq. (41), (a), the mean direction of x",
         "n(P-1)/(P(n-1)) (rho gamma_x)^2 [L_Phi^2/2 + K_1(...) + K_2(...)] + (rho gamma_x)^2 [4 K_1 L_y/delta_t1 "
         "+ 4 K_2 L_v/delta_t1'] <= rho gamma_x/2",
@@ -135,7 +130,6 @@ STEPS = (
         "In the repaired form the other two parts are an eighth each, by the step before for y and v.",
     ),
     _step(
-        4,
         "eq. (41), (a), the error of v",
         "(rho gamma_x/2) 3 L_1^2 + K_2 [delta_t' - rho gamma_v mu_g - delta_t' rho gamma_v mu_g + (1 + delta_t') "
         "(rho gamma_v)^2 3 L_1^2] <= 0",
@@ -149,7 +143,6 @@ STEPS = (
         remark=_SYMBOLS,
     ),
     _step(
-        5,
         "eq. (41), (a), the error of y, its factor in Lemmas 9 and 10",
         "delta_t - rho gamma_y mu_g - delta_t rho gamma_y mu_g + (1 + delta_t)(rho gamma_y)^2 (2 beta_max beta_gh^2 "
         "(n-P)/(P(n-1)) + 3 L_1^2 + (...) e L_1^2) + (1 + delta_t) rho gamma_y (2 L_1^2/mu_g) e "
@@ -173,7 +166,6 @@ STEPS = (
         "into the drifts; sampling_beta = beta_max (n-P)/(P(n-1)) <= beta_max/P. beta_gh^2 as in Lemma 9.",
     ),
     _step(
-        6,
         "eq. (41), (a), the error of y, second and third term of (39)",
         "K_2 c_gamma_v rho gamma_v (2 beta_max/P + 3) <= 1/6 and (beta_max/P) rho gamma_x K_2 (L_v^2 + L_vx/2) <= 1/6",
         at_most(
@@ -185,7 +177,6 @@ STEPS = (
         remark="K_2 = 6 L_1^2/(mu_g c_gamma_v).",
     ),
     _step(
-        7,
         "eq. (41), (a), the error of y, all of it",
         "the sum of its coefficients in Lemmas 7 to 10 is at most 0",
         at_most(
@@ -209,7 +200,6 @@ STEPS = (
         ),
     ),
     _step(
-        8,
         "eq. (41), (a), the drifts, first line",
         "3/2 + (beta_max/P)[rho gamma_x L_Phi^2 + 2 rho gamma_x (K_1(...) + K_2(...))] + K_2 c_gamma_v rho gamma_v "
         "(1 + delta_t')(2 beta_max/P + 3) <= 3/2 + 24 K_2 c_gamma_v + (beta_max/P)(17/4 + 16 K_2 c_gamma_v)",
@@ -228,7 +218,6 @@ STEPS = (
         "The seventh gives delta_t' <= mu_g, not delta_t' <= 1, which the first gives.",
     ),
     _step(
-        9,
         "eq. (41), (a), the drifts, second line",
         "(1 + delta_t)(rho gamma_y 2 L_1^2/mu_g + (rho gamma_y)^2 (2 beta_max/P + 3) L_1^2) <= rho gamma_x "
         "[4 c_gamma_y L_1^2/mu_g + 8 c_gamma_v (2 beta_max/P + 3) L_1^2]",
@@ -243,14 +232,12 @@ STEPS = (
         "in (40), (44) and below (51); by the eighth the first summand alone is enough.",
     ),
     _step(
-        10,
         "eq. (41), (a), the drifts, second line, product of y",
         "(1 + delta_t) rho gamma_y 2 L_1^2/mu_g <= rho gamma_x 4 c_gamma_y L_1^2/mu_g",
         at_most((1 + _delta) * _cy * 2 * L_1**2 / mu, 4 * _cy * L_1**2 / mu, _TERM_6, _TERM_8, _SMOOTH[0]),
         remark="Over K_1 rho_gamma_x.",
     ),
     _step(
-        11,
         "eq. (41), (a), the drift of v, first and third line",
         "its coefficients in Lemmas 7, 9 and 10 <= those of the first and the third line, with K_2 c_gamma_v 4 "
         "L_R^2/mu_g",
@@ -267,14 +254,12 @@ STEPS = (
         "L_1^2 + r^2 L_2^2.",
     ),
     _step(
-        12,
         "eq. (41), (a), the noise and the sampling error of x and v",
         "K_2 (1 + delta_t')(rho gamma_v)^2 <= (rho gamma_x)^2 2 K_2 c_gamma_v^2",
         at_most((1 + _delta_v) * _cv**2 * _K2, 2 * _K2 * _cv**2, _TERM_1, _TERM_7, _SMOOTH[0]),
         remark="The coefficient of [...] in the fifth and the seventh line; those of x, y* and v* are equal.",
     ),
     _step(
-        13,
         "eq. (41), (a), sixth line, the noise of y",
         "K_1 (1 + delta_t)(rho gamma_y)^2 sigma_g^2 <= (rho gamma_x)^2 K_1 c_gamma_y^2 sigma_g^2",
         drawn(admissible.noise_of_y, kind=StepKind.SCALAR, count=20, factor=1),
@@ -285,7 +270,6 @@ STEPS = (
         "one likes.",
     ),
     _step(
-        14,
         "eq. (41), (a), eighth line, the heterogeneity of y",
         "K_1 (1 + delta_t)(rho gamma_y)^2 sigma_gh^2 <= (rho gamma_x)^2 K_1 c_gamma_y^2 sigma_gh^2",
         drawn(admissible.heterogeneity_of_y, kind=StepKind.SCALAR, count=20, factor=1),
@@ -296,7 +280,6 @@ STEPS = (
         remark="Over K_1 (rho_gamma_x)^2 and 2(n-P) beta_max/(P(n-1)). As the step before.",
     ),
     _step(
-        15,
         "eq. (41), (a)",
         "Psi(x^(t+1)) - Psi(x^t) = the right side of (41)",
         at_most(_change, _right, below(_change, _right), operator="=="),

@@ -10,7 +10,7 @@ from bounds.ledger.written import sqrt, written
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 
-_step = Proof("simfbo/theorem-1")
+_step = Proof("simfbo/theorem-1", first=9)
 n, P, T, tau = s.n, s.P, s.T, s.tau_bar
 _G0, _G2, _E0, _E1, _drift, _x_part, _y_part, _v_part, _M1, _M2, _M3, _spread = nonnegative(
     "G_0 G_2 error_0 error_1 drift drift_x drift_y drift_v M_1 M_2 M_3 spread"
@@ -47,7 +47,6 @@ _SLOPES, _OF_Y, _OF_V = nonnegative("slopes of_y of_v")
 
 STEPS: tuple[Step, ...] = (
     _step(
-        9,
         "eq. (46), first inequality",
         "min_t G_t <= (1/T) sum_t G_t, G_t = E||grad Phi_w(x^t)||^2",
         at_most(
@@ -60,7 +59,6 @@ STEPS: tuple[Step, ...] = (
         remark="With one round, of G_0, after the others.",
     ),
     _step(
-        10,
         "eq. (46), (a)",
         "(1/T) sum_t G_t <= 2 (1/T) sum_t (rho^(t)/rho_bar) G_t",
         at_most(
@@ -74,7 +72,6 @@ STEPS: tuple[Step, ...] = (
         remark="With one round, of rho_0 and G_0, after the others.",
     ),
     _step(
-        11,
         "eq. (46), the sum of (45)",
         "(1/T) sum_t (rho^(t)/rho_bar) G_t <= (2/T)(Psi(x^0) - Psi(x^T))/(rho_bar gamma_x) + (1/T) sum_t 2/(rho_bar "
         "gamma_x) (errors)",
@@ -89,7 +86,6 @@ STEPS: tuple[Step, ...] = (
         remark="With one round, of rho_0 and G_0, after the others; Psi_t is Psi before it.",
     ),
     _step(
-        12,
         "eq. (46), the sum of (45), the weights",
         "Phi_w of round t is Phi_w of round t + 1",
         same(_shares(_A10, _A20), _shares(_A11, _A21)),
@@ -99,7 +95,6 @@ STEPS: tuple[Step, ...] = (
         "Psi with it: then the sum of (45) does not telescope. Repaired for the share of one of any number of clients.",
     ),
     _step(
-        13,
         "eq. (47), (a), and (43)",
         "(2/(rho_bar gamma_x)) eps_part <= (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n-P)/(P(n-1)) M_1",
         same(
@@ -114,7 +109,6 @@ STEPS: tuple[Step, ...] = (
         "c_gamma_y^2.",
     ),
     _step(
-        14,
         "eq. (47), (b)",
         "(1/T) sum_t (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 <= 6 rho_bar gamma_x",
         at_most(
@@ -126,27 +120,23 @@ STEPS: tuple[Step, ...] = (
         remark="With the sums of all rho^(t) and of their squares.",
     ),
     _step(
-        15,
         "below eq. (47)",
         "rho_bar = O(tau_bar): rho^(t) = sum_i p_i |a_i|_1 <= c_a alpha_max tau_bar",
         at_most(_p1 * _A10, _p1 * (s.c_a * _alpha_max * tau), below(_A10, s.c_a * tau * _alpha_max)),
         remark="Client by client, and sum_i p_i = 1.",
     ),
     _step(
-        16,
         "eq. (48), the equality",
         "6 M_1 (n-P)/(P(n-1)) rho_bar gamma_x = O(M_1 (n-P)/n sqrt(tau_bar/(P T))): (n-P)/(n-1) <= 2 (n-P)/n",
         at_most((n - P) * n, 2 * (n - P) * (n - 1), below(P, n), above(n, sp.Integer(2))),
         remark="n - 1 has become n, which is right up to a factor 2. n = 1 divides by 0.",
     ),
     _step(
-        17,
         "eq. (48), gamma_x",
         "(1/P) tau_bar gamma_x = sqrt(tau_bar/(P T)) at gamma_x = sqrt(P/(tau_bar T))",
         same(1 / P * tau * _GAMMA_X, sqrt(tau / (P * T))),
     ),
     _step(
-        18,
         "eq. (49), (a), and (42)",
         "(2/(rho_bar gamma_x)) eps_sync <= (2/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n/P) sum_i w_i^2 |a_i|_2^2"
         "/|a_i|_1^2 M_2",
@@ -158,7 +148,6 @@ STEPS: tuple[Step, ...] = (
         remark="One client; weight = w_i^2 |a_i|_2^2/|a_i|_1^2.",
     ),
     _step(
-        19,
         "eq. (49), (b)",
         "(2/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n/P) w_i^2 |a_i|_2^2/|a_i|_1^2 <= 3 rho^(t) gamma_x (beta_max/P) "
         "w_i alpha_max/(c_a' tau_bar alpha_min)",
@@ -173,7 +162,6 @@ STEPS: tuple[Step, ...] = (
         remark="One round and client; norm = |a_i|_1, norm2 = |a_i|_2^2.",
     ),
     _step(
-        20,
         "below eq. (49), M_2",
         "M_2 has L_v^2 + L_vx/(2F) in its bracket, as (40) has L_v^2 + L_vx/2",
         same(_L_vx / (2 * _F), _L_vx / 2),
@@ -181,7 +169,6 @@ STEPS: tuple[Step, ...] = (
         repair="L_vx/2; F is nowhere defined.",
     ),
     _step(
-        21,
         "eq. (49), last inequality",
         "(3/T) sum_t rho^(t) gamma_x (beta_max/P) sum_i w_i (...) <= 3 (...) rho_bar gamma_x beta_max/P",
         at_most(
@@ -190,27 +177,23 @@ STEPS: tuple[Step, ...] = (
         remark="With the sum of all rho^(t); sum_i w_i = 1; spread = alpha_max/(c_a' tau_bar alpha_min).",
     ),
     _step(
-        22,
         "eq. (50), the equality",
         "(rho_bar/(P tau_bar)) gamma_x = 1/sqrt(P tau_bar T) at rho_bar = tau_bar, gamma_x = sqrt(P/(tau_bar T))",
         same(written(tau) / (P * tau) * _GAMMA_X, 1 / sqrt(P * tau * T)),
     ),
     _step(
-        23,
         "eq. (51), first inequality, and (44)",
         "eps_cd <= rho^(t) gamma_x ((eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2) M_3",
         at_most(_SLOPES * _DRIFT + _OF_Y * (_x_part + _y_part) + _OF_V * _DRIFT, (_SLOPES + _OF_Y + _OF_V) * _DRIFT),
         remark="slopes, of_y and of_v are the three parts of M_3; drift_y = 2 eta_y^2 tau_bar sigma_M2^2.",
     ),
     _step(
-        24,
         "eq. (51), second inequality",
         "(1/T) sum_t (2/(rho_bar gamma_x)) rho^(t) gamma_x drift M_3 <= 3 drift M_3",
         at_most(2 / (T * _mean) * _sum_rho * _drift, 3 * _drift, _MEAN),
         remark="With the sum of all rho^(t); drift stands for drift*M_3.",
     ),
     _step(
-        25,
         "eq. (52), the equality",
         "(eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2 = O(1/(tau_bar T)) at eta = "
         "1/(tau_bar sqrt(T))",
@@ -221,7 +204,6 @@ STEPS: tuple[Step, ...] = (
         remark="Right for the printed sigma_M1 and sigma_M2; with the tau_bar that Lemma 8 loses it is O(1/T).",
     ),
     _step(
-        27,
         "eq. (53), the gap",
         "Psi(x^0) - Psi(x^T) is bounded",
         at_most(
@@ -238,15 +220,14 @@ STEPS: tuple[Step, ...] = (
         repair="Phi_w bounded below, which no assumption says (L_f-Lipschitz f_i may be linear).",
         remark="bound is the constant of the O, the same for every T; Psi_T stands for Psi(x^T). In the example the "
         "gradient has norm 1 in every round, and (54) is false.",
+        number=27,
     ),
     _step(
-        28,
         "eq. (53), the order",
         "(1/T) 1/(rho_bar gamma_x) = 1/sqrt(P tau_bar T) at rho_bar = tau_bar, gamma_x = sqrt(P/(tau_bar T))",
         same(1 / T * (1 / (tau * _GAMMA_X)), 1 / sqrt(P * tau * T)),
     ),
     _step(
-        29,
         "eq. (54), (50) and (53) together",
         "O(M_2 sqrt(1/(P tau_bar T))) + O(sqrt(1/(P tau_bar T))) = O(M_2 sqrt(1/(P tau_bar T)))",
         at_most(_M2 + _G0, _C * _M2),
@@ -255,7 +236,6 @@ STEPS: tuple[Step, ...] = (
         remark="G_0 is the gap, C the constant of the O. Without noise M_2 is 0, the gap is not.",
     ),
     _step(
-        30,
         "eq. (55), nearly full participation",
         "(n-P)/(n-1) about 0: M_1 (n-P)/n sqrt(tau_bar/(P T)) <= eps at tau_bar = T/n",
         at_most((_M1 * (n - P)) ** 2, _eps**2 * n**3 * P, equal(P, n)),
@@ -263,7 +243,6 @@ STEPS: tuple[Step, ...] = (
         "= n - 1 the term is M_1/(n sqrt(n P)) in place of 0, however large T is.",
     ),
     _step(
-        31,
         "below eq. (55), samples",
         "tau_bar T = O(1/(n eps^2)) samples: M_3/(tau_bar T) <= eps/2 at tau_bar T = 4 M_2^2/(n eps^2)",
         at_most(_M3, _eps / 2 * _N, equal(_N * n * _eps**2, 4 * _M2**2), below(n * _M3 * _eps, 2 * _M2**2)),
@@ -271,27 +250,23 @@ STEPS: tuple[Step, ...] = (
         "O(1/eps) samples, with no speedup in n.",
     ),
     _step(
-        32,
         "below eq. (55), rounds",
         "tau_bar = T/n and tau_bar T = 4 M_2^2/(n eps^2) give T = 2 M_2/eps rounds",
         same(n * written(4 * _M2**2 / (n * _eps**2)), written(2 * _M2 / _eps) ** 2),
         remark="Squared.",
     ),
     _step(
-        33,
         "eq. (57), first and second term",
         "(n-P)/n sqrt(tau_bar/(P T)) = sqrt((n-P)/(n P T)) = sqrt(1/(P tau_bar T)) at tau_bar = n/(n-P)",
         same(written(((n - P) / n) ** 2) * (n / (n - P)) / (P * T), 1 / (written(P * T) * (n / (n - P)))),
         remark="Squared. tau_bar = n/(n-P) needs P < n.",
     ),
     _step(
-        34,
         "eq. (57), third term",
         "M_3/(tau_bar T) <= M_3/T at tau_bar = n/(n-P)",
         at_most(_M3 * (n - P) / (n * T), _M3 / T, below(P, n)),
     ),
     _step(
-        35,
         "below eq. (57), T >> P",
         "the last term is no larger than the first: 1/T <= sqrt((n-P)/(n P T)) for T >= 3 P",
         at_most(n * P, (n - P) * T, above(T, 3 * P), below(2 * P, n)),
@@ -299,21 +274,18 @@ STEPS: tuple[Step, ...] = (
         "speaks. For P = n - 1 it takes T >> n^2, which Theorem 1 does not say.",
     ),
     _step(
-        36,
         "Theorem 1, rounds at partial participation",
         "(M_1 + M_2) sqrt((n-P)/(n P T)) <= eps after T = (M_1 + M_2)^2/(P eps^2) rounds",
         at_most((_M1 + _M2) ** 2 * (n - P), _eps**2 * n * P * T, above(T * P * _eps**2, (_M1 + _M2) ** 2), below(P, n)),
         remark="Squared.",
     ),
     _step(
-        37,
         "below eq. (57), samples",
         "tau_bar T = O(1/(P eps^2)): (n/(n-P)) (M_1 + M_2)^2 (n-P)/(n P eps^2) = (M_1 + M_2)^2/(P eps^2)",
         same(written(n / (n - P)) * ((_M1 + _M2) ** 2 * (n - P) / (n * P * _eps**2)), (_M1 + _M2) ** 2 / (P * _eps**2)),
         remark="tau_bar = n/(n-P) times the rounds after which the first term of (57) is eps.",
     ),
     _step(
-        38,
         "Table 1 and Section 1.1, communication rounds",
         "(M_1 + M_2) sqrt((n-P)/(n P T)) <= eps after T = C/eps rounds",
         at_most(

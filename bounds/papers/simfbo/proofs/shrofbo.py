@@ -40,27 +40,23 @@ _UNEQUAL = (_p1 - _w1) * _f1 + (_p2 - _w2) * _f2
 
 STEPS = (
     _step(
-        1,
         "eq. (58), second equality",
         "sum_i [p_i a_i - w_i b_i] = sum_i p_i [a_i - b_i] + sum_i (p_i - w_i) b_i",
         same(_p * _a - _w * _b, _p * (_a - _b) + (_p - _w) * _b),
         remark="Client by client; a_i at (y*, v*), b_i at (y~*, v~*).",
     ),
     _step(
-        2,
         "eq. (58), third equality",
         "sum_i (p_i - w_i) b_i = sum_i ((p_i - w_i)/w_i) w_i b_i",
         same((_p - _w) * _b, written((_p - _w) / _w) * (_w * _b)),
         remark="Client by client.",
     ),
     _step(
-        3,
         "eq. (59), (a), the split",
         "||change of F + sum_i ((p_i - w_i)/w_i) w_i b_i||^2 <= 2||change of F||^2 + 2||sum||^2",
         gram(square(_D + _S), 2 * square(_D) + 2 * square(_S)),
     ),
     _step(
-        4,
         "eq. (59), (a), the change of F",
         "2||change of F||^2 <= 6(L_1^2 + r^2 L_2^2)||y* - y~*||^2 + 6 L_1^2 ||v* - v~*||^2",
         at_most(
@@ -72,7 +68,6 @@ STEPS = (
         remark="slope = L_1^2 + r^2 L_2^2.",
     ),
     _step(
-        5,
         "eq. (59), (b), the factors",
         "|p_i - w_i|/w_i <= (beta_max' - beta_min)/beta_min",
         at_most((_w - _p) / _w, _factor, *_ONE_OF_THREE),
@@ -89,7 +84,6 @@ STEPS = (
         remark="The side w_i > p_i. Refuted with n = 3, two clients having equal weights; repaired for every n.",
     ),
     _step(
-        6,
         "eq. (59), (b)",
         "2||sum_i ((p_i - w_i)/w_i) w_i b_i||^2 <= 2||((beta_max' - beta_min)/beta_min) sum_i w_i b_i||^2",
         gram(2 * square(_UNEQUAL), 2 * _factor**2 * square(_w1 * _f1 + _w2 * _f2), where=_RANGE),
@@ -104,13 +98,11 @@ STEPS = (
         " bound.",
     ),
     _step(
-        7,
         "eq. (60), second inequality",
         "||grad Phi||^2 <= 2||grad Phi - grad Phi_w||^2 + 2||grad Phi_w||^2",
         gram(square(_A), 2 * square(_A - _B) + 2 * square(_B)),
     ),
     _step(
-        8,
         "eq. (60), third inequality",
         "... <= 2[1 + 2((beta_max' - beta_min)/beta_min)^2] ||grad Phi_w||^2 + 12(L_1^2 + r^2 L_2^2)||y* - y~*||^2 "
         "+ 12 L_1^2 ||v* - v~*||^2",
@@ -122,7 +114,6 @@ STEPS = (
         remark="c is the factor (beta_max' - beta_min)/beta_min.",
     ),
     _step(
-        9,
         "below eq. (60)",
         "at w_i = p_i: ||grad Phi||^2 <= 2[1 + 2((beta_max' - beta_min)/beta_min)^2] ||grad Phi_w||^2",
         at_most(_G, 2 * (1 + 2 * _c**2) * _G),

@@ -151,7 +151,7 @@ def _bounded(draw: Draw, key: str, *, normalised: bool = False) -> Pairs:
         yield left, sp.Add(*terms.values())
 
 
-_one, _two = Proof("simfbo/theorem-1"), Proof("simfbo/theorem-2")
+_one, _two = Proof("simfbo/theorem-1", first=39), Proof("simfbo/theorem-2")
 _CLAIM = "(1/T) sum_t E||grad Phi_w(x^t)||^2 <= (46) with (48), (50), (52) and (53)"
 _FAR = (
     "The bound is 10^9 times the left side and more: its constants are of no account here, only that the theorem does "
@@ -160,28 +160,24 @@ _FAR = (
 
 STEPS = (
     _one(
-        39,
         "Theorem 1, with the constants of its proof",
         f"{_CLAIM}, for step sizes within (38) and (39)",
         drawn(lambda draw: _bounded(draw, "theorem-1"), kind=StepKind.END_TO_END, count=20),
         remark=f"The printed orders with the constants of simfbo/theorem-1. {_FAR}",
     ),
     _one(
-        40,
         "Theorem 1, not printed: the repaired theorem",
         f"{_CLAIM}, for the repaired constants and step sizes",
         drawn(lambda draw: _bounded(draw, "theorem-1-repaired"), kind=StepKind.END_TO_END, count=20),
         remark=_FAR,
     ),
     _two(
-        1,
         "Theorem 2, with the constants of Theorem 1",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i",
         drawn(lambda draw: _bounded(draw, "theorem-2", normalised=True), kind=StepKind.END_TO_END, count=20),
         remark=_FAR,
     ),
     _two(
-        2,
         "Theorem 2, not printed: the repaired theorem",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i and the repaired constants and step sizes",
         drawn(lambda draw: _bounded(draw, "theorem-2-repaired", normalised=True), kind=StepKind.END_TO_END, count=20),

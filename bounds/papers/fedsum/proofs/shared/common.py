@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -13,12 +13,12 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
 from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
-from bounds.ledger.proof import at_most, drawn, gram
+from bounds.ledger.proof import Proof, at_most, drawn, gram
 from bounds.ledger.step import Enumerated, Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.shared import forms
 from bounds.papers.fedsum.proofs.shared.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart, Gamma, Gamma_T, I, average, tau, tau_t
+from bounds.papers.fedsum.proofs.shared.terms import Gamma, Gamma_T, I, average, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 alpha = sp.Symbol("alpha", positive=True)
@@ -39,15 +39,15 @@ def run_of(draw: Draw, letter: str) -> ScalarRun:
 # --- Movement: Lemmas C.1, D.1, E.1 ---
 
 
-def one_step(draw: Draw, letter: str) -> list[Side]:
+def one_step(draw: Draw, letter: str) -> Iterable[Side]:
     """E||x^{t+1} - x^t||^2, the same with y^(t), and with the stochastic gradients."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         by_y = p.eta**2 * p.K**2 / Fraction(p.N**2) * expect_square(run.y[t])
         by_g = p.eta**2 / Fraction(p.N**2) * expect_square(run.aggregate(t) + run.noise(t))
-        found += [(expect_square(run.x[t + 1] - run.x[t]), by_y), (by_y, by_g)]
-    return found
+        yield expect_square(run.x[t + 1] - run.x[t]), by_y
+        yield by_y, by_g
 
 
 def movement(draw: Draw, letter: str, noise: Rational, gradients: Rational) -> Side:
@@ -61,17 +61,15 @@ def movement(draw: Draw, letter: str, noise: Rational, gradients: Rational) -> S
 # --- First order: Lemmas C.5, D.5, E.5 ---
 
 
-def unrelated(draw: Draw, letter: str) -> list[Side]:
+def unrelated(draw: Draw, letter: str) -> Iterable[Side]:
     """E<grad f(x^{min_i a_{i,t}}), noise of client i in step k of round a_{i,t}>."""
     run = run_of(draw, letter)
-    found = []
     for t in run.rounds():
         slope = run.full(t - run.who.delay(t)) / run.p.N
         for i in run.seen(t):
             a = run.who.last(i, t)
             pairs = zip(run.stochastic[i, a], run.points[i, a], strict=True)
-            found += [(expect(slope, g - run.p.grad(i, x)), ZERO) for g, x in pairs]
-    return found
+            yield from ((expect(slope, g - run.p.grad(i, x)), ZERO) for g, x in pairs)
 
 
 def reacting(draw: Draw) -> Side:
@@ -94,15 +92,14 @@ def _windows(run: ScalarRun) -> list[tuple[int, range]]:
     return [(t, range(t - run.who.delay(t), t)) for t in run.rounds()]
 
 
-def smooth_window(draw: Draw, letter: str) -> list[Side]:
+def smooth_window(draw: Draw, letter: str) -> Iterable[Side]:
     """E||grad f(x^t) - grad f(x^{t-tau_t})||^2 <= L^2 E||x^t - x^{t-tau_t}||^2."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         then = t - run.who.delay(t)
         left = expect_square(run.full(t) - run.full(then)) / Fraction(p.N**2)
-        found.append((left, p.L**2 * expect_square(run.at(t) - run.at(then))))
-    return found
+        yield left, p.L**2 * expect_square(run.at(t) - run.at(then))
 
 
 def _both_sums(run: ScalarRun, window: range) -> tuple[NoisyRational, NoisyRational]:
@@ -122,10 +119,10 @@ def window_of_gradients(draw: Draw, letter: str) -> list[Side]:
     ]
 
 
-def noise_window(draw: Draw, letter: str, stage: int) -> list[Side]:
+def noise_window(draw: Draw, letter: str, stage: int) -> Iterable[Side]:
     """The noise of a window: 0 by Jensen, 1 to single gradients, 2 to sigma; 3 is 0 and 1 in one."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for _, window in _windows(run):
         delay = len(window)
         rounds = [q for q in window if q >= 0]
@@ -133,8 +130,7 @@ def noise_window(draw: Draw, letter: str, stage: int) -> list[Side]:
         jensen = delay * sum((expect_square(run.noise(q)) for q in rounds), ZERO)
         single = delay * sum((len(run.seen(q)) * p.K * p.noise**2 for q in rounds), ZERO)
         last = p.N * p.K * delay**2 * p.sigma**2
-        found.append([(start, jensen), (jensen, single), (single, last), (start, single)][stage])
-    return found
+        yield [(start, jensen), (jensen, single), (single, last), (start, single)][stage]
 
 
 def gradient_window(draw: Draw, letter: str) -> list[Side]:
@@ -187,10 +183,10 @@ def first_order_form(further: int) -> Callable[..., Scalar]:
     return claim
 
 
-def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
+def _noise_of_window(part: Proof, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
     if equality:
         return (
-            part.step(
+            part(
                 f"{after}, noise of a window, first relation",
                 "E||sum_p sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
                 drawn(lambda draw: noise_window(draw, letter, 3), "=="),
@@ -199,12 +195,12 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
             ),
         )
     return (
-        part.step(
+        part(
             f"{after}, noise of a window, first inequality",
             "E||sum_p sum_j sum_k noise||^2 <= tau_t sum_p E||sum_j sum_k noise||^2",
             drawn(lambda draw: noise_window(draw, letter, 0), form=forms.jensen),
         ),
-        part.step(
+        part(
             f"{after}, noise of a window, equality",
             "tau_t sum_p E||sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
             drawn(lambda draw: noise_window(draw, letter, 1), "==", form=lambda: forms.noise_of_round("==", forms.w)),
@@ -217,7 +213,7 @@ C_5 = ("24", "25", "26", "27")
 
 
 def lemma_5(
-    part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool = False, whole: bool = True
+    part: Proof, letter: str, eq: tuple[str, str, str, str], *, equality: bool = False, whole: bool = True
 ) -> tuple[Step, ...]:
     """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign.
 
@@ -230,7 +226,7 @@ def lemma_5(
     after = f"after eq. ({eq[2]})"
     first = (
         (
-            part.step(
+            part(
                 f"eq. ({eq[0]})",
                 "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
                 drawn(reacting, "=="),
@@ -245,51 +241,51 @@ def lemma_5(
         else ()
     )
     lines = (
-        part.step(
+        part(
             f"eq. ({eq[1]})",
             "E<grad f(x^t), noise> = E<grad f(x^t) - grad f(x^{t-tau_t}), noise>",
             drawn(lambda draw: from_the_oldest(draw, letter), "==", form=forms.from_the_oldest),
             remark="t - tau_t = min_i a_{i,t}; on runs whose participation is given beforehand.",
         ),
-        part.step(
+        part(
             f"before eq. ({eq[2]})",
             "<a, b> <= alpha ||a||^2 + ||b||^2/alpha",
             gram(dot(u, v), alpha * square(u) + square(v) / alpha),
         ),
-        part.step(
+        part(
             f"eq. ({eq[2]})",
             "-(eta_g eta_l/N) <d, n> <= 1/(tau_t L) ||d||^2 + (eta_g eta_l/N)^2 tau_t L ||n||^2",
             gram(-eta / N * dot(d, n), square(d) / (tau_t * L) + eta**2 / N**2 * tau_t * L * square(n)),
             remark="d = grad f(x^t) - grad f(x^{t-tau_t}), n the noise; tau_t >= 1.",
         ),
-        part.step(
+        part(
             f"{after}, smoothness",
             "E||grad f(x^t) - grad f(x^{t-tau_t})||^2 <= L^2 E||x^t - x^{t-tau_t}||^2",
             drawn(lambda draw: smooth_window(draw, letter), form=forms.smooth_mean),
         ),
-        part.step(
+        part(
             f"{after}, smoothness, equality",
             "L^2 E||x^t - x^{t-tau_t}||^2 = (eta_g eta_l/N)^2 L^2 E||sum_{p=t-tau_t}^{t-1} sum_j sum_k g_j||^2",
             drawn(lambda draw: window_of_gradients(draw, letter), "==", form=forms.window_moved),
         ),
-        part.step(
+        part(
             f"{after}, smoothness, last inequality",
             "(eta_g eta_l/N)^2 L^2 ||n + v||^2 <= 2 (eta_g eta_l/N)^2 L^2 ||n||^2 + 2 (eta_g eta_l/N)^2 L^2 ||v||^2",
             gram(eta**2 / N**2 * L**2 * square(n + v), outer * square(n) + outer * square(v)),
             remark="n the noise of the window, v its gradients.",
         ),
         *_noise_of_window(part, letter, after, equality=equality),
-        part.step(
+        part(
             f"{after}, noise of a window, last inequality",
             "tau_t sum_p sum_j sum_k E||noise||^2 <= N K tau_t^2 sigma^2",
             drawn(lambda draw: noise_window(draw, letter, 2), form=forms.noise_of_window_bounded),
         ),
-        part.step(
+        part(
             f"{after}, gradients of a window",
             "E||sum_p sum_j sum_k grad f_j||^2 <= tau_t sum_p E||sum_j sum_k grad f_j||^2",
             drawn(lambda draw: gradient_window(draw, letter), form=forms.jensen),
         ),
-        part.step(
+        part(
             f"eq. ({eq[3]}), first inequality, a round with tau_t > 0",
             "1/(tau_t L) (noise and gradients of the window) + (eta_g eta_l/N)^2 tau_t L K N sigma^2"
             " <= 3 (eta_g eta_l)^2/N^2 N K tau_t sigma^2 L + 2 (eta_g eta_l/N)^2 L sum_p E||sum_j sum_k grad f_j||^2",
@@ -303,7 +299,7 @@ def lemma_5(
             "tau_t < t and Corollary D.3 in C.5, and sums to T; meant are tau_t > 0, Lemma C.2 and T - 1. In the left "
             "side of eq. (27) the sum over k is missing.",
         ),
-        part.step(
+        part(
             f"eq. ({eq[3]}), second inequality",
             "3 (eta_g eta_l)^2/N K sigma^2 L sum_t tau_t + 2 (eta_g eta_l/N)^2 L Q"
             " <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T + 2 (eta_g eta_l/N)^2 tau_max L Gamma",
@@ -320,7 +316,7 @@ def lemma_5(
     return (
         *first,
         *lines,
-        part.step(
+        part(
             "statement",
             "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"
             " + 2 (eta_g eta_l/N)^2 tau_max L sum_{t<=T} E||sum_i sum_k grad f_i||^2",
@@ -333,7 +329,7 @@ def lemma_5(
             ),
             remark="The sum on the right runs to T, so that round T is given too.",
         ),
-        part.step(
+        part(
             f"eq. ({eq[3]})",
             "the same with T - 1 on the right",
             drawn(
@@ -351,27 +347,26 @@ def lemma_5(
 # --- Descent: Lemmas C.6, D.6, E.6 ---
 
 
-def descent(draw: Draw, letter: str) -> list[Side]:
+def descent(draw: Draw, letter: str) -> Iterable[Side]:
     """The descent lemma along a run."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         move = run.x[t + 1] - run.x[t]
         right = p.value(run.x[t]) + expect(run.full(t), move) / p.N + p.L / 2 * expect_square(move)
-        found.append((p.value(run.x[t + 1]), right))
-    return found
+        yield p.value(run.x[t + 1]), right
 
 
-def inner_products(draw: Draw, letter: str) -> list[Side]:
+def inner_products(draw: Draw, letter: str) -> Iterable[Side]:
     """E<grad f(x^t), x^{t+1} - x^t>, the same with y^(t), and split into noise and gradients."""
     run = run_of(draw, letter)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         slope = run.full(t) / p.N
         by_y = -p.eta * p.K / p.N * expect(slope, run.y[t])
         parts = -p.eta / p.N * (expect(slope, run.noise(t)) + expect(slope, run.aggregate(t)))
-        found += [(expect(slope, run.x[t + 1] - run.x[t]), by_y), (by_y, parts)]
-    return found
+        yield expect(slope, run.x[t + 1] - run.x[t]), by_y
+        yield by_y, parts
 
 
 def summed_descent(draw: Draw, letter: str) -> Side:

@@ -7,6 +7,7 @@ sum_k k^2 <= K^3/3, and in a first participation h_i = 0, which leaves k*grad f_
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import at_most, counting, drawn, gram
+from bounds.ledger.proof import Proof, at_most, counting, drawn, gram
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs.shared import delays, forms
@@ -30,7 +31,7 @@ from bounds.papers.fedsum.proofs.shared.drift import (
     m,
 )
 from bounds.papers.fedsum.proofs.shared.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
-from bounds.papers.fedsum.proofs.shared.terms import PLAYED, SOMEBODY_AWAY, TO_T, A_t, D, FedsumPart, Gamma, X, tau
+from bounds.papers.fedsum.proofs.shared.terms import PLAYED, SOMEBODY_AWAY, TO_T, A_t, D, Gamma, X, tau
 from bounds.papers.fedsum.proofs.shared.windows import Counts, Pairs, absent, both, counts, visits
 from bounds.papers.fedsum.symbols import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
@@ -79,25 +80,24 @@ def _noises(run: ScalarRun, low: int, high: int) -> NoisyRational:
     return total(run.noise(q) for q in range(low, high) if q >= 0)
 
 
-def _moved_targets(draw: Draw, case: LocalVariant) -> list[Side]:
+def _moved_targets(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         stale = total(p.grad(i, run.at(run.who.last(i, t))) for i in range(p.N))
         moves = (expect_square(run.x[t] - run.at(run.who.last(i, t))) for i in range(p.N))
-        found.append((expect_square(run.full(t) - stale), p.N * p.L**2 * sum(moves, ZERO)))
-    return found
+        yield expect_square(run.full(t) - stale), p.N * p.L**2 * sum(moves, ZERO)
 
 
-def _moves(draw: Draw, case: LocalVariant) -> list[Side]:
+def _moves(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for _, t, a in _gaps(run):
         first = expect_square(run.x[t] - run.at(a))
         second = expect_square(total(run.at(q + 1) - run.at(q) for q in range(a, t)))
         third = p.eta**2 / Fraction(p.N**2) * expect_square(_aggregates(run, a, t) + _noises(run, a, t))
-        found += [(first, second), (second, third)]
-    return found
+        yield first, second
+        yield second, third
 
 
 def _far(draw: Draw, case: LocalVariant, factor: Rational) -> Side:
@@ -116,65 +116,60 @@ def _far(draw: Draw, case: LocalVariant, factor: Rational) -> Side:
     return left, factor * p.eta**2 / Fraction(p.N) * p.L**2 * right
 
 
-def _near(draw: Draw, case: LocalVariant) -> list[Side]:
+def _near(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for t in run.rounds():
         lasts = [(i, run.who.last(i, t)) for i in run.seen(t)]
         left = expect_square(p.K * total(p.grad(i, run.x[a]) for i, a in lasts) - run.aggregate(t))
-        found.append((left, p.N * p.K * p.L**2 * sum((run.drift(i, a) for i, a in lasts), ZERO)))
-    return found
+        yield left, p.N * p.K * p.L**2 * sum((run.drift(i, a) for i, a in lasts), ZERO)
 
 
-def _walked(draw: Draw, case: LocalVariant) -> list[Side]:
+def _walked(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     """x^a - x_i^{a,k} by the steps of client i."""
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for i, a, _ in _visits(run):
         for k in range(p.K):
             steps = total(g + run.direction[i, a] for g in run.stochastic[i, a][:k])
-            found.append((expect_square(run.points[i, a][k] - run.x[a]), (p.eta_l / p.N) ** 2 * expect_square(steps)))
-    return found
+            yield expect_square(run.points[i, a][k] - run.x[a]), (p.eta_l / p.N) ** 2 * expect_square(steps)
 
 
-def _two_parts(draw: Draw, case: LocalVariant, factor: Rational) -> list[Side]:
+def _two_parts(draw: Draw, case: LocalVariant, factor: Rational) -> Iterable[Side]:
     """Eqs. (48) and (84), inequality, for one client and one k."""
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for i, a, b in _visits(run):
         window = range(a - 1, a) if case.letter == "d" else range(b, a)
         common = total(run.y[max(q, -1)] for q in window) / len(window)
         for k in range(p.K):
             own = total(g - run.h[a][i] for g in run.stochastic[i, a][:k])
             steps = total(g + run.direction[i, a] for g in run.stochastic[i, a][:k])
-            found.append((expect_square(steps), factor * (expect_square(own) + k**2 * expect_square(common))))
-    return found
+            yield expect_square(steps), factor * (expect_square(own) + k**2 * expect_square(common))
 
 
-def _term_1(draw: Draw, case: LocalVariant) -> list[Side]:
+def _term_1(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for i, a, _ in _visits(run):
         noise = [g - p.grad(i, x) for g, x in zip(run.stochastic[i, a], run.points[i, a], strict=True)]
-        found += [(expect_square(total(noise[:k])), k * p.sigma**2) for k in range(p.K)]
-    return found
+        yield from ((expect_square(total(noise[:k])), k * p.sigma**2) for k in range(p.K))
 
 
-def _term_2(draw: Draw, case: LocalVariant) -> list[Side]:
+def _term_2(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for i, a, _ in _visits(run):
         steps = [(p.grad(i, x) - p.grad(i, run.x[a]), expect_square(x - run.x[a])) for x in run.points[i, a]]
         for k in range(p.K):
             right = k * p.L**2 * sum((drift for _, drift in steps[:k]), ZERO)
-            found.append((expect_square(total(change for change, _ in steps[:k])), right))
-    return found
+            yield expect_square(total(change for change, _ in steps[:k])), right
 
 
-def _term_3(draw: Draw, case: LocalVariant, stage: int) -> list[Side]:
+def _term_3(draw: Draw, case: LocalVariant, stage: int) -> Iterable[Side]:
     """The lines of eqs. (52) and (88) for one client: smoothness, telescoping, Young's and Jensen's inequality."""
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     share = 2 * p.eta**2 / Fraction(p.N**2)
     for i, a, b in _visits(run):
         slopes = expect_square(p.grad(i, run.x[a]) - p.grad(i, run.at(b)))
@@ -184,18 +179,16 @@ def _term_3(draw: Draw, case: LocalVariant, stage: int) -> list[Side]:
         apart = (a - b) * sum((expect_square(run.aggregate(q)) for q in range(b, a)), ZERO)
         young = share * (expect_square(_aggregates(run, b, a)) + noise)
         jensen = share * (apart + (a - b) ** 2 * p.N * p.K * p.sigma**2)
-        found.append([(slopes, p.L**2 * moved), (moved, steps), (steps, young), (young, jensen)][stage])
-    return found
+        yield [(slopes, p.L**2 * moved), (moved, steps), (steps, young), (young, jensen)][stage]
 
 
-def _term_4(draw: Draw, case: LocalVariant) -> list[Side]:
+def _term_4(draw: Draw, case: LocalVariant) -> Iterable[Side]:
     run = _run(draw, case)
-    p, found = run.p, []
+    p = run.p
     for i, _, b in _visits(run):
         if b >= 0:
             changes = total(p.grad(i, run.x[b]) - p.grad(i, x) for x in run.points[i, b])
-            found.append((expect_square(changes), p.K * p.L**2 * run.drift(i, b)))
-    return found
+            yield expect_square(changes), p.K * p.L**2 * run.drift(i, b)
 
 
 def _term_5(draw: Draw, case: LocalVariant) -> list[Side]:
@@ -278,12 +271,10 @@ def _all(p: ParticipationMatrix, value: Rational) -> Counts:
 
 def _older_drifts(p: ParticipationMatrix, more: Rational) -> Pairs:
     """For every client and round r: how often a' = r, against tau_max + more times how often a = r."""
-    found: Pairs = []
     for client in range(p.N):
         mine = [(a, b) for i, _, a, b in visits(p) if i == client]
         left = counts(p.T, ((1, [b]) for _, b in mine))
-        found += both(left, counts(p.T, ((_delay(p, more), [a]) for a, _ in mine)))
-    return found
+        yield from both(left, counts(p.T, ((_delay(p, more), [a]) for a, _ in mine)))
 
 
 def _next_round(p: ParticipationMatrix, *, within: bool) -> Pairs:
@@ -353,9 +344,9 @@ def _drift_on_runs(draw: Draw, case: LocalVariant, *, mended: bool) -> Side:
     return run.drifts(), right + Fraction(8, 3) * p.eta_l**2 * p.K**3 * wider * p.F_0 / p.N
 
 
-def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def split_and_far(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (44) to (46), or (80) to (82)."""
-    step, eq = part.step, case.eq
+    step, eq = part, case.eq
     delay = "tau_t" if case.letter == "d" else "tau_max"
     return (
         step(
@@ -402,9 +393,9 @@ def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     )
 
 
-def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def drift_of_clients(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (47) to (49), or (83) to (85)."""
-    step, eq = part.step, case.eq
+    step, eq = part, case.eq
     five = 5 * square(steep) + 5 * square(slow) + 5 * k**2 * square(G_now - G_old)
     older_terms = 5 * k**2 / K**2 * square(K * G_old - older) + 5 * k**2 / K**2 * square(fresh)
     return (
@@ -461,9 +452,9 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     )
 
 
-def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def five_terms(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (50) to (56), or (86) to (92)."""
-    step, eq = part.step, case.eq
+    step, eq = part, case.eq
     q = "q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient."
     wide = "a" if case.letter == "e" else "a-1"
     return (
@@ -622,9 +613,9 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     )
 
 
-def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
+def assembly(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (59) to (62), or (95) to (98), and the statement."""
-    step, e = part.step, case.letter == "e"
+    step, e = part, case.letter == "e"
     rearranged, unseen_eq, last = ("eq. (96)", "eq. (97)", "eq. (98)") if e else ("eq. (60)", "eq. (61)", "eq. (62)")
     summed = "eq. (95)" if e else "eq. (59)"
     first_norm = 10 * eta_l**2 / N**2

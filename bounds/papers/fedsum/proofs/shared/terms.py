@@ -1,4 +1,4 @@
-"""Symbols, and short ways to a check and to a step.
+"""Symbols, and a short way to a check.
 
 ``eta`` is eta_g*eta_l. Sums over a run are symbols: Gamma is sum_t E||sum of the gradients in y^(t)||^2, D the sum of
 the squared differences between K*sum_i grad f_i(x^t) and these gradients, G the sum of E||grad f(x^t)||^2, I the inner
@@ -8,12 +8,10 @@ x_i^{a_{i,t},k}||^2; all run over t < T. Gamma_T, G_T and W_T are the summands o
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from bounds.ledger.proof import Proof, at_most
-from bounds.ledger.step import Check, Scalar, Step, above, below
+from bounds.ledger.proof import at_most
+from bounds.ledger.step import Scalar, above, below
 from bounds.papers.fedsum.symbols import T, tau_avg, tau_max
 
 tau = tau_max
@@ -51,15 +49,3 @@ def of_a_run(claim: Scalar) -> Scalar:
 
     hypotheses = (*claim.hypotheses, *(fact for fact in facts if fact is not None))
     return at_most(claim.left, claim.right, *hypotheses, operator=claim.operator).put(whole)
-
-
-class FedsumPart:
-    """The steps of one part of a proof, in order: `step` builds them with ids ``fedsum/<statement>-<number>``."""
-
-    def __init__(self, of: str, place: str, ids: str = "") -> None:
-        self._proof, self._count = Proof(f"fedsum/{of}", place, f"fedsum/{ids or of}"), 0
-
-    def step(self, location: str, claim: str, check: Check, **more: Any) -> Step:
-        """The next step; ``more`` are other fields of `Step`."""
-        self._count += 1
-        return self._proof(self._count, location, claim, check, **more)

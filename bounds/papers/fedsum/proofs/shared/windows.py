@@ -12,14 +12,13 @@ from fractions import Fraction
 
 from bounds.ledger.draw import Rational
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.proof import counting
+from bounds.ledger.proof import Proof, counting
 from bounds.ledger.step import Step
 from bounds.papers.fedsum.proofs.shared import delays
-from bounds.papers.fedsum.proofs.shared.terms import FedsumPart
 
 Window = tuple[Rational, Iterable[int]]
 Counts = list[Fraction]
-Pairs = list[tuple[Fraction, Fraction]]
+Pairs = Iterable[tuple[Fraction, Fraction]]
 
 
 def counts(rounds: int, windows: Iterable[Window]) -> Counts:
@@ -75,9 +74,9 @@ def _weighted(p: ParticipationMatrix) -> Counts:
     return counts(p.T, ((p.delay(t), range(t - p.delay(t), t)) for t in range(p.T)))
 
 
-def window_bound(part: FedsumPart) -> Step:
+def window_bound(part: Proof) -> Step:
     """Lemmas C.2, D.2 and E.2."""
-    return part.step(
+    return part(
         "statement",
         "sum_t sum_{p=t-tau_t}^{t-1} q_p <= tau_max sum_t q_t",
         counting(lambda p: both(_delay_windows(p), _times_delay(p, 1)), clients=(1, 2, 3), form=delays.window_bound),
@@ -85,25 +84,25 @@ def window_bound(part: FedsumPart) -> Step:
     )
 
 
-def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
+def lemma_2(part: Proof, *, last: str) -> tuple[Step, ...]:
     """The proof of Lemmas C.2 and D.2; ``last`` is the operator of the last relation."""
     q = "q_p is any quantity >= 0 of round p; coefficient by coefficient, with q_{-1} = 0."
     clipped = "sum_t sum_{p=min{0,t-tau_max}}^{t-1} q_p"
     return (
-        part.step(
+        part(
             "proof, first display",
             "t - tau_t >= min{0, t - tau_max}",
             counting(
                 lambda p: [(t - p.delay(t), min(0, t - p.tau_max)) for t in range(p.T)], ">=", form=delays.window_begins
             ),
         ),
-        part.step(
+        part(
             "proof, chain, first inequality",
             f"sum_t sum_{{p=t-tau_t}}^{{t-1}} q_p <= {clipped}",
             counting(lambda p: both(_delay_windows(p), _clipped_windows(p, min)), form=delays.wider_window),
             remark=q,
         ),
-        part.step(
+        part(
             "proof, chain, second inequality",
             f"{clipped} <= sum_p sum_{{t=p+1}}^{{p+tau_max}} q_p",
             counting(lambda p: both(_clipped_windows(p, min), _shifted(p))),
@@ -111,7 +110,7 @@ def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
             repair="max{0, t - tau_max} in place of min{0, t - tau_max}, here and in the line before",
             remark=f"With the minimum the window is all of 0 ... t-1 from round tau_max on. {q}",
         ),
-        part.step(
+        part(
             "proof, chain, last relation",
             f"sum_p sum_{{t=p+1}}^{{p+tau_max}} q_p {last} tau_max sum_p q_p",
             counting(
@@ -123,10 +122,10 @@ def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
     )
 
 
-def corollary_3(part: FedsumPart) -> tuple[Step, ...]:
+def corollary_3(part: Proof) -> tuple[Step, ...]:
     """Corollaries C.3, D.3 and E.3."""
     return (
-        part.step(
+        part(
             "statement",
             "sum_t tau_t sum_{p=t-tau_t}^{t-1} q_p <= tau_max^2 sum_t q_t",
             counting(lambda p: both(_weighted(p), _times_delay(p, 2)), clients=(1, 2, 3), form=delays.weighted_windows),
