@@ -10,8 +10,11 @@ from ratecheck.engines import setup
 from ratecheck.engines.moments.exact import client_by_client, follow
 from ratecheck.engines.moments.moment import LocalMoments, Moment
 from ratecheck.engines.moments.roundmap import RoundMap
+from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.request import RunRequest
 from ratecheck.engines.types import alike, fastest, graph_modes
+from ratecheck.participation import Trace, Uniform
+from ratecheck.problems import Quadratic
 
 N = 9
 TRACE = rc.participation.Trace
@@ -190,3 +193,21 @@ def test_parts_of_a_moment_are_read_as_one_by_one():
     values, errors = LocalMoments(moment, positions).inner((left, np.abs(left)), (right, np.abs(right)))
     known = [moment.part(at).inner(one, other) for at, one, other in zip(positions, left, right, strict=True)]
     np.testing.assert_allclose(np.column_stack([values, errors]), known, rtol=1e-12)
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_changes_of_clients_are_read_as_one_by_one(certain):
+    """E||V_i' - V_i||^2 of many clients, each of which sees a few entries, beside the square of its rows alone."""
+    problem = Quadratic.synthetic(9, 4, 2, seed=1)
+    noise = {} if certain else {"sigma_u": 0.3, "sigma_v": 0.1}
+    trace = Trace.full(9) if certain else Uniform(9, 4)
+    sizes = {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.0, "eta_v": 1.0}
+    run = setup.prepare("scaffold-p", problem, trace, K=3, T=3, step_sizes=sizes, noise=noise)
+    moments = client_by_client(run)
+    rows = [moments.variable_rows("v", i) for i in range(9)]
+    for moment, round_map in moments.rounds():
+        round_ = Transition(moment, round_map)
+        values, errors = round_.changes(np.concatenate(rows), 9)
+        known = np.array([round_.square(-each, each) for each in rows])
+        np.testing.assert_allclose(values, known[:, 0], rtol=1e-11)
+        np.testing.assert_allclose(errors, known[:, 1], rtol=0.5)
