@@ -27,7 +27,7 @@ def parts(setup: Setup) -> list[Setup]:
     """The runs on coordinates with a common curvature and on the others; none where that is no saving."""
     quadratic, algorithm = setup.problem.quadratic, setup.algorithm
     size = setup.problem.n * sum(setup.sizes[block] for block in algorithm.client.values())
-    if quadratic is None or quadratic is not setup.problem or size < _LEAST:
+    if quadratic is None or size < _LEAST:
         return []
     if not algorithm.tabled or algorithm.measures or setup.law.relative or setup.trace.partition is not None:
         return []
