@@ -82,7 +82,8 @@ def work(out: Path, only: str, clients: int, limit: float, above: float, *, prof
 
     warnings.simplefilter("ignore")
     # What every statement needs is imported and compiled.
-    for key in ("classics/sampled-values", "pfl/theorem-3.7", "fedsum/theorem-4.1", "flame/theorem-2-unbiased"):
+    warm = ("classics/sampled-values", "pfl/theorem-3.7", "fedsum/theorem-4.1", "flame/theorem-2-unbiased")
+    for key in (*warm, "simfbo/proposition-2"):
         rc.verify(key, parameters={"T": 2})
     found: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
     # In a drawn order: what a run that was ended has is a sample.

@@ -135,7 +135,7 @@ def _norms2(trail: Trajectory, problem: Bilevel) -> Iterator[Array]:
     """||grad f_i||^2 at the points of local steps, with the noise of the run, or with every outcome of it."""
     if (sampled := problem.seen_as(BilevelSamples)) is None:
         for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates), together=True):
-            yield gradient_norms2(problem, visit)[trail.samples]
+            yield gradient_norms2(problem, visit)[int(trail.samples)]
         return
     either = sampled.noise_f[..., None]
     for outcome in enumerated.visits(trail.setup):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,12 @@ from ratecheck.engines import setup
 from ratecheck.engines.moments.exact import client_by_client, follow
 from ratecheck.engines.moments.moment import LocalMoments, Moment
 from ratecheck.engines.moments.roundmap import RoundMap
+from ratecheck.engines.moments.transition import Transition
+from ratecheck.engines.records import recorded
 from ratecheck.engines.request import RunRequest
-from ratecheck.engines.types import alike, fastest, graph_modes
+from ratecheck.engines.types import alike, fastest, graph_modes, separate
+from ratecheck.participation import Trace, Uniform
+from ratecheck.problems import Quadratic
 
 N = 9
 TRACE = rc.participation.Trace
@@ -190,3 +196,49 @@ def test_parts_of_a_moment_are_read_as_one_by_one():
     values, errors = LocalMoments(moment, positions).inner((left, np.abs(left)), (right, np.abs(right)))
     known = [moment.part(at).inner(one, other) for at, one, other in zip(positions, left, right, strict=True)]
     np.testing.assert_allclose(np.column_stack([values, errors]), known, rtol=1e-12)
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_changes_of_clients_are_read_as_one_by_one(certain):
+    """E||V_i' - V_i||^2 of many clients, each of which sees a few entries, beside the square of its rows alone."""
+    problem = Quadratic.synthetic(9, 4, 2, seed=1)
+    noise = {} if certain else {"sigma_u": 0.3, "sigma_v": 0.1}
+    trace = Trace.full(9) if certain else Uniform(9, 4)
+    sizes = {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.0, "eta_v": 1.0}
+    run = setup.prepare("scaffold-p", problem, trace, K=3, T=3, step_sizes=sizes, noise=noise)
+    moments = client_by_client(run)
+    rows = [moments.variable_rows("v", i) for i in range(9)]
+    for moment, round_map in moments.rounds():
+        round_ = Transition(moment, round_map)
+        values, errors = round_.changes(np.concatenate(rows), 9)
+        known = np.array([round_.square(-each, each) for each in rows])
+        np.testing.assert_allclose(values, known[:, 0], rtol=1e-11)
+        np.testing.assert_allclose(errors, known[:, 1], rtol=0.5)
+
+
+def personal(n=24, trace=None, **given):
+    """Scaffold-P with personal variables beside shared ones, of a common curvature unless it is ``given``."""
+    problem = Quadratic.synthetic(n, 10, 5, seed=2, **given)
+    sizes = {"gamma_u": 0.2, "gamma_v": 0.1, "eta_u": 1.0, "eta_v": 1.0}
+    noise = {"sigma_u": 0.3, "sigma_v": 0.2}
+    trace = trace or Uniform(n, n // 3)
+    found = setup.prepare("scaffold-p", problem, trace, K=3, T=5, step_sizes=sizes, noise=noise)
+    return replace(found, records=recorded(found))
+
+
+@pytest.mark.parametrize("trace", [Uniform(24, 8), Trace.full(24), Trace(np.add.outer(range(5), range(24)) % 2 == 0)])
+def test_shared_and_personal_variables_are_followed_apart(trace):
+    """The parts add up to the run client by client: gaps, distances and gradients."""
+    run = personal(trace=trace)
+    assert [each.problem.d for each in separate.parts(run)] == [5, 5]
+    found, known = fastest.expect(run), follow(run, client_by_client)
+    assert found.records.keys() == known.records.keys()
+    for name, values in known.records.items():
+        assert (np.abs(found.records[name] - values) <= found.errors[name] + known.errors[name]).all(), name
+        np.testing.assert_allclose(found.records[name], values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("run", [personal(coupling=0.5), personal(curvature=1.0), personal(n=6)])
+def test_no_parts_where_curvatures_touch_or_differ_or_clients_are_few(run):
+    """Coupled variables, shared ones that curve differently, and six clients are followed as a whole."""
+    assert not separate.parts(run)

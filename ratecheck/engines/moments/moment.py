@@ -231,7 +231,7 @@ def product(rows: Array, matrix: Array, used: NDArray[np.intp], others: NDArray[
     return np.asarray(rows[:, used] @ matrix[used[:, None], others])
 
 
-def _single(rows: Array) -> tuple[NDArray[np.intp], Array] | None:
+def single(rows: Array) -> tuple[NDArray[np.intp], Array] | None:
     """The entry of which every row speaks, and its coefficient; None where one speaks of several."""
     if not rows.size or np.count_nonzero(rows, axis=1).max() > 1:
         return None
@@ -241,16 +241,16 @@ def _single(rows: Array) -> tuple[NDArray[np.intp], Array] | None:
 
 def chosen(rows: Array, matrix: Array) -> Array:
     """``rows matrix``, quickly where every row speaks of one entry."""
-    if (single := _single(rows)) is None:
+    if (found := single(rows)) is None:
         return np.asarray(rows @ matrix)
-    at, factors = single
+    at, factors = found
     return np.asarray(factors[:, None] * matrix[at])
 
 
 def sandwich(rows: Array, matrix: Array) -> Array:
     """``rows matrix rows'``, of the entries that the rows speak of."""
-    if (single := _single(rows)) is not None:
-        at, factors = single
+    if (found := single(rows)) is not None:
+        at, factors = found
         return np.asarray(factors[:, None] * matrix[at[:, None], at] * factors)
     used = columns(rows)
     if 2 * len(used) < rows.shape[1]:

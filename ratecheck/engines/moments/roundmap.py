@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import EPS, Moment, chosen, majorant, sandwich, squares
+
+_Found = TypeVar("_Found")
 
 # A matrix with at most one entry in so many is multiplied by these alone.
 _SPARSE = 16
@@ -168,7 +170,7 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        spread = self._scattered(stack, self.moved(moment)[0]) if self.fluctuations else np.zeros_like(stack)
+        spread = self._scattered(stack, self.moved(moment)) if self.fluctuations else np.zeros_like(stack)
         found, off, rounding = self.beside(moment)
         spread[0] += found
         _add(spread[1], off)
@@ -185,7 +187,7 @@ class RoundMap:
         results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
         if not self.fluctuations:
             return results
-        before, moved = chosen(rows, self.mean), self.moved(moment)[0]
+        before, moved = chosen(rows, self.mean), self.moved(moment)
         parts = (moment.covariance, moment.off, moment.rounding)
         return [
             each + sandwich(rows, new) - sandwich(before, part)
@@ -202,16 +204,23 @@ class RoundMap:
 
     def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
-        _, pushed, size = self.moved(moment)
+        pushed, size = self.pushed(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
         return pushed + self.noise.covariance, off, self._rough(moment, size)
 
-    def moved(self, moment: Moment) -> tuple[Array, Array, Array]:
-        """`linear` of the moment's three matrices, and `from_mean`: whoever follows a round may look into it, too."""
-        last: tuple[Moment, tuple[Array, Array, Array]] | None = self.__dict__.get("_last")
+    def moved(self, moment: Moment) -> Array:
+        """`linear` of the moment's three matrices."""
+        return self._once("_moved", moment, lambda: self.followed(moment.covariance, (moment.off, moment.rounding)))
+
+    def pushed(self, moment: Moment) -> tuple[Array, Array]:
+        """`from_mean` of the moment's mean."""
+        return self._once("_pushed", moment, lambda: self.from_mean(moment.mean))
+
+    def _once(self, name: str, moment: Moment, find: Callable[[], _Found]) -> _Found:
+        """What is found of a moment, kept until the next one: whoever follows a round may look into it, too."""
+        last: tuple[Moment, _Found] | None = self.__dict__.get(name)
         if last is None or last[0] is not moment:
-            new = self.followed(moment.covariance, (moment.off, moment.rounding))
-            last = self.__dict__["_last"] = moment, (new, *self.from_mean(moment.mean))
+            last = self.__dict__[name] = moment, find()
         return last[1]
 
     def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
@@ -253,7 +262,7 @@ class RoundMap:
             off = self.linear(moment.off[None])[0]
             off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new, pushed, size = self.moved(moment)
+        new, (pushed, size) = self.moved(moment), self.pushed(moment)
         covariance = new[0] + pushed
         covariance += self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)

@@ -28,6 +28,7 @@ from ratecheck.engines.moments.moment import (
     product_error,
     product_errors,
     sandwich,
+    single,
     squares,
 )
 from ratecheck.engines.moments.roundmap import RoundMap, kept
@@ -102,12 +103,12 @@ class Transition:
         size = np.where(still, 0.0, large) + chosen(large[:, moves], self._sizes[moves])
         found, off, rounding = round_map.beside(moment)
         parts = (moment.covariance, moment.off, moment.rounding)
-        diagonals = [_diagonal(matrix, each) for each in parts]
-        added = [_diagonal(rows, found), rows**2 @ off, rows**2 @ rounding]
+        diagonals = [_diagonal(matrix, each, groups) for each in parts]
+        added = [_diagonal(rows, found, groups), rows**2 @ off, rows**2 @ rounding]
         if round_map.fluctuations:
-            moved = round_map.moved(moment)[0]
+            moved = round_map.moved(moment)
             added = [
-                more + _diagonal(rows, new) - _diagonal(told, part)
+                more + _diagonal(rows, new, groups) - _diagonal(told, part, groups)
                 for more, new, part in zip(added, moved, parts, strict=True)
             ]
         variance, off, rounding = (each + more for each, more in zip(diagonals, added, strict=True))
@@ -260,9 +261,20 @@ class Displaced:
         return value, product_error(self.before.lengths_of(left), self.lengths(right))
 
 
-def _diagonal(rows: Array, matrix: Array) -> Array:
-    """Of rows matrix rows'."""
-    return np.asarray((chosen(rows, matrix) * rows).sum(axis=1))
+def _diagonal(rows: Array, matrix: Array, groups: int) -> Array:
+    """Of rows matrix rows', for so many groups of rows, each of which may speak of a few entries alone."""
+    if not matrix.any():
+        return np.zeros(len(rows))
+    if (found := single(rows)) is not None:
+        at, factors = found
+        return np.asarray(factors * matrix[at, at] * factors)
+    parts = rows.reshape(groups, -1, len(matrix))
+    used = parts.any(axis=1)
+    if 2 * (most := int(used.sum(axis=1).max())) > len(matrix):
+        return np.asarray(((rows @ matrix) * rows).sum(axis=1))
+    at = np.argsort(~used, axis=1, kind="stable")[:, :most]
+    own = np.take_along_axis(parts, at[:, None], axis=2)
+    return np.asarray(((own @ matrix[at[:, :, None], at[:, None]]) * own).sum(axis=2).ravel())
 
 
 def scaled(factor: float, number: Number) -> Number:

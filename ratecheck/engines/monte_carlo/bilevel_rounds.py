@@ -15,6 +15,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.monte_carlo.visits import Visit, visits
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.local.visited import add_step, largest_norms2
 from ratecheck.kernels.random import stream_keys
 from ratecheck.problems import Bilevel
 
@@ -42,11 +43,11 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
     # An overflow is a result here: the run diverges.
     with np.errstate(over="ignore", invalid="ignore"):
         for visit in visits(setup, seed=seed, wanted=wanted, together=True):
-            norms = np.array([norms2.max(axis=0) for norms2 in gradient_norms2(rounds.problem, visit)])
+            norms2 = gradient_norms2(rounds.problem, visit)
             if visit.k == 0:
-                largest = norms
+                largest = norms2
                 rounds.begin(visit.points)
-            largest = np.maximum(largest, norms)
+            largest = np.maximum(largest, norms2)
             rounds.step(visit.k, visit.points, visit.noise)
             if visit.k == setup.K - 1:
                 count = visit.points.shape[-1] // len(wanted)
@@ -60,13 +61,11 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
     return Run(records, setup.metric, setup.trace.rate)
 
 
-def gradient_norms2(problem: Bilevel, visit: Visit) -> tuple[Array, Array]:
-    """||grad f_i||^2 of all clients (n, replicates) at the points of a local step, without noise and with it."""
-    xy = problem.d_x + problem.d_y
-    gradients = problem.Q @ visit.points[:, :xy] - problem.q[..., None]
-    # The directions of x and v have grad_x f_i and -grad_y f_i, and so has their noise.
-    noise = np.concatenate([visit.noise[:, : problem.d_x], -visit.noise[:, xy:]], axis=1)
-    return np.sum(gradients**2, axis=1), np.sum((gradients + noise) ** 2, axis=1)
+def gradient_norms2(problem: Bilevel, visit: Visit) -> Array:
+    """The largest ||grad f_i||^2 of a client at a local step (2, replicates), without noise and with it."""
+    found = np.zeros((len(STEEPEST), visit.points.shape[-1]))
+    largest_norms2(problem.Q, problem.q, problem.d_x, visit.points, visit.noise, found)
+    return found
 
 
 class RoundSums:
@@ -93,21 +92,17 @@ class RoundSums:
 
     def begin(self, points: Array) -> None:
         """The points of the first local steps are the server's."""
-        self.start = points[0]
+        self.start = np.ascontiguousarray(points[0])
         self.mean, self.sampled = np.zeros_like(points), np.zeros_like(points)
         self.largest = np.zeros((len(points), points.shape[-1]))
-        self.drifts = {block: np.zeros_like(self.largest) for block in _BLOCKS}
+        self.drifts = np.zeros((len(_BLOCKS), *self.largest.shape))
 
     def step(self, k: int, points: Array, noise: Array) -> None:
         """Add local step k."""
-        share = self.shares[:, k, None]
-        direction = self.M @ points - self.c[..., None]
-        self.mean += share[..., None] * direction
-        self.sampled += share[..., None] * (direction + noise)
-        for block, rows in self.blocks.items():
-            self.drifts[block] += share * np.sum((points[:, rows] - self.start[rows]) ** 2, axis=1)
-        length = np.sqrt(np.sum(points[:, self.blocks["v"]] ** 2, axis=1))
-        self.largest = np.where(share > 0, np.maximum(self.largest, length), self.largest)
+        points, noise = np.ascontiguousarray(points), np.ascontiguousarray(noise)
+        sums = (self.mean, self.sampled, self.drifts, self.largest)
+        shares = np.ascontiguousarray(self.shares[:, k])
+        add_step(self.M, self.c, shares, self.setup.starts, self.start, points, noise, *sums)
 
     def finish(self, members: NDArray[np.bool_]) -> dict[str, Array]:
         """The quantities of the round in which ``members`` (n, replicates) take part."""
@@ -116,8 +111,8 @@ class RoundSums:
         taken = n / count * np.einsum("i,ir,idr->dr", w, members, self.sampled)
         mean = np.einsum("i,idr->dr", w, self.mean)
         noise = w**2 * np.sum(self.shares**2, axis=1)
-        found = {f"drift_{block}": w @ drift for block, drift in self.drifts.items()}
-        found |= {f"drift_{block}_sq": w**2 @ drift for block, drift in self.drifts.items()}
+        found = {f"drift_{block}": w @ drift for block, drift in zip(_BLOCKS, self.drifts, strict=True)}
+        found |= {f"drift_{block}_sq": w**2 @ drift for block, drift in zip(_BLOCKS, self.drifts, strict=True)}
         found |= {f"sampled_{block}2": np.sum(taken[rows] ** 2, axis=0) for block, rows in self.blocks.items()}
         return {
             **found,

@@ -14,7 +14,8 @@ from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup, check_law
 from ratecheck.errors import InputError
 from ratecheck.kernels.constants import WIDTH
-from ratecheck.kernels.oracle import AFFINE, add_noise
+from ratecheck.kernels.local.visited import visit_step
+from ratecheck.kernels.oracle import AFFINE
 from ratecheck.kernels.random import stream_keys
 
 # Rounds are followed together until the points of a step are so many numbers.
@@ -53,6 +54,12 @@ class LocalMaps:
         # After its last entry a table goes on as it is.
         tables = [np.stack([table[min(k, len(table) - 1)] for table in steps]) for k in range(longest)]
         return cls(np.stack([first for first, _ in begins])[:, blocks], tables)
+
+    def rows(self) -> Array:
+        """The coefficients of all steps as kernels take them: a row for each coordinate of a client, the constant 0."""
+        tables = np.stack(self.tables)
+        rows = np.concatenate([tables, np.zeros_like(tables[..., :1])], axis=-1)
+        return rows.reshape(-1, rows.shape[-2] * rows.shape[-1])
 
     def step(self, k: int) -> Array:
         """Coefficients (n, d, variables, variables + 1) of local step k."""
@@ -100,29 +107,23 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1), together: b
     made its last local step stays where it is. Raises `InputError` for a problem that is not quadratic.
     """
     kernel, steps, keys = _prepared(setup, seed, wanted)
-    source, width, shortest = kernel.source, keys.shape[1], int(np.min(setup.local_steps))
-    many = max(1, _TOGETHER // (setup.problem.n * setup.problem.d * width)) if together else 1
+    source, width, (n, d) = kernel.source, keys.shape[1], setup.point.shape
+    many = max(1, _TOGETHER // (n * d * width)) if together else 1
     words, starts = np.empty((4, width), dtype=np.uint64), islice(_starts(setup, kernel, steps, keys), setup.T)
+    table = steps.rows()
     while rounds := list(islice(starts, many)):
         # Replicates that only fill a vector are not shown.
         some = np.flatnonzero(np.arange(len(rounds) * width) % width < len(wanted))
-        shown = slice(None) if len(wanted) == width else some
-        t, local = rounds[0].t, np.concatenate([start.local for start in rounds], axis=-1).transpose(0, 2, 1, 3)
-        # The local variables, and after them what the oracle answers.
-        both = np.empty((*local.shape[:2], local.shape[2] + 1, local.shape[3]))
-        both[:, :, :-1] = local
+        numbers = np.array([start.t for start in rounds])
+        local = np.ascontiguousarray(np.concatenate([start.local for start in rounds], axis=-1))
         for k in range(setup.K):
-            # A copy, as who sees it may keep it.
-            points = both[:, :, 0].copy()
-            fresh = np.zeros((len(rounds), *points.shape[:2], width))
-            for own, start in zip(fresh, rounds, strict=True):
-                for i in range(len(points) if setup.noise.any() else 0):
-                    add_noise(source, i, start.t, k, own[i], words, keys, width)
-            noise = fresh.transpose(1, 2, 0, 3).reshape(points.shape)
-            yield Visit(t, k, points[..., shown], noise[..., shown])
-            both[:, :, -1] = source.M @ points - source.c[..., None] + noise
-            moves = slice(None) if k < shortest else np.flatnonzero(k < setup.local_steps)
-            both[moves, :, :-1] = steps.step(k)[moves] @ both[moves]
+            # Anew, as who sees them may keep them.
+            points, noise = np.empty((2, n, d, local.shape[-1]))
+            first = min(k, len(steps.tables) - 1) * n * d
+            visit_step(source, setup.local_steps, table, first, numbers, k, local, points, noise, words, keys)
+            if len(wanted) < width:
+                points, noise = np.ascontiguousarray(points[..., some]), np.ascontiguousarray(noise[..., some])
+            yield Visit(rounds[0].t, k, points, noise)
 
 
 def box(setup: Setup) -> Array:

@@ -6,13 +6,15 @@ from ratecheck.aliases import Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.exact import Moments, follow
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import alike, graph_modes
+from ratecheck.engines.types import alike, graph_modes, separate
 from ratecheck.engines.types.populations import check, moments_of
 
 
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """`exact.expect`, clients that are alike taken together; raises `InputError` as `populations.check` does."""
     check(setup)
+    if runs := separate.parts(setup):
+        return separate.together(follow(each, recursion, progress=progress) for each in runs)
     return follow(setup, recursion, progress=progress)
 
 
