@@ -69,7 +69,8 @@ _HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "p
 class Budget:
     """Evaluations of both sides, at most.
 
-    ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
+    ``seconds``, where given, is a time by ``clock`` after which no new one begins. What is found then depends on the
+    machine.
     ``by_term`` says whether every term of the bound is searched on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
     ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
@@ -81,6 +82,7 @@ class Budget:
     by_term: bool = True
     functions: bool = True
     noise: int = 40
+    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
@@ -147,7 +149,7 @@ class CubeSearch:
     @property
     def late(self) -> bool:
         """Whether the time that the user set is over."""
-        return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
+        return self.budget.seconds is not None and self.budget.clock() - self.begun > self.budget.seconds
 
     def slack(self, cube: Cube, point: Array) -> float:
         """(right - left)/(|right| + |left|) of the claim with the least slack: negative where it fails; 2 for nothing.

@@ -8,6 +8,7 @@ import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.theorem import theorem
+from ratecheck.engines.moments.exact import Recorder
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.terms import by_term, in_parts
 from ratecheck.outcome import Outcome
@@ -124,3 +125,24 @@ def test_a_right_side_that_a_run_measures_is_not_looked_at_by_term():
     found = by_term(bounds.get("textbook/gradient-descent-moved"))
     assert not found.niches
     assert "contains du2, which differs from round to round" in found.reason
+
+
+def test_a_niche_is_not_confirmed_by_a_run_that_takes_a_hundred_times_the_search(monkeypatch):
+    """Nothing is squared of an averaged iterate, so that its 200,000 rounds would be followed one by one."""
+    rounds = []
+    record = Recorder.record
+    monkeypatch.setattr(Recorder, "record", lambda *arguments: rounds.append(None) or record(*arguments))
+    statement = theorem(
+        title="SGD, averaged iterate",
+        algorithm="fedavg",
+        assumptions=["smoothness", "convexity", "noise", "full_participation", "no_personal"],
+        left="gap",
+        over="averaged_iterate",
+        right="dist2_0/(gamma_u*T) + gamma_u*sigma_u**2/n",
+        conditions=["gamma_u <= 1/(2*L)"],
+        settings={"K": 1, "m": "n", "eta_u": 1},
+        vocabulary="textbook",
+    )
+    found = falsify(statement, Budget(20, functions=False, noise=0))
+    assert found.terms.niches
+    assert len(rounds) < 20_000
