@@ -28,7 +28,7 @@ from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_nic
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import InstanceShape
-from ratecheck.families.statements import has_delays
+from ratecheck.families.statements import has_delays, summands
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.setting import Options
@@ -339,20 +339,20 @@ class CubeSearch:
         """Evolution of the best shapes and of every term's niche, and neighbours of what comes out of it."""
         ranked = scouts.ranked()
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
-        niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
-        terms = len(self.statement.claims[0].terms)
-        for value in [in_niche(term) for term in range(terms if terms > 1 else 0)]:
-            niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
-        for number, (value, cube) in enumerate(niches):
-            scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
-            self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
+        terms = len(summands(self.statement.claims[0]))
+        values = [in_niche(term) for term in range(terms if terms > 1 else 0)]
+        niches = [(value, cube) for value in values for cube in _unlike(scouts.ranked(value))]
+        evolved: list[tuple[Value, Cube]] = [*((by_slack, cube) for cube in chosen), *niches]
+        for number, (value, cube) in enumerate(evolved):
+            scouts.evolve(cube, int(_EVOLVED * total / len(evolved)), [seed, 1, number], value)
+            self._tell(_SEEN + _EVOLVED * (number + 1) / len(evolved), "scouting")
         before = _best(scouts)
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
-        for value in dict.fromkeys(value for value, _ in niches):
-            best = next(iter(scouts.ranked(value)), None)
-            if best is not None:
-                scouts.compass(best.cube, int(rest if value is by_slack else rest / terms), value)
+        for first in scouts.ranked()[:1]:
+            scouts.compass(first.cube, int(rest))
+        for value, cube in niches:
+            scouts.compass(cube, int(rest / len(niches)), value)
         self._go_on(scouts, before, total, seed)
         self.evolved = [*self.evolved, *chosen]
 
@@ -526,6 +526,13 @@ def from_second_round(statement: Statement) -> Statement | None:
     ]
     changed = any(claim.metric.over is Over.EVERY_ROUND for claim in statement.claims)
     return replace(statement, claims=tuple(claims)) if changed else None
+
+
+def _unlike(ranked: Sequence[Seen]) -> list[Cube]:
+    """The cube of the best, and the best of those with the most clients: what is wrong in n or m shows with many."""
+    most = max((each.cube.shape.n for each in ranked), default=0)
+    best = (*ranked[:1], *(each for each in ranked if each.cube.shape.n == most))
+    return [*{id(each.cube): each.cube for each in best[:2]}.values()]
 
 
 def _best(scouts: Scouts) -> float:
