@@ -343,16 +343,18 @@ class CubeSearch:
         values = [in_niche(term) for term in range(terms if terms > 1 else 0)]
         niches = [(value, cube) for value in values for cube in _unlike(scouts.ranked(value))]
         evolved: list[tuple[Value, Cube]] = [*((by_slack, cube) for cube in chosen), *niches]
+        each = int(_EVOLVED * total / max(len(chosen) + len(values), 1))
         for number, (value, cube) in enumerate(evolved):
-            scouts.evolve(cube, int(_EVOLVED * total / len(evolved)), [seed, 1, number], value)
+            scouts.evolve(cube, each, [seed, 1, number], value)
             self._tell(_SEEN + _EVOLVED * (number + 1) / len(evolved), "scouting")
         before = _best(scouts)
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
         for first in scouts.ranked()[:1]:
             scouts.compass(first.cube, int(rest))
-        for value, cube in niches:
-            scouts.compass(cube, int(rest / len(niches)), value)
+        for value in values:
+            for first in scouts.ranked(value)[:1]:
+                scouts.compass(first.cube, int(rest / len(values)), value)
         self._go_on(scouts, before, total, seed)
         self.evolved = [*self.evolved, *chosen]
 
@@ -529,10 +531,14 @@ def from_second_round(statement: Statement) -> Statement | None:
 
 
 def _unlike(ranked: Sequence[Seen]) -> list[Cube]:
-    """The cube of the best, and the best of those with the most clients: what is wrong in n or m shows with many."""
-    most = max((each.cube.shape.n for each in ranked), default=0)
-    best = (*ranked[:1], *(each for each in ranked if each.cube.shape.n == most))
-    return [*{id(each.cube): each.cube for each in best[:2]}.values()]
+    """The cube of the best, and those of the most clients with one of them a round, and with all.
+
+    What is wrong in n or m shows where they are large, or far apart.
+    """
+    cubes = [*{id(each.cube): each.cube for each in ranked}.values()]
+    apart = sorted(cubes, key=lambda cube: (-cube.shape.n, cube.shape.size))[:1]
+    together = sorted(cubes, key=lambda cube: -cube.shape.size)[:1]
+    return [*{id(cube): cube for cube in (*cubes[:1], *apart, *together)}.values()]
 
 
 def _best(scouts: Scouts) -> float:
