@@ -1,6 +1,6 @@
 """How many wrong statements the search for counterexamples catches, and whether it accuses a true one.
 
-    python benchmarks/caught.py [--jobs 2] [--out results/caught.json] [KEY]...
+    python benchmarks/caught.py [--jobs 2] [--seed 0] [--out results/caught.json] [KEY]...
 
 The statements are the pairs of `bounds.papers.textbook.pairs` and, so that there are as many true ones, those of the
 self-test's textbook; each is searched with the default budget. Every finished one is kept beside the result until the
@@ -32,9 +32,9 @@ from ratecheck.views.checks.counterexample import WrittenCounterexample
 STATEMENTS = {each.key: each for each in (*(each for pair in PAIRS for each in (pair.true, pair.wrong)), *TEXTBOOK)}
 
 
-def part(key: str) -> dict[str, Any]:
+def part(key: str, seed: int) -> dict[str, Any]:
     """What the search says of a statement, as data."""
-    found = shrunk(falsify(STATEMENTS[key], Budget(), seed=0))
+    found = shrunk(falsify(STATEMENTS[key], Budget(), seed=seed))
     tightness = found.tightness
     return {
         "key": key,
@@ -78,12 +78,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("keys", nargs="*", default=[*STATEMENTS])
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/caught.json"))
     given = parser.parse_args()
-    tasks = [(key,) for key in given.keys]
-    listed = rows(
-        {each["key"]: each for each in parts.done(part, tasks, given.jobs, given.out, digest([], tuple(given.keys)))}
-    )
+    tasks = [(key, given.seed) for key in given.keys]
+    code = digest([], (given.seed, *given.keys))
+    listed = rows({each["key"]: each for each in parts.done(part, tasks, given.jobs, given.out, code)})
     parts.write(given.out, listed)
     wrong = [each for each in listed if not each["true"]]
     missed = [each for each in wrong if each["outcome"] != Outcome.VIOLATED.value]

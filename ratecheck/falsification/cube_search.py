@@ -28,7 +28,7 @@ from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_nic
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import InstanceShape
-from ratecheck.families.statements import has_delays
+from ratecheck.families.statements import has_delays, summands
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.setting import Options
@@ -69,7 +69,8 @@ _HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "p
 class Budget:
     """Evaluations of both sides, at most.
 
-    ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
+    ``seconds``, where given, is a time by ``clock`` after which no new one begins. What is found then depends on the
+    machine.
     ``by_term`` says whether every term of the bound is searched on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
     ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
@@ -81,6 +82,7 @@ class Budget:
     by_term: bool = True
     functions: bool = True
     noise: int = 40
+    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
@@ -147,7 +149,7 @@ class CubeSearch:
     @property
     def late(self) -> bool:
         """Whether the time that the user set is over."""
-        return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
+        return self.budget.seconds is not None and self.budget.clock() - self.begun > self.budget.seconds
 
     def slack(self, cube: Cube, point: Array) -> float:
         """(right - left)/(|right| + |left|) of the claim with the least slack: negative where it fails; 2 for nothing.
@@ -337,20 +339,22 @@ class CubeSearch:
         """Evolution of the best shapes and of every term's niche, and neighbours of what comes out of it."""
         ranked = scouts.ranked()
         chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
-        niches: list[tuple[Value, Cube]] = [(by_slack, cube) for cube in chosen]
-        terms = len(self.statement.claims[0].terms)
-        for value in [in_niche(term) for term in range(terms if terms > 1 else 0)]:
-            niches += [(value, first.cube) for first in scouts.ranked(value)[:1]]
-        for number, (value, cube) in enumerate(niches):
-            scouts.evolve(cube, int(_EVOLVED * total / len(niches)), [seed, 1, number], value)
-            self._tell(_SEEN + _EVOLVED * (number + 1) / len(niches), "scouting")
+        terms = len(summands(self.statement.claims[0]))
+        values = [in_niche(term) for term in range(terms if terms > 1 else 0)]
+        niches = [(value, cube) for value in values for cube in _unlike(scouts.ranked(value))]
+        evolved: list[tuple[Value, Cube]] = [*((by_slack, cube) for cube in chosen), *niches]
+        each = int(_EVOLVED * total / max(len(chosen) + len(values), 1))
+        for number, (value, cube) in enumerate(evolved):
+            scouts.evolve(cube, each, [seed, 1, number], value)
+            self._tell(_SEEN + _EVOLVED * (number + 1) / len(evolved), "scouting")
         before = _best(scouts)
         # Half of the rest goes to the best of all.
         rest = (1 - _SEEN - _EVOLVED) * total / 2
-        for value in dict.fromkeys(value for value, _ in niches):
-            best = next(iter(scouts.ranked(value)), None)
-            if best is not None:
-                scouts.compass(best.cube, int(rest if value is by_slack else rest / terms), value)
+        for first in scouts.ranked()[:1]:
+            scouts.compass(first.cube, int(rest))
+        for value in values:
+            for first in scouts.ranked(value)[:1]:
+                scouts.compass(first.cube, int(rest / len(values)), value)
         self._go_on(scouts, before, total, seed)
         self.evolved = [*self.evolved, *chosen]
 
@@ -524,6 +528,17 @@ def from_second_round(statement: Statement) -> Statement | None:
     ]
     changed = any(claim.metric.over is Over.EVERY_ROUND for claim in statement.claims)
     return replace(statement, claims=tuple(claims)) if changed else None
+
+
+def _unlike(ranked: Sequence[Seen]) -> list[Cube]:
+    """The cube of the best, and those of the most clients with one of them a round, and with all.
+
+    What is wrong in n or m shows where they are large, or far apart.
+    """
+    cubes = [*{id(each.cube): each.cube for each in ranked}.values()]
+    apart = sorted(cubes, key=lambda cube: (-cube.shape.n, cube.shape.size))[:1]
+    together = sorted(cubes, key=lambda cube: -cube.shape.size)[:1]
+    return [*{id(cube): cube for cube in (*cubes[:1], *apart, *together)}.values()]
 
 
 def _best(scouts: Scouts) -> float:

@@ -10,7 +10,7 @@ few small runs (`ratecheck.falsification.performance_estimation.worst_functions`
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -24,6 +24,7 @@ from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.falsification.searched import Searched
+from ratecheck.falsification.shrinking.work import Follow, TooLong, WorkLimit
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import larger
 from ratecheck.families.cube import Cube
@@ -62,7 +63,7 @@ def falsify(
     cubes = [Cube(statement, shape, numbers) for shape in shapes(statement, numbers)]
     told = report or (lambda *_: None)
     searching: Report = lambda share, text: told(share, ", ".join(filter(None, ("searching", text))))  # noqa: E731
-    search = CubeSearch(statement, budget, SEARCHED, searching, time.monotonic())
+    search = CubeSearch(statement, budget, SEARCHED, searching, budget.clock())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
     stopped = ""
@@ -78,7 +79,7 @@ def falsify(
         ending.grant()
     best = search.best
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3]
-    spent = time.monotonic() - search.begun
+    spent = search.budget.clock() - search.begun
     found = Falsified(
         statement,
         None,
@@ -145,7 +146,7 @@ def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     found = replace(
         found,
         searched=Searched.of(statement, [*others, *cubes]),
-        seconds=time.monotonic() - search.begun,
+        seconds=search.budget.clock() - search.begun,
         unconfirmed=larger(found.unconfirmed, search.unconfirmed),
     )
     if search.best is None or not search.violated:
@@ -167,7 +168,7 @@ def _with_functions(found: Falsified, seed: int, search: CubeSearch, told: Repor
     return replace(
         found,
         functions=functions,
-        seconds=time.monotonic() - search.begun,
+        seconds=search.budget.clock() - search.begun,
         unconfirmed=larger(found.unconfirmed, functions.unconfirmed),
     )
 
@@ -191,7 +192,7 @@ def _with_terms(found: Falsified, seed: int, search: CubeSearch, told: Report, b
         return replace(found, stopped=ending.word(stop))
     if search.late and not hardest.by_instance:
         hardest = replace(hardest, stopped=_by_clock(budget, found.evaluations))
-    return replace(hardest, seconds=time.monotonic() - search.begun)
+    return replace(hardest, seconds=search.budget.clock() - search.begun)
 
 
 def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
@@ -202,9 +203,11 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     instance = None if terms.hardest is None else terms.hardest.instance()
     if instance is None:
         return found
+    # What a niche says is known already: a confirmation is not worth a hundred times the search.
+    follow = Follow(WorkLimit(math.inf), terms.hardest.values.get(found.statement.vocabulary.run.get("rounds", ""), 1))
     try:
-        verdict = instance.verdict(replace(SEARCHED, rigorous=True))
-    except InputError:
+        verdict = instance.verdict(replace(SEARCHED, rigorous=True), progress=follow)
+    except (InputError, TooLong):
         return found
     other = replace(found, instance=instance, verdict=verdict, shape=None)
     if verdict.outcome is Outcome.VIOLATED and verdict.supposes:

@@ -11,6 +11,7 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.falsification.evolution import evolve
 from ratecheck.families.cube import Cube
+from ratecheck.families.statements import summands
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.scout import Scout
 from ratecheck.verification.instance import Instance
@@ -50,11 +51,16 @@ def by_slack(slack: Array, _: Array) -> Array:
 
 
 def in_niche(term: int) -> Value:
-    """The slack inside the niche of a term, and more than that outside it."""
+    """1 - left/right relative to the share of a term inside its niche, and more than that outside it.
+
+    Where the other terms are tight for no reason, as that of the start is at small steps, the slack alone would be
+    least where the term is as small as the niche admits, whatever it is worth.
+    """
 
     def value(slack: Array, shares: Array) -> Array:
         away = np.maximum(NICHE - shares[:, term], 0.0) / NICHE
-        return slack + np.where(away > 0, 2.0 + away, 0.0)
+        inside = 2 * slack / (1 + np.abs(slack)) / np.where(slack > 0, np.maximum(shares[:, term], NICHE), 1.0)
+        return np.where(away > 0, slack + away + 1 / NICHE, inside)
 
     return value
 
@@ -108,13 +114,13 @@ class Scouts:
         self.proceed()
         scout = self._scouts.get(id(cube))
         if scout is None:
-            return np.full(len(points), _NOTHING), np.zeros((len(points), len(cube.statement.claims[0].terms)))
+            return np.full(len(points), _NOTHING), np.zeros((len(points), len(summands(cube.statement.claims[0]))))
         try:
             found = scout.sight(points, self.fewest)
         except Unscouted:
             del self._scouts[id(cube)]
             self.rest.append(cube)
-            return np.full(len(points), _NOTHING), np.zeros((len(points), len(cube.statement.claims[0].terms)))
+            return np.full(len(points), _NOTHING), np.zeros((len(points), len(summands(cube.statement.claims[0]))))
         self.count += len(points)
         self.met += int(np.isfinite(found.slack).sum())
         for k in np.flatnonzero(np.isfinite(found.slack)).tolist():
@@ -129,7 +135,7 @@ class Scouts:
 
     def _forget(self) -> None:
         """Keep the best of all that was seen, and of every term's niche."""
-        terms = len(self.cubes[0].statement.claims[0].terms)
+        terms = len(summands(self.cubes[0].statement.claims[0]))
         share = _REMEMBERED // (2 * (terms + 1))
         values = (by_slack, *(in_niche(term) for term in range(terms)))
         kept = {id(each): each for value in values for each in self.ranked(value)[:share]}
@@ -149,7 +155,7 @@ class Scouts:
         known = [each for each in self.ranked(value) if each.cube is cube][:size]
         population = np.array([*(each.point for each in known), *(cube.drawn(rng) for _ in range(size - len(known)))])
         slack = np.array([each.slack for each in known])
-        shares = np.array([each.shares for each in known]).reshape(len(known), len(cube.statement.claims[0].terms))
+        shares = np.array([each.shares for each in known]).reshape(len(known), len(summands(cube.statement.claims[0])))
         values = np.full(size, np.inf)
         values[: len(known)] = value(slack, shares)
         evolve(lambda child: value(*self._see(cube, child)), population, values, max(points // size, 1), rng)
@@ -204,7 +210,7 @@ class Scouts:
         found: dict[int, Seen] = {}
         counts: dict[int, int] = {}
         ranked = self.ranked()
-        terms = len(self.cubes[0].statement.claims[0].terms)
+        terms = len(summands(self.cubes[0].statement.claims[0]))
         niches = [in_niche(term) for term in range(terms)] if terms > 1 else []
         best = [next(iter(self.ranked(value)), None) for value in niches]
         several = next((one for one in ranked if one.cube.shape.n > 1), None)

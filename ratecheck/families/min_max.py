@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -83,8 +84,10 @@ class MinMaxPairs(Family):
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """All clients have one operator, curved alike in all coordinates and turned most."""
         n, d = cube.shape.n, cube.shape.d_u
-        for rounds, curved in ((rounds, curved) for rounds in (0.3, 1.0) for curved in (0.0, 0.35, 0.55)):
-            own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
+        # At its edge a step decides in the first rounds; a smaller one in the last.
+        for rounds, curved, step in itertools.product((0.3, 1.0), (0.0, 0.35, 0.55), (1.0, 0.5)):
+            own = {name: step for name in cube.coordinates if name.startswith("step ")}
+            own |= {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
             own |= {f"turn {i} {c}": 1.0 for i in range(n) for c in range(d // 2)}
             own |= {f"curvature {i} {c}": curved for i in range(n) for c in range(d)}
             yield cube.at(own | {f"slope {i} {c}": 1.0 for i in range(n) for c in range(d)})

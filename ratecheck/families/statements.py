@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bounds.statement import Assumption, Statement
+import sympy as sp
+
+from bounds.statement import Assumption, Claim, Statement
 from ratecheck.algorithms.model.method import Method
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.uncertified import takes_partial_gradients
@@ -18,6 +21,23 @@ from ratecheck.settings.measured import measured
 
 # The number of clients up to which each is of its own kind.
 FEW = 3
+# Summands of one term beyond which it stays in one piece.
+_MOST = 8
+
+
+def summands(claim: Claim) -> tuple[sp.Expr, ...]:
+    """The terms of a right side; of a single one its summands, multiplied out where it is a product."""
+    terms = tuple(claim.terms.values())
+    return terms if len(terms) > 1 else _summands(*terms)
+
+
+@functools.cache
+def _summands(term: sp.Expr) -> tuple[sp.Expr, ...]:
+    whole = sp.Add.make_args(term)
+    parts = whole if len(whole) > 1 else sp.Add.make_args(sp.expand_mul(term))
+    # What is subtracted is no part of a bound on its own.
+    apart = len(parts) <= _MOST and all(part.as_coeff_Mul()[0].is_positive for part in parts)
+    return tuple(parts) if apart else (term,)
 
 
 def is_bilevel(statement: Statement) -> bool:

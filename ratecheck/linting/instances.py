@@ -26,8 +26,8 @@ NEGATIVE, RUN, SEARCH = "negative bound", "short run", "short search"
 _ROUNDS, _STEPS = (1.0, 2.0), 2.0
 
 
-def check(statement: Statement, drawn: DrawnSettings, evaluations: int) -> Found:
-    """All findings on instances; the search takes so many instances, at most."""
+def check(statement: Statement, drawn: DrawnSettings, budget: Budget | None) -> Found:
+    """All findings on instances; ``budget`` is that of the search, None for no search."""
     if statement.order_only:
         yield NotChecked(check=RUN, reason="the right side is known only up to a constant")
         return
@@ -37,7 +37,7 @@ def check(statement: Statement, drawn: DrawnSettings, evaluations: int) -> Found
         violated |= isinstance(each, Finding)
         yield each
     if not violated:
-        yield from _search(statement, evaluations)
+        yield from _search(statement, budget)
 
 
 def _negative(statement: Statement, drawn: DrawnSettings) -> Found:
@@ -88,9 +88,9 @@ def _runs(statement: Statement) -> Found:
         yield NotChecked(check=RUN, reason=reasons[0] if reasons else "there is no run")
 
 
-def _search(statement: Statement, evaluations: int) -> Found:
+def _search(statement: Statement, budget: Budget | None) -> Found:
     """Violations on small quadratics without noise being sampled, with their numbers."""
-    if not evaluations:
+    if budget is None:
         yield NotChecked(check=SEARCH, reason="no instance was to be searched")
         return
     if statement.instance:
@@ -100,10 +100,12 @@ def _search(statement: Statement, evaluations: int) -> Found:
     if method is not None and not method.algorithm.linear:
         yield NotChecked(check=SEARCH, reason=f"{statement.method} is not linear, so that nothing is computed exactly")
         return
-    found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
-    if found.outcome is Outcome.NOT_APPLICABLE:
+    found = falsify_to_the_end(statement, budget)
+    if found.stopped:
+        yield NotChecked(check=SEARCH, reason=found.stopped)
+    elif found.outcome is Outcome.NOT_APPLICABLE:
         yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be evaluated")
-    if found.few:
+    if found.few and not found.stopped:
         yield NotChecked(
             check=SEARCH, reason=f"{found.applicable} of {found.evaluations} instances meet every condition"
         )

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Any
 
 import bounds
 from bounds.statement import Statement
 from ratecheck.errors import InputError
+from ratecheck.falsification.cube_search import Budget
 from ratecheck.linting import behaviour, conditions, instances, occurrence, units
 from ratecheck.linting.draws import DrawnSettings, draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, Report
 from ratecheck.linting.lines import line_of
 
-# Each family by the name under which it is reported where it fails as a whole; the number is that of instances.
-CHECKS: dict[str, Callable[[Statement, DrawnSettings, int], Found]] = {
+# Each family by the name under which it is reported where it fails as a whole; the budget is that of the search.
+CHECKS: dict[str, Callable[[Statement, DrawnSettings, Budget | None], Found]] = {
     units.CHECK: lambda statement, drawn, _: units.check(statement, drawn),
     occurrence.CHECK: lambda statement, *_: occurrence.check(statement),
     conditions.CHECK: lambda statement, drawn, _: conditions.check(statement, drawn),
     behaviour.LIMITS: lambda statement, drawn, _: behaviour.check(statement, drawn),
     instances.RUN: instances.check,
 }
-# Instances of the search by default: a second or two.
-EVALUATIONS = 60
+# Instances of the search of a statement by default, and seconds of the processor: most need less than one.
+EVALUATIONS, SECONDS = 60, 1.5
 
 
-def lint(statement: Statement, address: str = "", evaluations: int = EVALUATIONS) -> Report:
+def lint(statement: Statement, address: str = "", evaluations: int = EVALUATIONS, seconds: float = SECONDS) -> Report:
     """The findings of all checks in a statement; ``address`` is ``path/to/file.py:name`` where it has one.
 
-    Where no run refutes it, so many instances are searched, none with 0.
+    Where no run refutes it, so many instances are searched, none with 0, for at most so many seconds of the processor.
     """
     drawn = draws(statement)
+    # Another program that keeps the machine busy changes nothing.
+    options: dict[str, Any] = {"by_term": False, "functions": False, "clock": time.process_time}
+    budget = Budget(evaluations, seconds, **options) if evaluations else None
     found: list[Finding | NotChecked] = []
     for name, check in CHECKS.items():
         try:
-            found += check(statement, drawn, evaluations)
+            found += check(statement, drawn, budget)
         except InputError as error:
             found.append(NotChecked(check=name, reason=str(error)))
     findings = [each for each in found if isinstance(each, Finding)]

@@ -29,6 +29,7 @@ from ratecheck.families import who
 from ratecheck.families.choices import HONEST
 from ratecheck.families.coordinates import WIDE
 from ratecheck.families.cube import Cube
+from ratecheck.families.statements import summands
 from ratecheck.participation import Participation
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
@@ -145,7 +146,7 @@ class Scout:
         decoded = [self._decoded(point, fewest) for point in np.clip(points, 0.0, 1.0).tolist()]
         alive = [k for k, each in enumerate(decoded) if each is not None]
         slack, start = np.full(len(points), np.nan), np.zeros(len(points), dtype=bool)
-        shares = np.zeros((len(points), len(self.statement.claims[0].terms)))
+        shares = np.zeros((len(points), len(summands(self.statement.claims[0]))))
         instances: list[Instance | None] = [None] * len(points)
         if alive:
             # What overflows has no slack.
@@ -441,7 +442,7 @@ class Scout:
         """The tightest claim on the tightest participation, and the constants (N,) that the runs need."""
         N, T, traces = len(points.T), points.T.astype(np.int64), points.traces
         whole = _BatchSides(
-            np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(self.statement.claims[0].terms)))
+            np.full(N, np.nan), np.zeros(N, dtype=bool), np.zeros((N, len(summands(self.statement.claims[0]))))
         )
         needed = {name: np.zeros(N) for name in self.along}
         for r in range(max(map(len, traces))):
@@ -582,7 +583,7 @@ class Scout:
         values = {name: value[:, None] if value.ndim else value for name, value in values.items()}
         by_symbol = {symbol: records[:, k] for k, symbol in enumerate(self.symbols)}
         slack, first = np.full(N, np.inf), np.zeros(N, dtype=bool)
-        shares = np.zeros((N, len(self.statement.claims[0].terms)))
+        shares = np.zeros((N, len(summands(self.statement.claims[0]))))
         for number, claim in enumerate(self.statement.claims):
             own, start, parts = self._claim(claim, values, by_symbol, rounds, T)
             less = own < slack
@@ -595,7 +596,7 @@ class Scout:
     ) -> tuple[Array, NDArray[np.bool_], Array]:
         """Slack, whether it is that of round 0, and the shares of the terms."""
         shape, rows = (len(T), rounds), np.arange(len(T))
-        terms = np.abs([self._side(term, values, records, shape) for term in claim.terms.values()])
+        terms = np.abs([self._side(term, values, records, shape) for term in summands(claim)])
         left, right = (self._side(expr, values, records, shape) for expr in (claim.metric.expr, claim.bound))
         over, equal = claim.metric.over, claim.relation is Relation.EQUAL
         if over is Over.MEAN_OF_ROUNDS:

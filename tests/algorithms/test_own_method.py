@@ -98,6 +98,17 @@ def registered(path):
     rc.get(f"{path}:descent")
 
 
+@pytest.mark.parametrize("wrong", ["np.clip(d, -1e80, 1e80)", "d + (abs(d) < 100) * d / 10**13"])
+def test_what_was_linear_once_is_tried_at_other_parameters(own, wrong):
+    """With sizes of all kinds, and exactly: the second is linear to thirteen digits."""
+    registered(own(f'd = d if p["eta_u"] == 1 else {wrong}'))
+    setting = {"K": 1, "T": 2, "gamma_u": 0.1, "gamma_v": 0.1, "eta_v": 1.0}
+    problem = rc.problems.Quadratic.synthetic(n=2, d=2, shared=2)
+    rc.exact("heavy-ball", problem, rc.participation.Trace.full(2), eta_u=1.0, **setting)
+    with pytest.raises(rc.InputError, match="not a linear function"):
+        rc.exact("heavy-ball", problem, rc.participation.Trace.full(2), eta_u=0.5, **setting)
+
+
 @pytest.mark.parametrize(("line", "message"), WRONG.items())
 def test_what_is_wrong_is_said_in_one_line(own, line, message):
     """For every engine alike; NaN and changed inputs are told apart from what is not linear."""

@@ -2,13 +2,17 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
+from bounds.parsing import expression
 from bounds.theorem import theorem
+from ratecheck.engines.moments.exact import Recorder
 from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.scouts import in_niche
 from ratecheck.falsification.terms import by_term, in_parts
 from ratecheck.outcome import Outcome
 from ratecheck.views.checks.falsify import falsified_fields, falsified_text
@@ -124,3 +128,55 @@ def test_a_right_side_that_a_run_measures_is_not_looked_at_by_term():
     found = by_term(bounds.get("textbook/gradient-descent-moved"))
     assert not found.niches
     assert "contains du2, which differs from round to round" in found.reason
+
+
+def test_a_niche_is_not_confirmed_by_a_run_that_takes_a_hundred_times_the_search(monkeypatch):
+    """Nothing is squared of an averaged iterate, so that its 200,000 rounds would be followed one by one."""
+    rounds = []
+    record = Recorder.record
+    monkeypatch.setattr(Recorder, "record", lambda *arguments: rounds.append(None) or record(*arguments))
+    statement = theorem(
+        title="SGD, averaged iterate",
+        algorithm="fedavg",
+        assumptions=["smoothness", "convexity", "noise", "full_participation", "no_personal"],
+        left="gap",
+        over="averaged_iterate",
+        right="dist2_0/(gamma_u*T) + gamma_u*sigma_u**2/n",
+        conditions=["gamma_u <= 1/(2*L)"],
+        settings={"K": 1, "m": "n", "eta_u": 1},
+        vocabulary="textbook",
+    )
+    found = falsify(statement, Budget(20, functions=False, noise=0))
+    assert found.terms.niches
+    assert len(rounds) < 20_000
+
+
+# Right sides of the classics with n for m, p for p^2, and a power of t that is too large.
+WRONG = {
+    "fedavg-sampled-distances": "dist2_0*(1 - K*eta_u*gamma_u*mu/2)**t + 3*L*gamma_u**2*sigma_u**2*(K - 1)/mu"
+    " + 8*K*b_star**2*eta_u*gamma_u*(n - m)/(m*mu*max(1, n - 1)) + 4*eta_u*gamma_u*sigma_u**2/(n*mu)"
+    " + 2*L*b_star**2*gamma_u**2*(K - 1)*(2*K - 1)/mu",
+    "proxskip-distances": "(dist2_0 + b_star**2*gamma_u**2/(alpha*p_W**2*(1 - lambda_W)))"
+    "*max((1 - gamma_u*mu_c)**2, 1 - alpha*p_W*(1 - lambda_W))**t",
+    "extragradient-last-gradient": "dist2_0/(gamma_u**2*(t + 1)**(3/2)*(1 - L**2*gamma_u**2))",
+}
+
+
+@pytest.mark.parametrize("key", WRONG)
+def test_a_term_is_found_wrong_though_the_start_is_tight(key):
+    """The right side is one term, so that its summands are looked at; the first is tight at every small step."""
+    statement = bounds.get(f"classics/{key}")
+    (claim,) = statement.claims
+    wrong = dataclasses.replace(claim, terms={"all": expression(WRONG[key], statement.vocabulary)})
+    found = falsify(dataclasses.replace(statement, claims=(wrong,)), Budget(by_term=False, functions=False))
+    assert found.outcome is Outcome.VIOLATED
+
+
+def test_a_niche_prefers_what_the_term_is_worth():
+    """Where the other term is tight, as in the first two, its share is worth nothing: 1 - left/right is the term's."""
+    share, worth = np.array([0.3, 0.9, 1.0, 0.2]), np.array([0.1, 0.1, 0.5, 1.0])
+    tightness = 1 - share * (1 - worth)
+    slack, shares = (1 - tightness) / (1 + tightness), np.stack([1 - share, share], axis=1)
+    values = in_niche(1)(slack, shares)
+    assert values[0] == pytest.approx(values[1])
+    assert values[2] < values[0] < values[3]

@@ -518,9 +518,13 @@ class LinearMaps:
             # Some mappings say why a parameter is missing.
             p = copy.copy(p)
             p.update(numbers)  # type: ignore[attr-defined]  # all of them are dictionaries
-        # This package's own functions are tried once: what is linear at some parameters is so at others.
+        # Functions are tried once: what is linear at some parameters is so at others, where it is this package's.
         function = type(self.algorithm), type(getattr(self.algorithm, "inner", None)), name, kind
-        reader = _LinearReader(self.algorithm, name, inputs, blocks, kind=kind, tried=function in _TRIED)
+        tried, own = function in _TRIED, self.algorithm.own
+        if tried and own and kind is not None:
+            # Thresholds at these parameters show in floats, too, which cost a twentieth.
+            self._table(name, p, None)
+        reader = _LinearReader(self.algorithm, name, inputs, blocks, kind=kind, tried=tried)
         result, *probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, *reader.probes))
         slots, height = _positions(outputs, blocks)
         table = reader.zeros(len(blocks), height, reader.width)
@@ -533,7 +537,7 @@ class LinearMaps:
                 if row.any() and blocks[number] != block:
                     raise MethodError(f"{said(self.algorithm, name)} mixes blocks in {each!r}")
                 table[blocks.index(block), slots[group][each]] = row
-        if not self.algorithm.own:
+        if kind is not None or not own:
             _TRIED.add(function)
         return table
 
@@ -628,7 +632,7 @@ def _probes(count: int, kind: type[Fraction] | None) -> tuple[Any, ...]:
     return tuple(probes)
 
 
-# Functions of this package's methods that were found to be linear: algorithm, the one inside it, name, kind of numbers.
+# Functions that were found to be linear, one's own in fractions: algorithm, the one inside it, name, kind of numbers.
 _TRIED: set[tuple[Any, ...]] = set()
 
 
@@ -652,9 +656,9 @@ class _LinearReader:
         count = len(self._names)
         self.units: Any = self.zeros(count, count)
         np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
-        probes = () if tried else _probes(count, kind)
-        # This package's own methods are known to have no thresholds.
-        self.probes = probes if algorithm.own else probes[-1:]
+        # This package's own methods are known to have no thresholds; another's are tried at all parameters.
+        first = None if algorithm.own and not tried else -1
+        self.probes = () if tried and not algorithm.own else _probes(count, kind)[first:]
 
     @property
     def _where(self) -> str:

@@ -9,7 +9,7 @@ import click
 from ratecheck.api.theory.lint import lint, statement_schema
 from ratecheck.commands.arguments import json_option, print_result
 from ratecheck.commands.exit_codes import DONE, FINDING
-from ratecheck.linting.lint import EVALUATIONS
+from ratecheck.linting.lint import EVALUATIONS, SECONDS
 
 
 @click.command(name="lint")
@@ -22,8 +22,15 @@ from ratecheck.linting.lint import EVALUATIONS
     show_default=True,
     help="Search every statement that short runs do not refute, with so many instances.",
 )
+@click.option(
+    "--seconds",
+    type=float,
+    default=SECONDS,
+    show_default=True,
+    help="Processor time after which a search ends; it then says what it left out.",
+)
 @json_option
-def command(statements: tuple[str, ...], schema: bool, evaluations: int, as_json: bool) -> int:
+def command(statements: tuple[str, ...], schema: bool, evaluations: int, seconds: float, as_json: bool) -> int:
     """Look for mistakes in statements before anything is run.
 
     Do all terms and conditions keep their truth in other units? Is every symbol and assumption used, can the conditions
@@ -36,6 +43,6 @@ def command(statements: tuple[str, ...], schema: bool, evaluations: int, as_json
     if schema:
         click.echo(json.dumps(statement_schema(), indent=2))
         return DONE
-    found = lint(*statements, evaluations=evaluations)
+    found = lint(*statements, evaluations=evaluations, seconds=seconds)
     print_result(found, as_json=as_json)
     return FINDING if found.wrong else DONE
