@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import os
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -23,6 +26,8 @@ os.environ.pop("COLUMNS", None)
 WRITTEN = os.environ.pop("RATECHECK_SECONDS", None)
 
 HERE = Path(__file__).parent
+# As in a command: what is imported and collected stays, and to look through it for garbage takes long.
+gc.set_threshold(*_GARBAGE)
 # `pytest -m quick`: some of every folder whose tests say much in little time, less than a minute together on one core.
 QUICK = {
     "algorithms/test_fedsum.py",
@@ -57,6 +62,18 @@ def pytest_xdist_setupnodes(config):
     config.option.loadscopereorder = False
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Of two processes one imports the test files from the end, so that each compiles half of them."""
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" and session.config.args_source.name == "TESTPATHS":
+        wanted = (path for path in HERE.rglob("test_*.py") if not pytest_ignore_collect(path, session.config))
+        for path in sorted(wanted, reverse=True):
+            sys.path.insert(0, str(path.parent))
+            # What cannot be imported, or is to be skipped, is said when it is collected.
+            with contextlib.suppress(Exception, pytest.skip.Exception):
+                importlib.import_module(path.stem)
+
+
 def pytest_ignore_collect(collection_path, config):
     """Import no other file where only these are wanted."""
     if config.option.markexpr == "quick" and collection_path.is_file():
@@ -82,10 +99,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What is imported stays, so that no collection of garbage looks through it; new objects as in a command."""
+    """What is imported stays, so that no collection of garbage looks through it."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_GARBAGE)
 
 
 @pytest.fixture(scope="session", autouse=True)

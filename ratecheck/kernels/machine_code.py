@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import event, serialize
+from numba.core import event, serialize, types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
@@ -40,7 +40,11 @@ class Loading:
 def serve_kernels(compiled: Any, part: Any) -> None:
     """Have calls of the compiled function by other kernels go to ``part``, which Python cannot call."""
     compiled.for_kernels = part
-    compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
+    compiled.get_overload = part.get_overload
+    # Numba compiles for every constant that is an argument anew; what is inlined knows its value in any case.
+    compiled.get_call_template = lambda args, kws: part.get_call_template(
+        tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()}
+    )
 
 
 class Apart:
