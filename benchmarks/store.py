@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.studies import RunStore, load, run_study
 from ratecheck.studies.execute import cells_of
 from ratecheck.studies.storage.index import table
@@ -65,12 +65,12 @@ def measured(folder: Path, count: int) -> Clock:
     (folder / "study.toml").write_text(STUDY.format(values=values))
     study, clock = load(folder / "study.toml"), Clock()
     first = cells_of(study)[0]
-    run = step.simulate(first.setup, seed=first.seed, replicates=16, threads=1)
+    run = stepwise.simulate(first.setup, seed=first.seed, replicates=16, threads=1)
 
     def copied(*_arguments: Any, **_options: Any) -> Any:
         return replace(run, records={name: array.copy() for name, array in run.records.items()})
 
-    step.simulate = copied
+    stepwise.simulate = copied
     store, other = RunStore(folder / "cells"), RunStore(folder / "other")
     with clock("in all"):
         run_study(study, store, threads=1)

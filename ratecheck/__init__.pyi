@@ -74,7 +74,7 @@ from .engines import exact as exact
 from .engines import exact_average as exact_average
 from .engines import simulate as simulate
 from .engines.expected_records import Expectation as Expectation
-from .engines.monte_carlo.step import Run as Run
+from .engines.monte_carlo.stepwise import Run as Run
 from .engines.types.averages import Average as Average
 from .errors import InputError as InputError
 from .outcome import Outcome as Outcome

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bounds.sentences import words
 from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.algorithms.model.averaged import PREFIX, averaged
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.model.renamed import renamed
 from ratecheck.algorithms.model.varying import varying
 from ratecheck.errors import InputError, did_you_mean

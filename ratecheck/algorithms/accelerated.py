@@ -19,7 +19,7 @@ import threading
 from typing import ClassVar
 
 from ratecheck.algorithms.model.algorithm import Group, Parameters, Term, U, Variables, of_envelopes
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
 

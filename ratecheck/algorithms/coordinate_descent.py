@@ -13,7 +13,7 @@ import numpy as np
 
 from ratecheck.algorithms.compression import CompressedSgd
 from ratecheck.algorithms.model.algorithm import Group, Parameters, U, Variables
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.momentum import OneStep
 
 

@@ -23,7 +23,7 @@ from ratecheck.algorithms.model.algorithm import (
     square_of_mean,
 )
 from ratecheck.algorithms.model.algorithm import value as f_value
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 
 
 class Flame(Algorithm):

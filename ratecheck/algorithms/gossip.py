@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from ratecheck.algorithms.model.algorithm import RECORDS, Algorithm, Group, Parameters, Term, U, Variables, square
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 
 
 class Dsgd(Algorithm):

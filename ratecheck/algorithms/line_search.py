@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.aliases import Array
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 
 
 class OneStep(Algorithm):

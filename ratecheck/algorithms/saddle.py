@@ -28,7 +28,7 @@ from ratecheck.algorithms.model.algorithm import (
     square,
     square_of_mean,
 )
-from ratecheck.algorithms.model.method import NO_PERSONAL, Method
+from ratecheck.algorithms.model.registered import NO_PERSONAL, Method
 from ratecheck.algorithms.momentum import OneStep
 
 # The blocks of a min-max problem, to minimise over and to maximise over.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
-from ratecheck.algorithms.model.method import NO_PERSONAL, Method
+from ratecheck.algorithms.model.registered import NO_PERSONAL, Method
 
 
 class ScaffoldP(Algorithm):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, Term, Variables, by_work, square_of_mean
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.aliases import Array
 
 _BLOCKS = ("x", "y", "v")

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.model.algorithm import Parameters, U, V, Variables
-from ratecheck.algorithms.model.method import NO_PERSONAL, Method
+from ratecheck.algorithms.model.registered import NO_PERSONAL, Method
 
 
 class DrawnFedAvg(FedAvgP):

@@ -7,7 +7,7 @@ from typing import Any
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.monte_carlo import leap, step
+from ratecheck.engines.monte_carlo import leap, stepwise
 from ratecheck.engines.request import RunRequest, takes_runs
 from ratecheck.engines.types import averages, fastest, long_runs
 from ratecheck.errors import InputError, did_you_mean
@@ -32,7 +32,7 @@ def simulate(
     threads: int | None = None,
     progress: Progress | None = None,
     **given: Any,
-) -> step.Run:
+) -> stepwise.Run:
     """Simulate T rounds of K local steps; `Run.metric` is (replicates, T).
 
     ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default; on bilevel problems ``x0`` (d_x,), ``y0`` (d_y,)
@@ -53,7 +53,7 @@ def simulate(
     threads = None if threads is None else whole("threads", threads, 1)
     ready = setup.with_law(setup.ready(RunRequest.of(algorithm, problem, trace, given)), noise)
     kernel = leap.leaps(ready) if engine == "leap" else None
-    return step.simulate(ready, kernel=kernel, seed=seed, replicates=replicates, threads=threads, progress=progress)
+    return stepwise.simulate(ready, kernel=kernel, seed=seed, replicates=replicates, threads=threads, progress=progress)
 
 
 @takes_runs

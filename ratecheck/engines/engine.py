@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ratecheck.aliases import Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.setup import Setup, check_law
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError

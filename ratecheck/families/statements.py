@@ -10,7 +10,7 @@ from dataclasses import replace
 import sympy as sp
 
 from bounds.statement import Assumption, Claim, Statement
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
 from ratecheck.certification.uncertified import takes_partial_gradients
 from ratecheck.families.family import InstanceShape

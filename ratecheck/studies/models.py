@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
-from ratecheck.engines.monte_carlo.step import StepKernel
+from ratecheck.engines.monte_carlo.stepwise import StepKernel
 from ratecheck.engines.setup import Setup, is_random
 from ratecheck.errors import InputError
 from ratecheck.kernels.local.proximal import logistic_prox

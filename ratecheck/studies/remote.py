@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ratecheck import caching
 from ratecheck.aliases import Progress
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
@@ -33,7 +33,7 @@ def simulated(
 ) -> Records:
     """So many replicates from ``first`` on; the samples of ``test`` are what models are tested on, if they are."""
     kernel = None if test is None else ModelKernel(setup, test)
-    run = step.simulate(
+    run = stepwise.simulate(
         setup, seed=seed, first_replicate=first, replicates=count, threads=1, progress=progress, kernel=kernel
     )
     return run.records
@@ -64,7 +64,7 @@ def _warmed(setup: Setup) -> None:
     """Have the kernels compiled before the first cell, by one process of each machine; the others find them."""
     if not _warm.is_set():
         with _alone():
-            step.simulate(replace(setup, T=1), replicates=1, threads=1)
+            stepwise.simulate(replace(setup, T=1), replicates=1, threads=1)
         _warm.set()
 
 

@@ -18,7 +18,7 @@ from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.monte_carlo.rounding import step_rounding
-from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.monte_carlo.traced_rounds import way
 from ratecheck.engines.records import recorded
 from ratecheck.engines.wanted import Wanted

@@ -13,7 +13,7 @@ import sympy as sp
 from bounds.statement import Claim, Over, Relation, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.aliases import Array
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
@@ -40,13 +40,13 @@ class Replicates:
 
     def __init__(
         self,
-        simulate: Callable[[range], step.Run],
+        simulate: Callable[[range], stepwise.Run],
         symbols: Callable[[Records], dict[str, Array]],
         most: int,
         rounding: Callable[[range], Records] | None = None,
     ) -> None:
         self.simulate, self.symbols, self.most, self.rounding = simulate, symbols, most, rounding
-        self._batches: dict[range, step.Run] = {}
+        self._batches: dict[range, stepwise.Run] = {}
         self._rounding: dict[range, Records] = {}
 
     def __call__(self, wanted: range) -> dict[str, Array]:

@@ -10,7 +10,7 @@ from twins_flame import biased_select, flame, lemma2
 import ratecheck as rc
 from ratecheck.engines import setup
 from ratecheck.engines.moments.exact import Moments
-from ratecheck.engines.monte_carlo import leap, step
+from ratecheck.engines.monte_carlo import leap, stepwise
 from ratecheck.participation import Trace
 from ratecheck.problems import Bilevel, Logistic, Quadratic
 
@@ -77,7 +77,7 @@ def followed(monkeypatch):
     """
 
     def simulate(ready, engine="step", **options):
-        ends, module, name = [], *((leap, "run_leaps") if engine == "leap" else (step, "run_rounds"))
+        ends, module, name = [], *((leap, "run_leaps") if engine == "leap" else (stepwise, "run_rounds"))
         original = getattr(module, name)
 
         def spy(*arguments):
@@ -88,9 +88,9 @@ def followed(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(module, name, spy)
-            patch.setattr(step, "LANES", 4096)
+            patch.setattr(stepwise, "LANES", 4096)
             kernel = leap.LeapKernel(ready) if engine == "leap" else None
-            step.simulate(ready, kernel=kernel, threads=1, **options)
+            stepwise.simulate(ready, kernel=kernel, threads=1, **options)
         ((server, client, masks),) = ends
         return server.reshape(D, -1), client.reshape(N, 3, D, -1), masks
 

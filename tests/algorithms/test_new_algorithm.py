@@ -17,7 +17,7 @@ SOURCE = '''
 """Half steps: the server goes half of the way to the average of the clients' models, each K gradient steps away."""
 
 from ratecheck.algorithms.model.algorithm import Algorithm, U
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 
 
 class Halves(Algorithm):

@@ -7,7 +7,7 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.engines import setup
-from ratecheck.engines.monte_carlo import leap, step
+from ratecheck.engines.monte_carlo import leap, stepwise
 from ratecheck.participation import Trace
 from ratecheck.problems import Quadratic
 
@@ -46,10 +46,10 @@ def test_eigenbases_are_used_where_they_may_be(name):
     """From more than twice as many steps as local variables on, and only for matrices that do not couple blocks."""
     slots = ready(name, problem_of(name), Trace.full(5), 2).maps.local.slots
     for K, used in ((2 * slots, False), (2 * slots + 1, True)):
-        kernel = step.StepKernel(ready(name, problem_of(name), Trace.full(5), K))
+        kernel = stepwise.StepKernel(ready(name, problem_of(name), Trace.full(5), K))
         assert kernel.method.diagonal.used.all() == kernel.method.diagonal.used.any() == used
     if name.endswith("-p"):
-        kernel = step.StepKernel(ready(name, problem_of(name, coupling=0.5), Trace.full(5), 9))
+        kernel = stepwise.StepKernel(ready(name, problem_of(name, coupling=0.5), Trace.full(5), 9))
         assert not kernel.method.diagonal.used.any()
 
 
@@ -63,13 +63,13 @@ def test_steps_in_eigenbases_are_the_same_steps(name, m, monkeypatch):
         return rc.simulate(name, problem_of(name), Trace.uniform(5, m), **run, **METHODS[name]).records
 
     found = simulate()
-    original = step.diagonal
+    original = stepwise.diagonal
 
     def unused(*arguments):
         diagonal = original(*arguments)
         return diagonal._replace(used=np.zeros_like(diagonal.used))
 
-    monkeypatch.setattr(step, "diagonal", unused)
+    monkeypatch.setattr(stepwise, "diagonal", unused)
     for key, values in simulate().items():
         np.testing.assert_allclose(found[key], values, rtol=1e-10, atol=1e-20)
 
@@ -103,7 +103,7 @@ def test_a_replicate_has_the_same_bits_alone(engine, trace):
 
     def simulate(**replicates):
         kernel = leap.LeapKernel(prepared) if engine == "leap" else None
-        return step.simulate(prepared, kernel=kernel, seed=4, **replicates).records["G_u"]
+        return stepwise.simulate(prepared, kernel=kernel, seed=4, **replicates).records["G_u"]
 
     together = simulate(replicates=70)
     for first, count in ((0, 1), (3, 9), (63, 7)):

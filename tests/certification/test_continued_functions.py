@@ -7,7 +7,7 @@ import pytest
 
 from ratecheck.certification.continued_functions import Continued
 from ratecheck.engines import setup
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.visits import box, visits
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
@@ -128,7 +128,7 @@ def test_points_at_which_quantities_are_recorded_are_in_the_box():
     found = Continued.of(run)
     assert found is not None
     # 0 - 1 and x - 1 are as far apart as x, of which B and G_u tell the square.
-    records = step.simulate(run).records
+    records = stepwise.simulate(run).records
     apart = records["B"] / 2 - records["G_u"]
     assert found.dissimilarity2 >= apart.max() > 0
 

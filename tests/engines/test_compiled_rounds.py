@@ -12,9 +12,9 @@ from ratecheck.algorithms.accelerated import Halpern
 from ratecheck.algorithms.compression import EfSgd
 from ratecheck.algorithms.gossip import GradientTracking
 from ratecheck.algorithms.model.algorithm import U
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.model.remembering import RememberingGradients
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.setup import prepare, with_law
 from ratecheck.kernels.constants import SLOTS
@@ -145,11 +145,11 @@ CASES = MappingProxyType({
 @pytest.mark.parametrize("case", CASES)
 def test_compiled_rounds_are_the_called_ones(case, monkeypatch):
     """To rounding, with chunks of rounds that end within the run."""
-    monkeypatch.setattr(step, "_CHUNK_ENTRIES", 4 * N * 8 * 3 * 8)
+    monkeypatch.setattr(stepwise, "_CHUNK_ENTRIES", 4 * N * 8 * 3 * 8)
     setup = CASES[case]()
     assert not setup.algorithm.tabled or setup.law.kind == "signs"
-    compiled = step.simulate(setup, replicates=11, threads=1)
-    called = step.simulate(setup, replicates=11, threads=1, kernel=OwnRounds(setup))
+    compiled = stepwise.simulate(setup, replicates=11, threads=1)
+    called = stepwise.simulate(setup, replicates=11, threads=1, kernel=OwnRounds(setup))
     for name, expected in called.records.items():
         assert name == "G_v" or np.ptp(expected[:, -1]) > 0
         scale = np.abs(expected).max()
@@ -173,7 +173,7 @@ def test_functions_are_not_called_once_for_every_client_or_round(name, monkeypat
         trace = Graph.named("ring", n) if name == "dsgd" else Trace.full(n)
         sizes = {"q": 0.5} if name == "compressed-sgd" else {}
         problem = Quadratic.synthetic(n, 2, 2, seed=n + T)
-        step.simulate(prepare(name, problem, trace, T=T, K=1, step_sizes={"gamma_u": STEP, **sizes}))
+        stepwise.simulate(prepare(name, problem, trace, T=T, K=1, step_sizes={"gamma_u": STEP, **sizes}))
         return len(calls)
 
     assert max(count(20, 5), count(5, 60), count(20, 60)) <= count(5, 5) + 20
@@ -184,8 +184,8 @@ def test_more_local_variables_than_registers_are_followed_by_calls():
     setup = run("gradient-tracking", trace=RING, gamma_u=STEP)
     many = replace(setup, method=replace(setup.method, algorithm=RememberingGradients(GradientTracking())))
     assert many.maps.local.slots > SLOTS
-    found = step.simulate(many, replicates=3, threads=1)
-    wanted = step.simulate(setup, replicates=3, threads=1)
+    found = stepwise.simulate(many, replicates=3, threads=1)
+    wanted = stepwise.simulate(setup, replicates=3, threads=1)
     for name, expected in wanted.records.items():
         np.testing.assert_allclose(found.records[name], expected, rtol=1e-10, atol=1e-15)
 
@@ -202,6 +202,6 @@ def test_a_graph_of_many_clients_has_no_whole_matrix():
 def test_clients_are_selected_by_gradients_whatever_a_round_does():
     """Compressed SGD that sends everything is FedAvg, with the same participants."""
     trace, sizes = Largest(N, 2), {"gamma_u": STEP}
-    sent = step.simulate(run("compressed-sgd", trace=trace, q=1.0, **sizes), replicates=5, threads=1)
-    wanted = step.simulate(run("fedavg", trace=trace, eta_u=1.0, **sizes), replicates=5, threads=1)
+    sent = stepwise.simulate(run("compressed-sgd", trace=trace, q=1.0, **sizes), replicates=5, threads=1)
+    wanted = stepwise.simulate(run("fedavg", trace=trace, eta_u=1.0, **sizes), replicates=5, threads=1)
     np.testing.assert_allclose(sent.records["G_u"], wanted.records["G_u"], rtol=1e-10)

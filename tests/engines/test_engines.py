@@ -15,7 +15,7 @@ from twins import TWINS, fedavg_p, logistic, quadratic, quantities
 import ratecheck as rc
 from ratecheck.engines import setup as preparation
 from ratecheck.engines.moments.exact import Moments
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.participation import Trace
 from ratecheck.participation.model.law import Subsets
 from ratecheck.problems import Logistic, Quadratic
@@ -96,7 +96,7 @@ def assert_close(found, expected, rtol=1e-10):
 @pytest.fixture
 def wide_blocks(monkeypatch):
     """Blocks of 1,024 replicates, which change no bit (tested below): preparing a block costs more than these runs."""
-    monkeypatch.setattr(step, "LANES", 1024)
+    monkeypatch.setattr(stepwise, "LANES", 1024)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def final_state(monkeypatch):
 
     def simulate(setup, **options):
         ends = []
-        original = step.run_rounds
+        original = stepwise.run_rounds
 
         def spy(*arguments):
             original(*arguments)
@@ -114,9 +114,9 @@ def final_state(monkeypatch):
                 ends.append((server, client))
 
         with monkeypatch.context() as patch:
-            patch.setattr(step, "run_rounds", spy)
-            patch.setattr(step, "LANES", 1024)
-            step.simulate(setup, threads=1, **options)
+            patch.setattr(stepwise, "run_rounds", spy)
+            patch.setattr(stepwise, "LANES", 1024)
+            stepwise.simulate(setup, threads=1, **options)
         return tuple(np.concatenate(parts, axis=-1) for parts in zip(*ends, strict=True))
 
     return simulate
@@ -166,7 +166,7 @@ def test_uniform_sampling_follows_its_own_masks(algorithm, kind, m):
     start, steps, replicates, T = random_start(problem), random_steps(6), 70, 6
     trace = Trace.uniform(5, m)
     run = rc.simulate(algorithm, problem, trace, K=2, T=T, seed=9, replicates=replicates, **start, **steps)
-    masks = trace.masks(0, T, step.stream_keys(9, range(replicates)))
+    masks = trace.masks(0, T, stepwise.stream_keys(9, range(replicates)))
     for r in (0, 1, 63, 64, 69):
         twin = twin_of(algorithm, problem, masks[:, :, r], start, 2, steps)
         assert_close({name: values[r] for name, values in run.records.items()}, twin)
@@ -402,8 +402,8 @@ def test_results_do_not_depend_on_threads(arguments, options):
 def test_results_do_not_depend_on_how_replicates_are_split(arguments, options):
     """Replicates 0 ... 99 in one call are those of calls for 0 ... 36, 37 and 38 ... 99; no two are alike."""
     setup = ready(*arguments, **options)
-    whole = step.simulate(setup, seed=3, replicates=100)
-    parts = [step.simulate(setup, seed=3, first_replicate=a, replicates=b) for a, b in ((0, 37), (37, 1), (38, 62))]
+    whole = stepwise.simulate(setup, seed=3, replicates=100)
+    parts = [stepwise.simulate(setup, seed=3, first_replicate=a, replicates=b) for a, b in ((0, 37), (37, 1), (38, 62))]
     for name in RECORDS:
         joined = np.concatenate([part.records[name] for part in parts])
         assert joined.tobytes() == whole.records[name].tobytes()
@@ -415,7 +415,7 @@ def test_results_do_not_depend_on_how_replicates_are_split(arguments, options):
 def test_results_do_not_depend_on_the_block_size(arguments, options, lanes, monkeypatch):
     """Bit for bit, whatever number of replicates shares a block and so a vector register."""
     usual = rc.simulate(*arguments, seed=3, replicates=70, **options)
-    monkeypatch.setattr(step, "LANES", lanes)
+    monkeypatch.setattr(stepwise, "LANES", lanes)
     assert bits(rc.simulate(*arguments, seed=3, replicates=70, **options)) == bits(usual)
 
 
@@ -423,13 +423,13 @@ def test_results_do_not_depend_on_the_block_size(arguments, options, lanes, monk
 def test_results_do_not_depend_on_the_chunks_of_rounds(arguments, options, monkeypatch):
     """Bit for bit with a kernel call for every round."""
     usual = rc.simulate(*arguments, seed=3, replicates=70, **options)
-    monkeypatch.setattr(step, "_CHUNK_ENTRIES", 1)
+    monkeypatch.setattr(stepwise, "_CHUNK_ENTRIES", 1)
     assert bits(rc.simulate(*arguments, seed=3, replicates=70, **options)) == bits(usual)
 
 
 def test_progress_grows_to_one(monkeypatch):
     """A caller sees nondecreasing shares that end with 1, over several blocks and chunks."""
-    monkeypatch.setattr(step, "_CHUNK_ENTRIES", 1)
+    monkeypatch.setattr(stepwise, "_CHUNK_ENTRIES", 1)
     shares = []
     options = {"K": 1, "T": 5, "replicates": 130, "threads": 1, **random_steps(0)}
     rc.simulate("fedavg-p", random_quadratic(0), Trace.full(5), progress=shares.append, **options)
@@ -563,7 +563,7 @@ def long_run(T):
 
 def test_memory_does_not_grow_with_rounds_beyond_the_records(monkeypatch):
     """Arrays of NumPy: from T = 200 to 4,000 the peak grows by the few copies of the records that are made."""
-    monkeypatch.setattr(step, "_CHUNK_ENTRIES", 1 << 18)  # a chunk shorter than the shorter run
+    monkeypatch.setattr(stepwise, "_CHUNK_ENTRIES", 1 << 18)  # a chunk shorter than the shorter run
     peaks = []
     for T in (200, 4000):
         tracemalloc.start()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ratecheck.engines import setup, simulate
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
@@ -68,7 +68,7 @@ def test_samples_that_are_drawn_have_the_means_of_all_outcomes(n, K):
         "simfbo", sampled(n, 2, 1), Trace.full(n), T=2, K=K, x0=np.ones(2), v0=np.ones(1),
         step_sizes={**{name: size / 2 for name, size in STEPS.items()}, "r": 0.7},
     )  # fmt: skip
-    run = step.simulate(ready, replicates=4000)
+    run = stepwise.simulate(ready, replicates=4000)
     for name, expected in enumerated.expect(ready).items():
         if name in run.records:
             drawn = run.records[name][:, 1]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ratecheck as rc
-from ratecheck.engines.monte_carlo import leap, prepared, step
+from ratecheck.engines.monte_carlo import leap, prepared, stepwise
 
-KERNELS = {"step": step.StepKernel, "leap": leap.LeapKernel}
+KERNELS = {"step": stepwise.StepKernel, "leap": leap.LeapKernel}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.fedsum import METHODS as FEDSUM
 from ratecheck.algorithms.flame import METHODS as FLAME
 from ratecheck.engines import setup
-from ratecheck.engines.monte_carlo import own_rounds, step
+from ratecheck.engines.monte_carlo import own_rounds, stepwise
 from ratecheck.engines.monte_carlo.rows import split
 from ratecheck.kernels.random import stream_keys
 from ratecheck.noise import Gaussian, IndependentNoise, NoiseLaw, NoNoise, Signs
@@ -238,7 +238,7 @@ def test_parameters_by_client_as_the_coefficients_have_them(registered, kind):
         given = {"K": [1, 3, 2, 3], "sizes": sizes, "weights": weights}
         problem, pattern = Bilevel.synthetic(4, 2, 3), Trace.uniform(4, 2)
     called, known = (ready(each, problem, pattern, **given) for each in (name, linear))
-    wanted = step.simulate(known, replicates=9).records
+    wanted = stepwise.simulate(known, replicates=9).records
     for found, values in zip(np.moveaxis(records(called), 1, 0), wanted.values(), strict=True):
         np.testing.assert_allclose(found.T, values, rtol=1e-9, atol=1e-13)
 
@@ -251,7 +251,7 @@ def test_what_was_and_what_is_are_kept_apart(registered, m):
         ready(registered(each()), Quadratic.synthetic(5, 4, 2), pattern, K=2, noise={"sigma_u": 0.2})
         for each in (Swapping, CalledSwapping)
     )
-    wanted = step.simulate(linear, replicates=9).records
+    wanted = stepwise.simulate(linear, replicates=9).records
     for found, values in zip(np.moveaxis(records(called), 1, 0), wanted.values(), strict=True):
         np.testing.assert_allclose(found.T, values, rtol=1e-9, atol=1e-13)
 

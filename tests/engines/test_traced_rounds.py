@@ -10,9 +10,9 @@ import ratecheck as rc
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.line_search import METHODS as LINE_SEARCH
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.model.tracing import NotTracedError
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.monte_carlo.traced_rounds import TracedRounds, rounds, way
 from ratecheck.engines.setup import prepare
@@ -107,7 +107,7 @@ def ready(name, trace, problem=QUADRATIC, *, K=1, T=7, **sizes):
 
 def agree(setup):
     """The same records both ways, to the last bit."""
-    compiled, called = (step.simulate(setup, replicates=11, threads=1, kernel=kind(setup)) for kind in KERNELS)
+    compiled, called = (stepwise.simulate(setup, replicates=11, threads=1, kernel=kind(setup)) for kind in KERNELS)
     for name, record in called.records.items():
         assert np.array_equal(compiled.records[name], record), name
 
@@ -173,4 +173,4 @@ def test_a_mistake_in_a_run_is_said_as_before(registered):
     setup = prepare(registered(Towards(lambda g: g / norm(g))), problem, Trace.full(N), T=4, K=1, step_sizes=SIZES)
     assert isinstance(rounds(setup), TracedRounds)
     with pytest.raises(rc.InputError, match=r"step .* returns NaN or infinity"):
-        step.simulate(setup, threads=1)
+        stepwise.simulate(setup, threads=1)

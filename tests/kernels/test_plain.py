@@ -88,7 +88,7 @@ def _called(function, arguments):
 RUN = """
 import json, sys
 import numpy as np
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.setup import prepare
 from ratecheck.kernels.compile import by_hand
 from ratecheck.participation import Trace
@@ -98,7 +98,7 @@ for name, options in (("quadratic", {"n": 4, "d": 10}), ("logistic", {"n": 4, "d
     problem = build(name, options)
     setup = prepare("fedavg-p", problem, Trace.uniform(problem.n, 2), K=3, T=6, noise={"sigma_u": 0.3, "sigma_v": 0.2},
                     step_sizes={"gamma_u": 0.01, "gamma_v": 0.01, "eta_u": 1.0, "eta_v": 1.0})
-    records = step.simulate(setup, seed=3, replicates=5, threads=1).records
+    records = stepwise.simulate(setup, seed=3, replicates=5, threads=1).records
     found[name] = {key: np.asarray(value).tolist() for key, value in records.items()}
 json.dump([by_hand(), found], sys.stdout)
 """

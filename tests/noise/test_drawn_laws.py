@@ -245,7 +245,7 @@ def test_expected_smoothness_of_finite_sums(batch):
 
 def test_compiled_rounds_and_called_ones_draw_the_same():
     """One oracle is compiled, with the noise in its kernel; the other is the same problem called in Python."""
-    from ratecheck.engines.monte_carlo import step
+    from ratecheck.engines.monte_carlo import stepwise
     from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 
     problem = Quadratic.synthetic(3, 4, 4, seed=1)
@@ -254,5 +254,8 @@ def test_compiled_rounds_and_called_ones_draw_the_same():
         run = with_law(
             prepare("fedavg", problem, Trace.full(3), K=4, T=3, noise={"sigma_u": 0.2}, step_sizes=steps), law
         )
-        compiled, called = step.simulate(run, replicates=5), step.simulate(run, replicates=5, kernel=OwnRounds(run))
+        compiled, called = (
+            stepwise.simulate(run, replicates=5),
+            stepwise.simulate(run, replicates=5, kernel=OwnRounds(run)),
+        )
         np.testing.assert_allclose(compiled.metric, called.metric, rtol=1e-10)

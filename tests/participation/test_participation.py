@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import ratecheck as rc
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.kernels import random as kernels
 from ratecheck.participation import Renewal, Trace
 from ratecheck.participation.delays import expectation, maximum
@@ -142,9 +142,9 @@ def test_replicates_of_a_simulation_do_not_depend_on_blocks_chunks_or_threads(mo
     problem, pattern = Quadratic.synthetic(5, 3, 1), PATTERNS["markov, slow"]
     steps = {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.0, "eta_v": 1.0}
     ready = rc.engines.setup.prepare("fedavg-p", problem, pattern, K=2, T=15, noise={"sigma_u": 0.3}, step_sizes=steps)
-    whole = step.simulate(ready, seed=2, replicates=70, threads=1)
-    monkeypatch.setattr(step, "_CHUNK_ENTRIES", 1)
-    part = step.simulate(ready, seed=2, first_replicate=60, replicates=10, threads=2)
+    whole = stepwise.simulate(ready, seed=2, replicates=70, threads=1)
+    monkeypatch.setattr(stepwise, "_CHUNK_ENTRIES", 1)
+    part = stepwise.simulate(ready, seed=2, first_replicate=60, replicates=10, threads=2)
     assert np.array_equal(whole.metric[60:], part.metric)
 
 
@@ -156,7 +156,7 @@ def test_a_pattern_is_its_numbers(name):
 
 def test_streams_are_those_of_the_step_engine():
     """The keys by which delays are sampled are the keys by which the engine simulates."""
-    assert np.array_equal(kernels.stream_keys(5, range(3, 9)), step.stream_keys(5, range(3, 9)))
+    assert np.array_equal(kernels.stream_keys(5, range(3, 9)), stepwise.stream_keys(5, range(3, 9)))
 
 
 # --- Case 3 ---

@@ -10,7 +10,7 @@ import bounds
 import ratecheck as rc
 from ratecheck.algorithms import METHODS
 from ratecheck.engines import setup
-from ratecheck.engines.monte_carlo import piecewise_rounds, step
+from ratecheck.engines.monte_carlo import piecewise_rounds, stepwise
 from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
@@ -144,7 +144,7 @@ def test_three_engines_agree(name):
     exact = piecewise_runs.expect(ready, ready.records).records
     assert piecewise_rounds.covered(ready)
     run, errors = piecewise_rounds.simulate(ready)
-    compiled = step.simulate(ready).records
+    compiled = stepwise.simulate(ready).records
     for record, values in exact.items():
         assert run.records[record][0] == pytest.approx(values, rel=1e-12), record
         assert compiled[record][0] == pytest.approx(values, rel=1e-12), record

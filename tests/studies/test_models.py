@@ -8,7 +8,7 @@ import kept as digests
 import numpy as np
 import pytest
 
-from ratecheck.engines.monte_carlo import step
+from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.setup import prepare
 from ratecheck.errors import InputError
 from ratecheck.participation.build import build as pattern
@@ -109,8 +109,10 @@ def test_measuring_changes_nothing(who):
     """The method's own records are those of the engine, to the last bit, for biased selection too."""
     trace = Largest(4, 2, 3) if who == "largest" else pattern(who, 4, 2)
     setup = prepare("flame", data("train", batch=3), trace, K=3, T=12, step_sizes=STEPS)
-    plain = step.simulate(setup, seed=3, replicates=5, threads=1).records
-    measured = step.simulate(setup, kernel=ModelKernel(setup, data("test")), seed=3, replicates=5, threads=1).records
+    plain = stepwise.simulate(setup, seed=3, replicates=5, threads=1).records
+    measured = stepwise.simulate(
+        setup, kernel=ModelKernel(setup, data("test")), seed=3, replicates=5, threads=1
+    ).records
     assert set(measured) == {*plain, *MEASURES}
     for name, values in plain.items():
         np.testing.assert_array_equal(measured[name], values)
@@ -120,7 +122,7 @@ def test_losses_and_errors_are_those_of_the_models():
     """FLAME played by hand, every client in every round: its w and its theta_i."""
     train, test = data("train", rho=0.1), data("test", rho=0.1)
     setup = prepare("flame", train, pattern("uniform", 4, 4), K=3, T=8, step_sizes=STEPS)
-    found = step.simulate(setup, kernel=ModelKernel(setup, test), seed=0, replicates=2, threads=1).records
+    found = stepwise.simulate(setup, kernel=ModelKernel(setup, test), seed=0, replicates=2, threads=1).records
     n, eta, rho, lambda_ = 4, STEPS["eta"], STEPS["rho"], STEPS["lambda_"]
     theta, w_i, pi, w = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(3)
     alone = [Logistic(np.abs(rows)[None] * np.sign(rows)[None], np.ones((1, len(rows))), shared=3, rho=0.1)
@@ -149,14 +151,14 @@ def test_personal_models_of_other_methods():
     train = data("train")
     setup = prepare("pfedme", train, pattern("uniform", 4, 4), K=1, T=2,
                     step_sizes={"eta": 0.5, "beta": 1.0, "lambda_": 2.0})  # fmt: skip
-    found = step.simulate(setup, kernel=ModelKernel(setup), seed=0, replicates=2, threads=1).records
+    found = stepwise.simulate(setup, kernel=ModelKernel(setup), seed=0, replicates=2, threads=1).records
     prox = np.stack([Moreau(train, 2.0).prox(i, np.zeros(3)) for i in range(4)])
     loss = np.logaddexp(0, -np.einsum("ila,ia->il", train.A, prox)).mean()
     penalty = 0.01 * np.mean([p @ p / (1 + p @ p) for p in prox])
     assert found["loss_personal"][0, 0] == pytest.approx(loss + penalty, rel=1e-9)
     assert found["loss_global"][0, 0] == pytest.approx(np.log(2))
     setup = prepare("fedavg", train, pattern("uniform", 4, 2), K=2, T=5, step_sizes={"gamma_u": 0.5, "eta_u": 1.0})
-    found = step.simulate(setup, kernel=ModelKernel(setup), seed=0, replicates=2, threads=1).records
+    found = stepwise.simulate(setup, kernel=ModelKernel(setup), seed=0, replicates=2, threads=1).records
     np.testing.assert_array_equal(found["loss_personal"], found["loss_global"])
     assert found["error_global"][0, 0] == 0.5
 

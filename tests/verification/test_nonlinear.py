@@ -17,7 +17,7 @@ import numpy as np
 from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.fedavg_p import FedAvgP
-from ratecheck.algorithms.model.method import NO_PERSONAL
+from ratecheck.algorithms.model.registered import NO_PERSONAL
 
 
 class Turned(FedAvgP):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, U, Variables
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.model.wrapping import Wrapping
 
 # What stands before the name of the method whose iterates are averaged; `bounds.theorem` writes it, too.

@@ -8,7 +8,7 @@ from typing import Any
 
 from bounds.sentences import words
 from ratecheck.algorithms.model.algorithm import Algorithm, Parameters
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.model.wrapping import Wrapping
 
 

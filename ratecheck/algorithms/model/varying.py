@@ -17,7 +17,7 @@ from bounds.sentences import words
 from bounds.statement import names_in
 from bounds.symbols import Vocabulary
 from ratecheck.algorithms.model.algorithm import Algorithm, Parameters
-from ratecheck.algorithms.model.method import Method
+from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.model.wrapping import Wrapping
 from ratecheck.errors import InputError
 

@@ -8,9 +8,9 @@ from ratecheck.aliases import Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds, piecewise_rounds, step
+from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds, piecewise_rounds, stepwise
 from ratecheck.engines.monte_carlo.rounding import TAKEN, step_rounding
-from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.records import recorded
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.wanted import Wanted
@@ -65,7 +65,7 @@ class StepEngine(Engine):
 
         if wanted.inside:
             return bilevel_rounds.simulate(setup, seed=wanted.seed, wanted=replicates, progress=report)
-        return step.simulate(
+        return stepwise.simulate(
             setup, seed=wanted.seed, first_replicate=replicates.start, replicates=len(replicates),
             threads=wanted.threads, progress=report,
         )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array, Progress
-from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.monte_carlo.visits import Visit, visits
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.local.visited import add_step, largest_norms2

@@ -18,7 +18,7 @@ from ratecheck.engines.moments.affine import AffineRounds, Layout
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.prepared import prepared
-from ratecheck.engines.monte_carlo.step import aligned
+from ratecheck.engines.monte_carlo.stepwise import aligned
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup, check_clients, check_tabled
 from ratecheck.errors import InputError

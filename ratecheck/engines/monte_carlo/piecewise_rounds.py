@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import LinearMaps, Term, TermOver, U, V, Variables
 from ratecheck.aliases import Array
-from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import Piecewise

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.monte_carlo.step import StepKernel
+from ratecheck.engines.monte_carlo.stepwise import StepKernel
 from ratecheck.engines.setup import Setup, check_law
 from ratecheck.errors import InputError
 from ratecheck.kernels.constants import WIDTH
