@@ -200,11 +200,11 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     if terms.violation is not None:
         # `verify` has answered.
         return replace(found, instance=terms.violation.instance, verdict=terms.violation.answer, shape=None)
-    instance = None if terms.hardest is None else terms.hardest.instance()
-    if terms.hardest is None or instance is None:
+    if (hard := terms.hardest) is None or (instance := hard.instance()) is None:
         return found
     # What a niche says is known already: a confirmation is not worth a hundred times the search.
-    follow = Follow(WorkLimit(math.inf), terms.hardest.values.get(found.statement.vocabulary.run.get("rounds", ""), 1))
+    rounds = hard.values.get(found.statement.vocabulary.run.get("rounds", ""), 1)
+    follow = Follow(WorkLimit(math.inf), rounds)
     try:
         verdict = instance.verdict(replace(SEARCHED, rigorous=True), progress=follow)
     except (InputError, TooLong):
