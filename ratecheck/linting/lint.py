@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import Any
 
 import bounds
 from bounds.statement import Statement
@@ -23,19 +21,19 @@ CHECKS: dict[str, Callable[[Statement, DrawnSettings, Budget | None], Found]] = 
     behaviour.LIMITS: lambda statement, drawn, _: behaviour.check(statement, drawn),
     instances.RUN: instances.check,
 }
-# Instances of the search of a statement by default, and seconds of the processor: most need less than one.
-EVALUATIONS, SECONDS = 60, 1.5
+# Instances of the search of a statement by default: a second or two.
+EVALUATIONS = 40
 
 
-def lint(statement: Statement, address: str = "", evaluations: int = EVALUATIONS, seconds: float = SECONDS) -> Report:
+def lint(
+    statement: Statement, address: str = "", evaluations: int = EVALUATIONS, seconds: float | None = None
+) -> Report:
     """The findings of all checks in a statement; ``address`` is ``path/to/file.py:name`` where it has one.
 
-    Where no run refutes it, so many instances are searched, none with 0, for at most so many seconds of the processor.
+    Where no run refutes it, so many instances are searched, none with 0, and none begins after so many seconds.
     """
     drawn = draws(statement)
-    # Another program that keeps the machine busy changes nothing.
-    options: dict[str, Any] = {"by_term": False, "functions": False, "clock": time.process_time}
-    budget = Budget(evaluations, seconds, **options) if evaluations else None
+    budget = Budget(evaluations, seconds, by_term=False, functions=False) if evaluations else None
     found: list[Finding | NotChecked] = []
     for name, check in CHECKS.items():
         try:

@@ -13,7 +13,7 @@ from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, whole
 from ratecheck.linting.finding import Level, Report
-from ratecheck.linting.lint import EVALUATIONS, SECONDS
+from ratecheck.linting.lint import EVALUATIONS
 from ratecheck.linting.lint import lint as linted
 from ratecheck.views.progress import progress
 from ratecheck.views.theory.lint import counts, reports_text
@@ -48,14 +48,14 @@ class LintResult(Result):
         }
 
 
-def lint(*statements: StatementLike, evaluations: int = EVALUATIONS, seconds: float = SECONDS) -> LintResult:
+def lint(*statements: StatementLike, evaluations: int = EVALUATIONS, seconds: float | None = None) -> LintResult:
     """Look for mistakes in statements before anything is run: units, symbols, conditions, limits, short runs.
 
     A statement is a key, a paper, ``path/to/file.py`` or ``path/to/file.py:name``, a ``.json`` file in the form of
     `statement_schema`, or a `bounds.statement.Statement`. An error is proved or shown by numbers, a warning is a fact
     that a right statement seldom has, a note is what a reader may not expect; nothing found proves nothing. Where short
     runs refute nothing, so many ``evaluations`` of both sides go into a search for an instance that does, none with 0;
-    it ends after so many ``seconds`` of processor time, and the report then says what was left out.
+    it ends after so many ``seconds``, and the report then says what was left out.
 
     Raises `InputError` for what is none of them, and for a statement that cannot be built.
 
@@ -64,7 +64,8 @@ def lint(*statements: StatementLike, evaluations: int = EVALUATIONS, seconds: fl
     False
     """
     whole("evaluations", evaluations, 0)
-    positive("seconds", seconds)
+    if seconds is not None:
+        positive("seconds", seconds)
     if not statements:
         raise InputError("which statement? give a key, path/to/file.py, or a .json file")
     meant = [pair for each in statements for pair in _meant(each)]
