@@ -338,6 +338,8 @@ def test_what_is_left_open_has_its_cause(capsys, monkeypatch):
     """
     twins = bounds.twins()[:2]
     monkeypatch.setattr(bounds, "twins", lambda: twins)
+    # What `verify` says without arguments is the subject of another test, and takes seconds of this lemma.
+    monkeypatch.setattr("ratecheck.selftesting.survey._default", lambda _: None)
     arguments = ["--instances", "2", "--planted", "0", "--evaluations", "5", "--workers", "1"]
     keys = ["fedsum/lemma-e.5-repaired", "textbook/gradient-descent"]
     _run(["selftest", *keys, "--mutants", "0", *arguments, "--json"])

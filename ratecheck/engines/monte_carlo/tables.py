@@ -85,7 +85,8 @@ def flat(tables: Array) -> Array:
 def places(counts: Counts, starts: Integers) -> Integers:
     """(blocks, slots): in which row of an array (slots*d, B) each variable begins, -1 where there is none."""
     slots = np.arange(counts.slots)
-    return np.where(slots < np.array(counts.by_block)[:, None], slots * starts[-1] + starts[:-1, None], -1)
+    there, rows = slots < np.array(counts.by_block)[:, None], slots * starts[-1] + starts[:-1, None]
+    return np.where(there, rows, -1)
 
 
 def compression(setup: Setup, sent: Array) -> Compression:
