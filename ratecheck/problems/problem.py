@@ -184,7 +184,7 @@ class Problem(ProblemData):
 
     @abstractmethod
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle | CalledOracle:
-        """The oracle "gradient", or "prox" with parameter lambda_, as the kernels take it, or one to be called."""
+        """The oracle "gradient", or "prox" with parameter ``lambda_``, as the kernels take it, or one to be called."""
 
     @property
     def oracle_arrays(self) -> tuple[Array, ...] | None:

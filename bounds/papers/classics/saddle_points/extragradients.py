@@ -25,7 +25,6 @@ _DERIVED = (
 )
 
 _extragradient = partial(classic, algorithm="extragradient", assumptions=_MONOTONE, settings=_TWO)
-_extragradient = partial(classic, algorithm="extragradient")
 
 CLASSICS = (
     _extragradient(
