@@ -332,7 +332,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
     """A potential for each round: ``weights`` of the metric on the last round, the mean, or found for the best one."""
     program = Program()
     factor = program.unknown("factor", signed=True)
-    last = q.T - 1 if compared.round is None else compared.round
+    last = q.T - 1 if compared.played is None else compared.played
     shares = (
         [program.unknown(f"weight of round {t}", signed=True) for t in range(last + 1)] if weights == "best" else []
     )
@@ -433,10 +433,10 @@ def one_step(q: Question, compared: Compared) -> ProofPlan:
     """What one round changes, from any state that the method's invariants allow."""
     program = Program()
     factor = program.unknown("factor", signed=True)
-    played = PlayedRound(q, compared.round or 0)
+    played = PlayedRound(q, compared.played or 0)
     metric: Affine = {None: played.metric(compared)}
     program.require("round", metric, _right(factor, compared.scaled, compared.kept), played.facts, played.vectors.names)
-    return ProofPlan("step", program, factor, every_T=True)
+    return ProofPlan("step", program, factor, every_T=q.alike)
 
 
 def whole_run(q: Question, compared: Compared, *, weights: str = "last") -> ProofPlan:

@@ -505,7 +505,7 @@ def _with_potential(q: Question) -> Iterator[Way]:
 def _one_potential(q: Question, *, gradients: bool) -> Iterator[Way]:
     """The plans with one potential for all rounds."""
     first = q.compared[0]
-    if q.algorithm.varying:
+    if q.algorithm.varying or any(each.weights != first.weights for each in q.compared):
         # A round of them says nothing of the others.
         return
     if q.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):

@@ -14,12 +14,13 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, U, V
+from ratecheck.algorithms.model.averaged import SHARE
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, difference
 from ratecheck.settings.applicability import foreign
-from ratecheck.settings.convexity import says_convex
+from ratecheck.settings.convexity import assumes_convexity
 from ratecheck.settings.measured import PREVIOUS, written_out
 
 Table = Sequence[Sequence[Fraction]]
@@ -93,6 +94,12 @@ class Compared:
         """The right side as it stands, where the factor is 1."""
         return self.scaled + self.kept
 
+    @property
+    def played(self) -> int | None:
+        """The round that changes what is compared: what is beside the round before is changed by that one."""
+        before = any(fact.endswith(PREVIOUS) for fact in self.weights)
+        return self.round - 1 if before and self.round is not None else self.round
+
 
 _CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
 
@@ -128,7 +135,9 @@ def scales(statement: Statement) -> list[str]:
     assumed = {name for each in statement.assumptions for name in each.constants}
     facts, method = statement.vocabulary.facts, METHODS[statement.algorithm or ""]
     own = _SCALES - ({"sigma_v"} if not method.personal else set()) - ({"sigma_u"} if not method.shared else set())
-    return sorted(name for name in assumed if facts.get(name) in own and name not in statement.parameters)
+    # Under another name, too.
+    spoken = {facts.get(name) for name in statement.parameters}
+    return sorted(name for name in assumed if facts.get(name) in own - spoken)
 
 
 def beyond(statement: Statement) -> Iterator[str]:
@@ -197,6 +206,18 @@ class Question:
         # What was found out about the method.
         self.known: dict[str, object] = {}
         self.tables(0)
+        self._check_weights()
+        if self.n > 1 and self.recorded_slots[U][0] == "client" and not self.algorithm.mixed:
+            raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
+
+    def _check_weights(self) -> None:
+        """Raise `InputError` for a method that is about clients of any weights, of which equal ones are followed."""
+        p, maps = self.parameters(0), self.maps
+        if self.n > 1 and "p" in p:
+            other = {**p, "p": p["p"] / 2}
+            functions = (maps.begin, maps.step, maps.finish, maps.aggregate)
+            if any(self._by_block(f(p)) != self._by_block(f(other)) for f in functions):
+                raise self.out_of_reach(f"{self.name} weighs clients, and a proof is about clients of equal weights")
 
     def out_of_reach(self, reason: str) -> InputError:
         """An error that says why no proof is looked for."""
@@ -263,8 +284,11 @@ class Question:
 
     def constant(self, fact: str) -> Fraction | None:
         """The number of a fact, such as F_0."""
-        known = (name for name, own in self.statement.vocabulary.facts.items() if own == fact and name in self.values)
-        return next((written(self.values[name]) for name in known), None)
+        known = [name for name, own in self.statement.vocabulary.facts.items() if own == fact and name in self.values]
+        numbers = {written(self.values[name]) for name in known}
+        if len(numbers) > 1:
+            raise self.out_of_reach(f"{' and '.join(known)} are the same constant and differ")
+        return next(iter(numbers), None)
 
     @cached_property
     def L(self) -> Fraction | None:
@@ -296,7 +320,7 @@ class Question:
             mu = self.constant("clients_strong_convexity") or Fraction(0)
         elif Assumption.STRONG_CONVEXITY in assumptions and self.n == 1:
             mu = strong
-        elif says_convex(self.statement) and (self.n == 1 or Assumption.CONVEXITY in assumptions):
+        elif assumes_convexity(self.statement) and (self.n == 1 or Assumption.CONVEXITY in assumptions):
             mu = Fraction(0)
         elif self.L is None:
             raise self.out_of_reach("its functions are neither smooth nor convex")
@@ -349,7 +373,10 @@ class Question:
     @cached_property
     def second_weight(self) -> Fraction:
         """The weight of the proximal term of a second part, 1/gamma_u."""
-        return 1 / self.parameters(0)[self.statement.vocabulary.called("gamma_u")]
+        name = self.statement.vocabulary.called("gamma_u")
+        if name not in self.parameters(0):
+            raise self.out_of_reach(f"{name} is another one in every round, and so are the proximal steps")
+        return Fraction(1 / self.parameters(0)[name])
 
     @cached_property
     def lowest(self) -> Form:
@@ -436,6 +463,9 @@ class Question:
         slopes = {x: sp.diff(left - right, x) for x in running}
         if any(slope.free_symbols & {*running} for slope in slopes.values()):
             raise self.out_of_reach("a side is not linear in what is measured along the run")
+        counts = any(facts.get(x.name) == ROUND for x in left.free_symbols | right.free_symbols)
+        if counts and self.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
+            raise self.out_of_reach("t is another number in every round, and the claim is about all of them together")
         none = {x: sp.Integer(0) for x in running}
         scaled = written_out(self.scaled, self.statement.vocabulary).xreplace(none)
         kept = (right - left).xreplace(none) - scaled
@@ -446,7 +476,13 @@ class Question:
                 fact = facts.get(symbol.name, symbol.name).removesuffix(PREVIOUS)
                 key = f"{fact}{PREVIOUS}" if symbol.name.endswith(PREVIOUS) else fact
                 weights[key] = weights.get(key, Fraction(0)) + self._exact(slope, t)
-            changes = any(key in _CHANGES or key.endswith(PREVIOUS) for key in weights)
+            before = any(key.endswith(PREVIOUS) for key in weights)
+            changes = before or any(key in _CHANGES for key in weights)
+            if before and (t is None or any(key in _CHANGES for key in weights)):
+                raise self.out_of_reach("it compares a round with the one before and with something else")
+            if self._exact(scaled, t) < 0:
+                # A smaller multiple of it is a weaker bound.
+                raise self.out_of_reach("its right side is negative at these numbers")
             found.append(Compared(t, weights, self._exact(scaled, t), self._exact(kept, t), changes))
         return tuple(found)
 
@@ -468,6 +504,7 @@ class Question:
         """
         T = self.statement.vocabulary["T"].symbol
         prescribed = [rule.value for rule in self.statement.step_rules if not rule.at_least]
+        prescribed += self.statement.settings.values()
         bound = self.statement.claims[0].bound
         if self.over is not Over.MEAN_OF_ROUNDS or any(T in sp.sympify(each).free_symbols for each in prescribed):
             return None
@@ -475,6 +512,18 @@ class Question:
             return None
         scaled, kept = self._over_rounds(self.scaled), self._over_rounds(self.kept)
         return None if scaled is None or kept is None else (scaled, kept)
+
+    @property
+    def alike(self) -> bool:
+        """Whether what one round gives does not depend on which one it is, nor on how many there are."""
+        statement, names = (
+            self.statement,
+            {"T", *(name for name, f in self.statement.vocabulary.facts.items() if f == ROUND)},
+        )
+        formulas = [statement.claims[0].bound, statement.claims[0].metric.expr, *statement.settings.values()]
+        formulas += [rule.value for rule in statement.step_rules if not rule.at_least]
+        spoken = {x.name for each in formulas for x in written_out(sp.sympify(each), statement.vocabulary).free_symbols}
+        return not self.algorithm.varying and not spoken & names
 
     def _over_rounds(self, expr: sp.Expr) -> tuple[Fraction, Fraction] | None:
         """Numbers a and b with a/T + b for every T."""
@@ -582,7 +631,7 @@ class Question:
         p = self.case.parameters(written, t)
         share = self.constant("mixing_share") if Assumption.RANDOM_MIXING in self.statement.assumptions else None
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
-        p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
+        p |= {name: simplest(p[name]) for name in (*self.algorithm.varying, SHARE) if name in p}
         return {**p, "mixes": Fraction(1) if share is None else share}
 
     @cached_property
@@ -615,6 +664,11 @@ class Question:
             for b in self.blocks
         }
         return on_server, on_client
+
+    @property
+    def starts_at_point(self) -> bool:
+        """Whether the point at which quantities are recorded moves as the start does."""
+        return all(self.shift[group == "client"][b][slot] == 1 for b, (group, slot) in self.recorded_slots.items())
 
     def _check_shift(self, t: int, tables: tuple[Any, ...]) -> None:
         """Raise `InputError` unless a run from another start is the run, moved."""

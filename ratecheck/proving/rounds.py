@@ -275,6 +275,8 @@ class RunStart:
         means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
         self.state = q.gauged(self.raw)
+        if not q.starts_at_point or any(q.recorded(self.raw)[b] != self.point[b] for b in q.blocks):
+            raise q.out_of_reach(f"the point at which {q.name} records is another one than x^0 at first")
 
     @cached_property
     def here(self) -> OracleAnswer:

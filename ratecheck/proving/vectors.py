@@ -256,6 +256,8 @@ class Vectors:
     def lower(self, answer: OracleAnswer) -> Iterator[KnownFact]:
         """What is known of inf f, and of the gradients, at a point where all clients are."""
         q, g = self.question, answer.gradient
+        if q.shared in q.blocks and not answer.point[q.shared].server:
+            return
         square = self.of_means(g, g)
         gap = plus((1, answer.value), (-1, {LOWEST: Fraction(1)}))
         if q.has_values and not q.second_classes:

@@ -1,0 +1,140 @@
+"""Claims that are false and that a proof of one round, of equal clients or of one number might seem to show."""
+
+from __future__ import annotations
+
+import pytest
+
+from bounds.statement import Statement
+from bounds.theorem import symbol, theorem
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.fedavg_p import FedAvgP
+from ratecheck.algorithms.model.algorithm import Algorithm, square_of_mean
+from ratecheck.algorithms.model.registered import NO_PERSONAL
+from ratecheck.errors import InputError
+from ratecheck.proving.prove import prove
+
+GD = {"method": "gd", "given": "smooth", "when": "gamma <= 1/L"}
+
+
+class Warm(Algorithm):
+    """Gradient descent whose first point is x^0 - 3 gamma grad f(x^0)."""
+
+    name, title = "warm", "gradient descent after a long step"
+    step_sizes = ("gamma_u",)
+    blocks = ("u",)
+    server, client = {"x": "u"}, {"c": "u"}  # as methods declare it
+    local, message = {"x": "u"}, {"x": "u"}
+    recorded = ("G_u",)
+
+    def start_client(self, point, gradient, p):
+        return {"c": point["u"] - 3 * p["gamma_u"] * gradient["u"]}
+
+    def start_server(self, point, clients, p):
+        return {"x": clients["c"]}
+
+    def begin(self, server, client, p):
+        return {"x": server["x"]}
+
+    def step(self, local, gradient, p):
+        return {"x": local["x"] - p["gamma_u"] * gradient["u"]}
+
+    def finish(self, server, client, local, p):
+        return {"c": local["x"]}, {"x": local["x"]}
+
+    def aggregate(self, server, total, p):
+        return {"x": total["x"] / p["m"]}
+
+    def records(self, server, client, gradient, p):
+        return {"G_u": (square_of_mean(gradient["u"]),)}
+
+
+class Alone(FedAvgP):
+    """Every client for itself, recorded at its own points."""
+
+    name, title = "alone", "clients by themselves"
+    server = {}  # noqa: RUF012  # as methods declare it
+    client = {"u": "u"}  # noqa: RUF012
+
+    def start_client(self, point, gradient, p):
+        return {"u": point["u"]}
+
+    def start_server(self, point, clients, p):
+        return {}
+
+    def begin(self, server, client, p):
+        return {"u": client["u"], "v": 0 * client["u"]}
+
+    def finish(self, server, client, local, p):
+        return {"u": local["u"]}, {"u": local["u"]}
+
+    def aggregate(self, server, total, p):
+        return {}
+
+
+@pytest.fixture
+def own():
+    """The methods under names of their own, which other tests do not count."""
+    METHODS["warm"] = Method("warm", "warm", Warm(), personal=False)
+    METHODS["alone"] = Method("alone", "alone", Alone(), fixed=NO_PERSONAL, personal=False)
+    yield
+    for name in ("warm", "alone"):
+        del METHODS[name]
+
+
+def verdict(statement: Statement, **given: float) -> str:
+    """What is said of it: a verdict, or why no proof is looked for."""
+    try:
+        return prove(statement, given).verdict
+    except InputError as error:
+        return str(error).split("proof: ")[-1]
+
+
+@pytest.mark.parametrize(
+    ("false", "given", "said"),
+    [
+        # f = x^2/4, L = gamma = 1: a round wins 3/4 F_0 only. A multiple of what is negative is the weaker bound.
+        (theorem("fall <= -F_0", **GD), {}, "its right side is negative at these numbers"),
+        # f = x^2/2, gamma = 1/100: gap_0 = F_0 is met, 2 gap_1 = 1.96 F_0 is not.
+        (theorem("gap <= F_0 - t*gap", method="gd", given="smooth", when="gamma == 1/(100*L)"), {"T": 100},
+         "NOT PROVED"),
+        # f = x^2/20: the mean of the right sides falls as log(T)/T, with a factor that is too small.
+        (theorem("mean grad2 <= 0.01*F_0/(gamma*(t + 1))", **GD), {},
+         "t is another number in every round, and the claim is about all of them together"),
+        # f = x^2/2: gap_0 = R_0^2/2, and the right side at t = 1 is R_0^2/4.
+        (theorem("gap_prev <= L*R_0**2/(2*t + 2)", method="gd", given="smooth, convex", when="gamma == 1/L"), {},
+         "NOT PROVED"),
+        # f = x^2/2: the first step, of 3/L, leads from x to -2 x.
+        (theorem("gap <= gap_prev", method="gd", given="smooth", when="gamma == 3/(L*(t + 1))"), {}, "NOT PROVED"),
+        # f = 2 x^2, gamma = 1: x becomes -3 x. Smoothness is 4, not the number that stands for it elsewhere.
+        (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 4/my_L",
+                 symbols=symbol("my_L", "smoothness", fact="L", degrees=(1, -2))), {"my_L": 4}, "NOT PROVED"),
+        # Weights .9 and .1, f_1 = (x - 1)^2/2, f_2 = (x + 1)^2/2: the run ends at 0, where the gradient is .8.
+        (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="drawn-fedavg", given="smooth", when="gamma <= 1/L, K == 1"),
+         {"n": 2}, "drawn-fedavg weighs clients, and a proof is about clients of equal weights"),
+        # A title says nothing of functions.
+        (theorem("dist2 <= dist2_0", **GD, title="Gradient descent on functions that need not be convex"), {},
+         "NOT PROVED"),
+    ],
+)  # fmt: skip
+def test_what_is_false_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
+    """Each has a run beside it that shows it."""
+    assert verdict(false, **given) == said
+
+
+@pytest.mark.usefixtures("own")
+def test_a_method_that_starts_elsewhere_or_has_no_common_point_is_refused() -> None:
+    """With x^2/2 and gamma = 1: the first gap of one is 4 F_0; clients of the other go to minimisers of their own."""
+    rest = {"given": "smooth, full participation", "vocabulary": "textbook", "when": "gamma_u <= 1/L"}
+    settings = {"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1}
+    single = {"K": 1, "n": 1, "m": 1, "sigma_u": 0}
+    warm = theorem("every gap <= F_0", method="warm", settings=single, **rest)
+    assert verdict(warm) == "the point at which warm records is another one than x^0 at first"
+    alone = theorem("mean G_u <= 2*F_0/(gamma_u*T)", method="alone", settings=settings, **rest)
+    assert verdict(alone, n=2) == "alone records at points of which every client has its own"
+
+
+def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
+    """gamma_t = (t + 1)/(20 L) is short enough in the first ten rounds, and not in all."""
+    found = prove(theorem("gap <= gap_prev", method="gd", given="smooth", when="gamma == (t + 1)/(20*L)"), {"T": 10})
+    assert found.verdict == "PROVED"
+    assert not found.every_T
