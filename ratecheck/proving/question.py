@@ -490,6 +490,8 @@ class Question:
         """The rounds that the claim compares, None for all together."""
         if self.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             return [None]
+        if self.over is Over.AFTER_ROUNDS:
+            return [self.T]
         if self.over not in (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND):
             raise self.out_of_reach("its claim bounds neither single rounds nor a mean over them nor the best of them")
         if (first := self.over.first(self.T)) >= self.T:

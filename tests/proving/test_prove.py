@@ -246,6 +246,15 @@ def test_wrong_statement_is_not_proved(key: str, given: dict[str, float]) -> Non
     assert prove(WRONG[key], given).verdict == "NOT PROVED"
 
 
+@pytest.mark.parametrize(("constant", "verdict"), [("2", "PROVED"), ("2.1", "NOT PROVED")])
+def test_the_point_after_the_rounds_is_reached(constant: str, verdict: str) -> None:
+    """x^T of gradient descent, whose gap may be L R_0^2/(4 T + 2) and no more (Drori and Teboulle, 2014)."""
+    claim = f"last gap <= L*R_0**2/(4*T + {constant})"
+    found = prove(theorem(claim, method="gd", given="smooth, convex", when="gamma == 1/L"), {"T": 3})
+    assert found.verdict == verdict
+    assert found.claims[0].smallest == pytest.approx((12 + float(constant)) / 14, rel=1e-5)
+
+
 @pytest.mark.parametrize("method", ["linearly-decreasing-steps", "gd"])
 @pytest.mark.parametrize("claim", ["mean grad2 <= 2.1*F_0/(gamma*T)", "grad2 <= 2.1*L*F_0"])
 def test_a_round_says_nothing_of_others_that_differ(method: str, claim: str) -> None:
