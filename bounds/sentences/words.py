@@ -130,26 +130,34 @@ def _plain() -> Vocabulary:
 PLAIN = _plain()
 
 
+def _late() -> Vocabulary:
+    """Of a method whose clients compute gradients at the model from before their last round."""
+    found = Vocabulary(PLAIN)
+    missed = "rounds that a client misses in a row, at most"
+    away = found.define("away", r"\tau - 1", missed, Domain.NONNEGATIVE, Role.SETTING, 0, 0)
+    found.facts["away"] = found.facts["tau"]
+    meaning = "how many rounds late a gradient is, at most: 1 when everybody takes part"
+    found.define("tau", r"\tau", meaning, Domain.POSITIVE, Role.SETTING, 0, 0)
+    found.derived["tau"] = away + 1
+    found.equal.add("tau")
+    found.alias("tau", meaning, many=False, away=lambda given: given[0] - 1)
+    return found
+
+
+LATE = _late()
+
+
 def vocabulary(convexity: str, implied: Iterable[str], *, late: bool = False) -> Vocabulary:
     """The plain vocabulary in which ``mu`` is that constant of the classics: "mu", "mu_c" or "mu_PL".
 
     ``implied`` are the symbols whose values the method's name implies, so that answers need not repeat them. ``late``:
-    a client's gradient is at the model from before its last round, and ``tau`` says how many rounds late that is.
+    ``tau`` is how many rounds late gradients are (`LATE`).
     """
-    found = Vocabulary(PLAIN)
+    found = Vocabulary(LATE if late else PLAIN)
     found.facts["mu"] = CLASSICS.facts[convexity]
     if convexity != "mu":
         found.words[convexity] = "mu"
     found.implied.update(implied)
-    if late:
-        meaning = "rounds that a client misses in a row, at most"
-        away = found.define("away", r"\tau - 1", meaning, Domain.NONNEGATIVE, Role.SETTING, 0, 0)
-        found.facts["away"] = found.facts["tau"]
-        meaning = "how many rounds late a gradient is, at most: 1 when everybody takes part"
-        found.define("tau", r"\tau", meaning, Domain.POSITIVE, Role.SETTING, 0, 0)
-        found.derived["tau"] = away + 1
-        found.equal.add("tau")
-        found.alias("tau", meaning, many=False, away=lambda given: given[0] - 1)
     return found
 
 
