@@ -43,8 +43,8 @@ class UnknownSymbolError(InputError):
         # A vocabulary begins with settings, constants and step sizes, which are wanted most.
         near = did_you_mean(name, vocabulary.order, as_given=True)
         hint = f' here; vocabulary="{elsewhere}" has it' if elsewhere else f"; {near}"
-        if name in vocabulary.words:
-            hint = f": it is called {vocabulary.words[name]!r} here"
+        if called := vocabulary.words.get(name) or vocabulary.usual.get(name):
+            hint = f": it is called {called!r} here"
         super().__init__(f"no symbol {name!r}{hint}")
         self.name = name
 

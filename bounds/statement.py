@@ -636,6 +636,7 @@ class Statement:
                 for each in numbers:
                     dataclasses.replace(self.vocabulary[target], name=name, meaning=alias.meaning).check(each)
                 values[target] = choose(numbers)
+                self.vocabulary[target].check(values[target])
         return values
 
     def _ruled(self, rule: StepRule, values: Values) -> float:

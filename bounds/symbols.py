@@ -125,8 +125,8 @@ class Vocabulary:
     under which problems certify it or runs measure it; what has none can be evaluated but not verified, unless
     ``derived`` gives it as an expression in other symbols. ``equal`` names those of them that stand for their
     expression wherever they occur, so that no other value can be given. ``words`` maps names of the basic setting to
-    what these symbols are called here, where that is something else; ``implied`` names the symbols whose value follows
-    from the name of a method, so that an answer need not repeat it.
+    what these symbols are called here, where that is something else, ``usual`` other names that papers have for them;
+    ``implied`` names the symbols whose value follows from the name of a method, so that an answer need not repeat it.
     """
 
     def __init__(self, *bases: Vocabulary) -> None:
@@ -138,6 +138,7 @@ class Vocabulary:
         self.derived: dict[str, sp.Expr] = {name: expr for base in bases for name, expr in base.derived.items()}
         self.equal: set[str] = {name for base in bases for name in base.equal}
         self.words: dict[str, str] = {name: word for base in bases for name, word in base.words.items()}
+        self.usual: dict[str, str] = {name: word for base in bases for name, word in base.usual.items()}
         self.implied: set[str] = {name for base in bases for name in base.implied}
         self.maxima: dict[str, tuple[sp.Expr, Callable[[sp.Expr], sp.Expr]]] = {}
         for base in bases:

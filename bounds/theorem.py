@@ -239,8 +239,9 @@ def in_sentence(
     own += tuple(OwnSymbol(quantity=each, fact=None, equals=None) for each in by_round.values())
     said["step_rules"] |= {each.name: of for of, each in by_round.items()}
     read = Fields(_vocabulary(said["vocabulary"], own))
-    for each in formulas.values():
-        read.formula(each, "when", "when")
+    for name, each in formulas.items():
+        if sentence.valueless(read.formula(each, "when", "when"), read.vocabulary):
+            raise FieldError("when", "when", f"{name}_t == {each} has no value in round t = 0; t + 1 counts from 1")
     counted = [read.formula(said["left"], "left", "left"), *read.terms(said["right"]).values()]
     said["over"] = sentence.later(said["over"], counted, read.vocabulary)
     try:

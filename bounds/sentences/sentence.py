@@ -84,6 +84,9 @@ _OPERATORS = {Assumption.LIPSCHITZ_OPERATOR, Assumption.COCOERCIVE_OPERATOR}
 _OF_OPERATORS: Mapping[str, Assumption | None] = {"L": None, "zeta_star": Assumption.ZERO_HETEROGENEITY}
 _ZERO = sp.Integer(0)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_ONE_STEP = re.compile(r"\s*K\s*==\s*1\s*")
+# A symbol alone, or a step size that changes by the round.
+_ALONE = re.compile(r"[A-Za-z_]\w*(\(t\))?")
 
 
 class SentenceError(InputError):
@@ -170,7 +173,7 @@ def fields(
         raise SentenceError("", f"{text!r}: {upper}; {lower}")
     if instance and not said.lower:
         raise SentenceError("instance", "a claim with <= is about all problems and names none; with >= it is about one")
-    conditions = [_read(each) for each in _parts(when, "when")]
+    conditions = [_turned(_read(each)) for each in _parts(when, "when")]
     words_given = [_plain(each) for each in _parts(given, "given")]
     conditions += [_ALIKE[each] for each in words_given if each in _ALIKE]
     spoken = {name for each in (said.left, said.right, *conditions) for name in _NAME.findall(each)}
@@ -181,10 +184,7 @@ def fields(
     fixed: dict[str, Any] = {}
     if vocabulary is None:
         kind = words.method(method)
-        for name in kind.needs:
-            if name not in spoken and name not in (settings or {}):
-                raise SentenceError("method", f"{method} has the {words.PLAIN[name].meaning} {name}: say what it is, "
-                                    f"as in when={f'{name} == 1/2'!r}")  # fmt: skip
+        _check(kind, spoken, conditions, settings or {})
         brings = {**_BY_CONSTANT, **(_OF_OPERATORS if _OPERATORS & {*assumed} else {})}
         assumed += [each for name, each in brings.items() if name in spoken and each is not None]
         convexity = _convexity(assumed, alone=kind.alone)
@@ -198,7 +198,7 @@ def fields(
                                 "'strongly convex' or 'PL'")  # fmt: skip
         fixed, more = _implied(kind, spoken, assumed, settings or {})
         assumed += more
-        vocabulary = words.vocabulary(convexity or "mu", fixed)
+        vocabulary = words.vocabulary(convexity or "mu", fixed, late=kind.late)
         algorithm, called = f"{words.PREFIX}{method}", kind.title
     else:
         algorithm, called = method, method
@@ -219,6 +219,21 @@ def fields(
         "trivial": trivial,
         **_conditions(conditions, vocabulary, {**fixed, **(settings or {})}, own),
     }
+
+
+def _check(kind: words.PlainMethod, spoken: set[str], conditions: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Raise `SentenceError` for a theorem that says too little, or too much, of a method to be about it."""
+    for name in kind.needs:
+        if name not in spoken and name not in settings:
+            raise SentenceError("method", f"{kind.name} has the {words.PLAIN[name].meaning} {name}: say what it is, as "
+                                f"in when={f'{name} == 1/2'!r}")  # fmt: skip
+    if kind.late and "tau_avg" in spoken:
+        raise SentenceError("", f"{kind.name} has one gradient a round, each at most tau rounds late: a theorem about "
+                            "it speaks of tau, and not of tau_avg")  # fmt: skip
+    single = settings.get("K") in (1, "1") or any(map(_ONE_STEP.fullmatch, conditions))
+    if kind.one_step and "K" in {*spoken, *settings} and not single:
+        raise SentenceError("", f"{kind.name} takes one step a round, and the theorem speaks of K; local steps are "
+                            "those of local-sgd and local-gd, and sigma is the noise of a whole step")  # fmt: skip
 
 
 def _convexity(assumed: Iterable[Assumption], *, alone: bool) -> str:
@@ -242,12 +257,16 @@ def _implied(
         more.append(Assumption.FULL_PARTICIPATION)
     elif not {*assumed} & _WHO:
         # A bound that does not speak of how many take part is one on everybody.
-        sampled = not kind.everybody and ("m" in spoken or "m" in settings)
+        sampled = kind.late or (not kind.everybody and ("m" in spoken or "m" in settings))
         more.append(Assumption.UNIFORM_SAMPLING if sampled else Assumption.FULL_PARTICIPATION)
     if not kind.alone and Assumption.FULL_PARTICIPATION in (*assumed, *more):
         fixed["m"] = "n"
-    if kind.one_step and "K" not in spoken:
+    elif kind.late and "m" not in spoken:
+        fixed["m"] = 1
+    if (kind.one_step or kind.steps) and "K" not in spoken:
         fixed["K"] = 1
+    if kind.averages and not {"lambda_W", "beta_W"} & {*spoken, *settings}:
+        fixed["lambda_W"] = 0
     if kind.server and "eta" not in spoken:
         fixed["eta"] = 1
     if not {*assumed} & _NOISY:
@@ -305,6 +324,13 @@ def _read(text: str) -> str:
     return latex.formula(text) if latex.is_latex(text) else text
 
 
+def _turned(text: str) -> str:
+    """An equation with the symbol on the left that it has alone on the right."""
+    left, operator, right = (part.strip() for part in sides(text))
+    turned = operator == "==" and _ALONE.fullmatch(right) and not _ALONE.fullmatch(left)
+    return f"{right} == {left}" if turned else text
+
+
 def _rounds(said: Claimed, text: str) -> str:
     """The rounds that a sentence is about which does not say: those that its right side counts."""
     names = {*_NAME.findall(said.right)}
@@ -342,6 +368,8 @@ def _conditions(
     given: Iterable[str], vocabulary: Vocabulary, settings: dict[str, Any], own: Sequence[Any]
 ) -> dict[str, Any]:
     """Conditions, step sizes that an equation sets, and settings that one fixes."""
+    # A symbol that stands for its formula is none that a setting fixes.
+    given = [*given, *(f"{name} == {settings.pop(name)}" for name in vocabulary.equal & {*settings})]
     conditions, rules = [], {}
     roles = {each.name: each.role for each in vocabulary} | {each.quantity.name: each.quantity.role for each in own}
     for text in given:
@@ -350,7 +378,7 @@ def _conditions(
         free = left not in _NAME.findall(right)
         if operator == "==" and free and role is Role.STEP_SIZE and left not in rules:
             rules[left] = right
-        elif operator == "==" and left not in settings and (
+        elif operator == "==" and left not in {*settings, *vocabulary.equal} and (
             (free and role is Role.SETTING) or (role is Role.CONSTANT and right.replace(".", "", 1).isdecimal())
         ):  # fmt: skip
             settings[left] = right
@@ -369,15 +397,21 @@ def _by_round(
     """
     known = {each.name: each for each in vocabulary} | {each.quantity.name: each.quantity for each in own}
     rounds = {name for name, fact in vocabulary.facts.items() if fact == ROUND}
+    sizes = {name for name, each in known.items() if each.role is Role.STEP_SIZE}
     rest, formulas = [], {}
     for text in given:
         left, operator, right = (part.strip() for part in sides(text))
         name = re.sub(r"(_t|\(t\))$", "", left)
-        steps, names = name in known and known[name].role is Role.STEP_SIZE, {*_NAME.findall(right)}
-        if operator == "==" and steps and rounds & names and not (name == left and name in names):
+        names = {*_NAME.findall(right)}
+        if operator == "==" and name in sizes and rounds & names and not (name == left and name in names):
             formulas[name] = " ".join(right.split())
-        else:
-            rest.append(text)
+            continue
+        spoken = {*_NAME.findall(text)}
+        varying = {each.removesuffix("_t") for each in spoken if each not in known}
+        if sizes & varying or (rounds & spoken and sizes & spoken):
+            raise SentenceError("when", f"{text!r}: a step size that changes by the round is an equation with t, with "
+                                "what bounds it inside, as in gamma == min(1/L, 2/(mu*(t + 1)))")  # fmt: skip
+        rest.append(text)
     constants: dict[str, Quantity] = {}
     for name, text in formulas.items():
         names = {*_NAME.findall(text)}
@@ -406,11 +440,20 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def later(over: str, formulas: Iterable[sp.Expr], vocabulary: Vocabulary) -> str:
+def valueless(expr: sp.Expr, vocabulary: Vocabulary) -> bool:
+    """Whether a formula has no value in the first round, t = 0."""
+    start = dict.fromkeys((vocabulary[name].symbol for name, fact in vocabulary.facts.items() if fact == ROUND), _ZERO)
+    try:
+        return bool(expr.xreplace(start).has(sp.zoo, sp.nan, sp.oo))
+    except ValueError:
+        # Such as the smaller of a number and 1/0.
+        return True
+
+
+def later(over: str, formulas: Sequence[sp.Expr], vocabulary: Vocabulary) -> str:
     """The rounds that a claim is about: one on every round whose sides have no value in the first is on the others."""
     if over != "every_round":
         return over
-    start = dict.fromkeys((vocabulary[name].symbol for name, fact in vocabulary.facts.items() if fact == ROUND), _ZERO)
     before = any(name.endswith("_prev") for each in formulas for name in names_in(each))
-    valueless = any(each.xreplace(start).has(sp.zoo, sp.nan, sp.oo) for each in formulas)
-    return "every_round_but_first" if before or valueless else over
+    first = before or any(valueless(each, vocabulary) for each in formulas)
+    return "every_round_but_first" if first else over

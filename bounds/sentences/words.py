@@ -86,8 +86,12 @@ _LATEX = {
     "B_0": r"\sum_i\|\nabla f_i(x^0)\|^2", "F_0": "F_0",
 }  # fmt: skip
 
+_LARGEST = (
+    "largest delay: rounds since a client's last participation, counted up to the round itself, 0 when everybody takes "
+    "part"
+)
 _DELAYS = (
-    ("tau", r"\tau", "largest delay: rounds since a client's last participation, at most", "tau_max"),
+    ("tau", r"\tau", _LARGEST, "tau_max"),
     ("tau_avg", r"\tau_{\mathrm{avg}}", "mean over the rounds of the largest delay in each", "tau_avg"),
 )
 
@@ -112,6 +116,7 @@ def _plain() -> Vocabulary:
     for name, latex, meaning, fact in _DELAYS:
         found.define(name, latex, meaning, Domain.NONNEGATIVE, Role.SETTING, 0, 0)
         found.facts[name] = fact
+    found.usual = {"tau_max": "tau", "k": "t"}
     found.derived["R_0"] = sp.sqrt(found["dist2_0"].symbol)
     found.equal.add("R_0")
     found.alias("R_0", "distance of the start to the minimiser", many=False, dist2_0=lambda given: given[0] ** 2)
@@ -125,12 +130,30 @@ def _plain() -> Vocabulary:
 PLAIN = _plain()
 
 
-def vocabulary(convexity: str, implied: Iterable[str]) -> Vocabulary:
+def _late() -> Vocabulary:
+    """Of a method whose clients compute gradients at the model from before their last round."""
+    found = Vocabulary(PLAIN)
+    missed = "rounds that a client misses in a row, at most"
+    away = found.define("away", r"\tau - 1", missed, Domain.NONNEGATIVE, Role.SETTING, 0, 0)
+    found.facts["away"] = found.facts["tau"]
+    meaning = "how many rounds late a gradient is, at most: 1 when everybody takes part"
+    found.define("tau", r"\tau", meaning, Domain.POSITIVE, Role.SETTING, 0, 0)
+    found.derived["tau"] = away + 1
+    found.equal.add("tau")
+    found.alias("tau", meaning, many=False, away=lambda given: given[0] - 1)
+    return found
+
+
+LATE = _late()
+
+
+def vocabulary(convexity: str, implied: Iterable[str], *, late: bool = False) -> Vocabulary:
     """The plain vocabulary in which ``mu`` is that constant of the classics: "mu", "mu_c" or "mu_PL".
 
-    ``implied`` are the symbols whose values the method's name implies, so that answers need not repeat them.
+    ``implied`` are the symbols whose values the method's name implies, so that answers need not repeat them. ``late``:
+    ``tau`` is how many rounds late gradients are (`LATE`).
     """
-    found = Vocabulary(PLAIN)
+    found = Vocabulary(LATE if late else PLAIN)
     found.facts["mu"] = CLASSICS.facts[convexity]
     if convexity != "mu":
         found.words[convexity] = "mu"
@@ -145,8 +168,10 @@ class PlainMethod:
     ``alone``: it is about one function, a single client. ``everybody``: every client takes part in every round;
     otherwise m of n are sampled where the theorem speaks of m or of sampling. ``noise``: gradients are stochastic;
     otherwise they are where the theorem speaks of noise. ``server``: the server has a step size eta, which is 1 where
-    the theorem does not speak of it. ``one_step``: a round is one step. ``needs`` are step sizes without which the name
-    would say too little.
+    the theorem does not speak of it. ``one_step``: a round is one step, and a theorem that has several is about another
+    method; ``steps``: it is one where the theorem does not speak of several. ``late``: a round is an arrival, of one
+    client where the theorem does not speak of m. ``averages``: clients average over all of them where the theorem does
+    not speak of a graph. ``needs`` are step sizes without which the name would say too little.
     """
 
     name: str
@@ -157,6 +182,9 @@ class PlainMethod:
     noise: bool = False
     server: bool = False
     one_step: bool = False
+    steps: bool = False
+    late: bool = False
+    averages: bool = False
     needs: tuple[str, ...] = ()
 
 
@@ -176,7 +204,7 @@ METHODS: Mapping[str, PlainMethod] = {
         _one("gd", "gradient descent", "fedavg", server=True, one_step=True),
         _one("sgd", "SGD", "fedavg", server=True, one_step=True, noise=True),
         _one("heavy-ball", "heavy ball", "polyak-momentum", needs=("beta",)),
-        _one("nesterov", "Nesterov's method with constant momentum", "nesterov-momentum", needs=("beta",)),
+        _one("nesterov", "Nesterov's method", "nesterov-momentum", needs=("beta",)),
         _one("fast-gradient", "fast gradient method of Nesterov", "fast-gradient"),
         _one("fast-gradient-simplified", "fast gradient method, momentum t/(t + 3)", "fast-gradient-simplified"),
         _one("optimized-gradient", "optimized gradient method", "optimized-gradient"),
@@ -209,16 +237,16 @@ METHODS: Mapping[str, PlainMethod] = {
         _several("drawn-fedavg", "FedAvg with clients drawn by these weights", "drawn-fedavg", server=True),
         _several("scaffold", "SCAFFOLD", "scaffold", server=True),
         _several("fednova", "FedNova", "fednova", server=True),
-        _several("mifa", "MIFA", "mifa", server=True),
+        _several("mifa", "MIFA, whose memories start at 0", "mifa", server=True),
         _several("fedvarp", "FedVARP", "fedvarp", server=True),
         _several("fedadmm", "FedADMM", "fedadmm", server=True),
         _several("fedsum", "FedSUM", "fedsum", server=True),
         _several("saga", "SAGA", "saga"),
-        _several("async-sgd", "asynchronous SGD", "async-sgd", noise=True),
+        _several("async-sgd", "asynchronous SGD", "async-sgd", noise=True, late=True),
         _several("local-gda", "local gradient descent ascent", "local-gda", server=True, everybody=True),
-        _several("dsgd", "decentralised SGD (clients on a graph)", "dsgd", everybody=True),
+        _several("dsgd", "decentralised SGD (clients on a graph)", "dsgd", everybody=True, steps=True),
         _several("gradient-tracking", "gradient tracking", "gradient-tracking", everybody=True),
-        _several("proxskip", "ProxSkip", "proxskip", everybody=True),
+        _several("proxskip", "ProxSkip", "proxskip", everybody=True, averages=True),
         _several("compressed-sgd", "compressed SGD", "compressed-sgd", one_step=True),
         _several("diana", "DIANA", "diana", everybody=True, one_step=True),
         _several("ef-sgd", "SGD with error feedback", "ef-sgd", one_step=True),

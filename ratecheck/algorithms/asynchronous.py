@@ -17,7 +17,7 @@ class AsyncSgd(Algorithm):
     """x <- x - gamma_u (1/m) sum_{i in S} g_i(z_i), then z_i is the x before that round for i in S; z_i = x^0 at first.
 
     A round is an arrival: the m clients in S, usually one, report at once, and go on with the model that the server
-    had. A gradient is as many rounds late as its client has been away.
+    had. A gradient is one round later than its client has been away: 1 where everybody takes part.
     """
 
     name: ClassVar[str] = "async-sgd"

@@ -254,7 +254,8 @@ def _mixing_rate(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
     if pattern is None or (found := pattern.mixing_rate) is None:
         return None
-    rounded = found * (1 + _ROUNDING) + _ROUNDING if pattern.n > 1 else 0.0
+    # Of W = 11'/n there is nothing left to round.
+    rounded = found * (1 + _ROUNDING) + _ROUNDING if found else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 

@@ -107,4 +107,4 @@ def _mixing(statement: Statement, found: Iterable[InstanceShape]) -> list[Instan
         return [*found]
     few = [shape for shape in found if not shape.trace]
     few += [replace(shape, n=n, size=n) for n in _ON_GRAPHS for shape in few if shape == _PAIR]
-    return [each for shape in few for each in who.on_graphs(shape)]
+    return [each for shape in few for each in who.on_graphs(statement, shape)]

@@ -13,7 +13,8 @@ from ratecheck.families.coordinates import mixing_share, probability
 from ratecheck.families.family import Coordinates, InstanceCube, InstanceShape
 from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
-from ratecheck.settings.applicability import method_of
+from ratecheck.settings.applicability import averages, method_of
+from ratecheck.settings.setting import AVERAGING
 
 # Participation as matrices: client 0 always and the others as named; never with nobody at all in round 0.
 TRACES = ("cyclic", "once", "late", "alternating", "blocks", "rare", "leaving")
@@ -51,8 +52,11 @@ def mixes(statement: Statement) -> bool:
     return method is not None and bool(method.algorithm.mixed)
 
 
-def on_graphs(shape: InstanceShape) -> Iterator[InstanceShape]:
-    """The shape on each graph of so many clients."""
+def on_graphs(statement: Statement, shape: InstanceShape) -> Iterator[InstanceShape]:
+    """The shape on each graph of so many clients that the statement may be about."""
+    if averages(statement):
+        yield replace(shape, graph=AVERAGING if shape.n > 1 else "")
+        return
     for name in _GRAPHS.get(shape.n, (_OF_MANY,) if shape.n > 1 else ("",)):
         yield replace(shape, graph=name)
 
@@ -62,7 +66,8 @@ def axes(cube: InstanceCube) -> Iterator[str]:
     if Assumption.INDEPENDENT_PARTICIPATION in cube.statement.assumptions and not cube.family.quiet:
         yield "probability"
     if cube.shape.graph:
-        yield "edges"
+        if not averages(cube.statement):
+            yield "edges"
         if _mixes_at_random(cube):
             yield "mixing"
 
@@ -74,7 +79,7 @@ def pattern(cube: InstanceCube, at: Coordinates, T: int) -> Participation | None
         return Trace(trace_matrix(shape.trace, shape.n, shape.size, T))
     if shape.graph:
         graph = Graph.named(shape.graph, shape.n, probability(at["mixing"] if _mixes_at_random(cube) else 1.0))
-        return graph.moved(mixing_share(at["edges"], graph))
+        return graph if averages(cube.statement) else graph.moved(mixing_share(at["edges"], graph))
     if Assumption.INDEPENDENT_PARTICIPATION in cube.statement.assumptions:
         p = probability(1.0 if quiet else at["probability"])
         return assumed(Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bounds
 from bounds import papers
 from bounds.incompatible import incompatible
-from bounds.sentences.words import PLAIN
+from bounds.sentences.words import LATE, PLAIN
 from bounds.statement import Assumption, Over, Statement, names_in
 from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.linting.finding import Finding, Found, Level
@@ -37,7 +37,7 @@ def own(vocabulary: Vocabulary) -> list[str]:
     """The symbols that are not those of the vocabulary that it builds on."""
     # A vocabulary that builds on a paper's has that paper's own symbols, and has imported them.
     read = filter(papers.imported, (*bounds.PAPERS, *bounds.BESIDE))
-    bases = [COMMON, PLAIN, *map(bounds.vocabulary, read)]
+    bases = [COMMON, PLAIN, LATE, *map(bounds.vocabulary, read)]
     mine = {one.name: one for one in vocabulary}
     # An alias may have taken a symbol's place: K_bar, K_min and K_max that of K.
     replaced = {name for name in vocabulary.aliases if name not in mine}

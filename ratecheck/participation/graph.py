@@ -270,7 +270,7 @@ def _weighted(name: str, n: int) -> Neighbours:
         np.array([j for each in near for j in each]),
     )
     row, column = row[row != column], column[row != column].astype(np.int64)
-    if name == "exponential":
+    if name in ("complete", "exponential"):
         row, column = np.append(row, np.arange(n)), np.append(column, np.arange(n))
         row, column = np.divmod(np.unique(row * n + column), n)
         return Neighbours.at(n, row, column, 1 / np.bincount(row, minlength=n)[row])

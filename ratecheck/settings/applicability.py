@@ -213,6 +213,12 @@ def counts_participants(statement: Statement) -> bool:
     return participants in statement.parameters or (fixed is not None and bool(fixed.is_number))
 
 
+def averages(statement: Statement) -> bool:
+    """Whether clients on a graph all take the mean over everybody when they mix, says the statement: W = 11'/n."""
+    rates = [name for name, fact in statement.vocabulary.facts.items() if fact == "mixing_rate"]
+    return any(statement.settings.get(name) == 0 for name in rates)
+
+
 def free_sizes(statement: Statement) -> frozenset[str]:
     """Sizes of the run, and the longest delay, that no other number decides, whether or not a formula names them.
 

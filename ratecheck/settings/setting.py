@@ -28,6 +28,7 @@ from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import (
     LAWS,
     NO_SIZE,
+    averages,
     counts,
     every_participation,
     method_of,
@@ -38,8 +39,8 @@ from ratecheck.settings.applicability import (
 from ratecheck.settings.measured import wanted
 
 _ENGINES = ("auto", "exact", "step")
-# The graph of a method that mixes, where no other is given.
-GRAPH = "ring"
+# The graph of a method that mixes, where no other is given; and the one on which all take the mean over everybody.
+GRAPH, AVERAGING = "ring", "complete"
 # The probability with which a round mixes where a statement is about that, and no other is given.
 _MIXES = 0.5
 # Rounds times clients of a participation that is drawn beforehand.
@@ -285,7 +286,7 @@ def resolve(
         steps=steps,
         coefficients=coefficients,
         noise={fact: values.get(symbol, 0.0) for symbol, fact in vocabulary.facts.items() if fact in NOISE},
-        pattern=_pattern(statement, method, problem, participation, values, sizes),
+        pattern=_pattern(statement, problem, participation, values, sizes),
         recorded=recorded,
         pointwise=pointwise,
         by_itself=by_itself,
@@ -451,18 +452,15 @@ def _check_participants(statement: Statement, participation: Participation | Non
 
 def default_graph(statement: Statement, n: int) -> Graph | None:
     """The default graph of n clients; None for a statement whose method mixes none."""
-    return _graph(method_of(statement), statement.assumptions, n)
-
-
-def _graph(method: Method | None, assumptions: Sequence[Assumption], n: int) -> Graph | None:
+    method = method_of(statement)
     if method is None or not method.algorithm.mixed:
         return None
-    return Graph.named(GRAPH, n, _MIXES if Assumption.RANDOM_MIXING in assumptions else 1.0)
+    name = AVERAGING if averages(statement) else GRAPH
+    return Graph.named(name, n, _MIXES if Assumption.RANDOM_MIXING in statement.assumptions else 1.0)
 
 
 def _pattern(
     statement: Statement,
-    method: Method | None,
     problem: Problem,
     participation: Participation | None,
     values: Mapping[str, float],
@@ -470,7 +468,7 @@ def _pattern(
 ) -> Participation:
     """The participation that was given, or the one that the statement assumes, of n clients."""
     assumptions, n = statement.assumptions, problem.n
-    participation = participation or _graph(method, assumptions, n)
+    participation = participation or default_graph(statement, n)
     if participation is not None:
         if participation.n != n:
             raise InputError(f"the participation is about {participation.n} clients, but the problem has {n}")

@@ -141,6 +141,9 @@ class _StepSizes:
         rules = {rule.symbol.name: rule.value for rule in statement.step_rules if self._is_ruled(rule.symbol.name)}
         equal = {name: value for name, (_, value) in self._equalities.items()}
         formulas = [*statement.settings.items(), *rules.items(), *equal.items()]
+        # Conditions may speak of what stands for a formula, such as R_0.
+        formulas += [(name, statement.formula(name)) for name in statement.parameters
+                     if name in statement.vocabulary.equal]  # fmt: skip
         for product in statement.step_products:
             formulas.append((product.product.name, product.local * product.outer))
             formulas.append((product.local.name, product.product / product.outer))

@@ -77,7 +77,7 @@ def test_wrong_ones_fall():
     [
         ("gamma == 2/(mu*(t + kappa))", "no symbol 'kappa'"),
         ("beta == 1/(t + 1)", "sgd has no step size beta; it has gamma, eta"),
-        ("gamma == 1/(mu*t)", "has no value at mu=0.1, t=0: float division by zero"),
+        ("gamma == 1/(mu*t)", "has no value in round t = 0"),
     ],
 )
 def test_what_cannot_be_a_schedule_is_said(when, said):

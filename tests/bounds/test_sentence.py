@@ -59,10 +59,10 @@ THEOREMS = {
         "mean grad2 <= F_0/(8*gamma*T) + L*gamma*sigma**2/n**2",
         {"method": "dsgd", "given": "smooth", "when": GRAPH},
     ),
-    # Gradients of one arrival a round, each at most tau + 1 rounds late.
+    # Gradients of one arrival a round, each at most tau rounds late.
     "asynchronous": (
         "mean grad2 <= 4*F_0/(gamma*T) + 4*L*gamma*sigma**2", "mean grad2 <= F_0/(99*gamma*T) + L*gamma*sigma**2/99",
-        {"method": "async-sgd", "given": "smooth, homogeneous", "when": "gamma <= 1/(4*L*(tau + 1)), m == 1"},
+        {"method": "async-sgd", "given": "smooth, homogeneous", "when": "gamma <= 1/(4*L*tau)"},
     ),
     "proximal point": (
         "gap <= lambda*R_0**2/(4*t)", "gap <= lambda*R_0**2/(9*t)", {"method": "proximal-point", "given": "convex"},
@@ -205,6 +205,22 @@ def test_a_proof_knows_the_noise():
         ),
         ("mean grad2 <= 2*F_0/(gamma*T)", GD | {"when": "gamma <= 1/l"}, "when[0]: no symbol 'l'"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "nesterov"}, "nesterov has the momentum beta"),
+        (
+            "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2/(n*K)",
+            {"method": "minibatch-sgd"},
+            "minibatch-sgd takes one step a round",
+        ),
+        ("mean grad2 <= 2*F_0/(gamma*T)", GD | {"when": "gamma <= 1/(L*tau_max)"}, "it is called 'tau' here"),
+        ("last gap <= R_0**2/T", GD | {"when": "gamma == 1/(L*k)"}, "it is called 't' here"),
+        ("last gap <= R_0**2/T", GD | {"when": "gamma == 1/(L*t)"}, "has no value in round t = 0"),
+        ("last gap <= R_0**2/T", GD | {"when": "gamma == min(1/L, 1/(L*t))"}, "has no value in round t = 0"),
+        ("last gap <= R_0**2/T", GD | {"when": "gamma <= 1/(L*(t + 1))"}, "as in gamma == min(1/L"),
+        ("last gap <= R_0**2/T", GD | {"when": "gamma_t == 1/(t + 1), gamma_t <= 1/L"}, "as in gamma == min(1/L"),
+        (
+            "mean grad2 <= 2*F_0/(gamma*T)",
+            {"method": "async-sgd", "when": "gamma <= 1/(L*tau_avg)"},
+            "speaks of tau, and not of tau_avg",
+        ),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": 3}, "'ratecheck list methods'"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "gd", "when": 3}, "when: 3 is neither text nor a list"),
     ],
@@ -275,7 +291,7 @@ def test_identical_clients_are_a_condition_that_the_default_problem_meets():
 def test_a_number_of_arrivals_is_one_in_every_round():
     """Nobody in some rounds, and everybody in others, is no run with m = 1."""
     late = theorem("mean grad2 <= 4*F_0/(gamma*T)", method="async-sgd", given="smooth, homogeneous",
-                   when="gamma <= 1/(4*L*(tau + 1)), m == 1, sigma == 0")  # fmt: skip
+                   when="gamma <= 1/(4*L*tau), sigma == 0")  # fmt: skip
     away = rc.participation.Trace([[1], [0], [1], [0]])
     said = rc.verify(late, n=1, T=4, participation=away)
     assert said.outcome.value == "NOT_APPLICABLE"
@@ -287,3 +303,58 @@ def test_the_distance_of_the_start_may_be_given_by_its_name():
     averaged = theorem("mean gap <= R_0**2/(gamma*T)", method="gd", given="convex, smooth", when="gamma <= 1/L")
     one, other = (rc.stepsize(averaged, L=1, T=9, **start).to_dict() for start in ({"R_0": 3}, {"dist2_0": 9}))
     assert one["optimal_bound"] == other["optimal_bound"] == 1
+
+
+def test_a_late_gradient_counts_the_update_that_its_client_did_not_see():
+    """One round more than its client misses; where the step size grows faster than 1/tau the bound falls."""
+    rest = {"method": "async-sgd", "given": "smooth, homogeneous"}
+    late, fewer = (
+        theorem("mean grad2 <= 2*F_0/(gamma*T)", when=f"gamma <= 1/(L*{tau}), sigma == 0, tau <= 5", **rest)
+        for tau in ("(tau + 1)", "sqrt(tau)/2")
+    )
+    cyclic = rc.participation.Cyclic(4, 1)
+    found = rc.verify(late, n=4, T=20, participation=cyclic)
+    assert found.outcome.value == "HOLDS"
+    assert found.verdict.values["tau"] == 4
+    assert rc.verify(fewer, n=4, T=20, participation=cyclic).outcome.value == "VIOLATED"
+    exactly = theorem("mean grad2 <= 2*F_0/(gamma*T)", when="gamma <= 1/(L*tau), sigma == 0, tau == 3", **rest)
+    assert rc.verify(exactly, n=4, T=20, participation=cyclic).outcome.value == "NOT_APPLICABLE"
+    with pytest.raises(InputError, match="away >= 0"):
+        late.evaluate(tau=0.5, F_0=1, gamma=1, T=1, L=1)
+
+
+def test_one_step_a_round_is_meant_where_nothing_says_several():
+    """Of methods on graphs, as of gradient descent."""
+    drift = theorem("every consensus2 <= 4*gamma**2*zeta**2/(1 - lambda_W)**2", method="dsgd", given="smooth",
+                    when="gamma <= (1 - lambda_W)/(2*L)")  # fmt: skip
+    assert drift.settings["K"] == 1
+    with pytest.raises(InputError, match="takes K = 1"):
+        rc.verify(drift, K=3, T=4)
+    several = theorem("every consensus2 <= K*zeta**2", method="dsgd", given="smooth", when="gamma <= 1/L")
+    assert "K" not in several.settings
+
+
+def test_averaging_over_everybody_is_meant_where_nothing_says_how_a_graph_mixes():
+    """ProxSkip as its paper has it: about complete graphs alone, as what says lambda_W == 0 is."""
+    right = "last dist2 <= (1 - min(gamma*mu, p_W**2))**T*(dist2_0 + gamma**2*zeta_star**2/p_W**2)"
+    rest = {"given": "smooth, strongly convex", "when": "gamma <= 1/L"}
+    skipped = theorem(right, method="proxskip", **rest)
+    found = rc.verify(skipped, T=9)
+    assert found.outcome.value == "HOLDS"
+    assert found.verdict.values["lambda_W"] == 0
+    assert rc.falsify(skipped, evaluations=16).outcome.value == "INCONCLUSIVE"
+    ring = rc.participation.Graph.named("ring", 10)
+    assert rc.verify(skipped, T=9, participation=ring).outcome.value == "NOT_APPLICABLE"
+    full = theorem("mean grad2 <= 2*F_0/(gamma*T)", method="dsgd", given="smooth", when="gamma <= 1/L, lambda_W == 0")
+    complete = rc.participation.Graph.named("complete", 7)
+    assert rc.verify(full, n=7, T=9, participation=complete).outcome.value == "HOLDS"
+
+
+def test_an_equation_is_read_from_either_side():
+    """Of a step size that changes by the round, and of a constant one; a title has the method once."""
+    for when in ("1/(L*sqrt(t + 1)) == gamma", "gamma == 1/(L*sqrt(t + 1))", "1/(L*sqrt(t + 1)) == gamma_t"):
+        found = theorem("best grad2 <= L*F_0/(sqrt(T + 1) - 1)", method="gd", given="smooth", when=when)
+        assert found.algorithm == "plain-gd with gamma_t = 1/(L*sqrt(t + 1))"
+    assert theorem("last gap <= L*R_0**2/T", method="gd", given="convex", when="1/L == gamma").step_rules
+    moved = theorem("last gap <= R_0**2/T", method="nesterov", given="convex", when="beta == t/(t + 3), gamma <= 1/L")
+    assert moved.title.startswith("Nesterov's method with beta_t = t/(t + 3)")
