@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bounds.sentences import words
-from bounds.statement import Given, Statement
+from bounds.statement import Given, Over, Statement
 from ratecheck.complexity.compare import Axis
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.exponents.hard_instances import worst
+from ratecheck.exponents.hard_instances import of_alike_alone, worst
 from ratecheck.proving.prove import PotentialProof, completed, prove, proved_at
 from ratecheck.proving.question import Question
 
@@ -41,8 +41,14 @@ def found_share(statement: Statement, values: Mapping[str, float]) -> float | No
 
     Of claims on every round the hardest instances are known at their own rounds only.
     """
+    # Of single rounds hard instances are known where clients are alike and nothing is random.
+    mean = statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS
     right = right_side(statement.written, values)
-    if right <= 0 or len(first_claim(statement.written, values).compared) > 1:
+    if (
+        not (mean or of_alike_alone(statement))
+        or right <= 0
+        or len(first_claim(statement.written, values).compared) > 1
+    ):
         return None
     try:
         return worst(statement, values).left / right

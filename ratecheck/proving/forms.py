@@ -238,10 +238,14 @@ class ClientDraw:
             )
         if a.joined is None and b.joined is None:
             return plus((1, self.of_means(a, b)), (1, product(a.block, a.own, b.own, deviations=True)))
-        # What has joined has no other part of the draw.
         base = [VectorFamily(each.block, each.mean, each.own) for each in (a, b)]
         extra = [each.joined or VectorFamily(each.block) for each in (a, b)]
+        # What the draw adds to all is beside the mean of what has joined, which the same clients make.
+        drawn = [combined((1, each.sampled), (self.share, more.own)) for each, more in zip((a, b), extra, strict=True)]
+        own = [combined((self.share, more.own)) for more in extra]
         return plus(
+            (self.spread, product(a.block, drawn[0], drawn[1], deviations=True)),
+            (-self.spread, product(a.block, own[0], own[1], deviations=True)),
             (1, self.average(*base)),
             (self.share, self.average(base[0], extra[1])),
             (self.share, self.average(extra[0], base[1])),
@@ -259,7 +263,7 @@ class ClientDraw:
         if a.joined is None:
             return a
         mean = combined((1, a.mean), (self.share, a.joined.mean))
-        return VectorFamily(a.block, mean, {}, combined((self.share, a.joined.own)))
+        return VectorFamily(a.block, mean, {}, combined((1, a.sampled), (self.share, a.joined.own)))
 
     def products(self, a: VectorFamily, b: VectorFamily) -> Iterator[Form]:
         """All inner products of means and of deviations of two families, which are 0 where these are orthogonal."""

@@ -22,6 +22,7 @@ from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, beyond, run_sizes
+from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
@@ -214,6 +215,7 @@ def _quick_claim(statement: Statement, values: Mapping[str, float]) -> ProvedCla
 
 def _asked(statement: Statement, given: Given) -> tuple[Statement, Given]:
     """The statement and the numbers by the names of the basic vocabulary, where a proof of it can be looked for."""
+    check_expectations(statement, "prove")
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
     basic = words.basic(statement)

@@ -14,7 +14,6 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, U, V
-from ratecheck.algorithms.model.averaged import SHARE
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
@@ -56,7 +55,7 @@ _OPERATORS = {
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
 }
-_SCALES = {"L", "sigma", "sigma_u", "sigma_v"}
+_SCALES = {"L", "sigma", "sigma_u", "sigma_v", "mixing_share"}
 # The names of the basic setting for how long and how wide a run is.
 RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 # Digits in which right sides are computed that are not rational.
@@ -207,6 +206,12 @@ class Question:
         self.known: dict[str, object] = {}
         self.tables(0)
         self._check_weights()
+        here = {"n": self.n, "m": self.m, "K": self.K, "T": self.T}
+        for name, number in self.method.fixed.items():
+            if here.get(name, number) != number:
+                raise self.out_of_reach(f"{name}={here[name]}, and {self.name} has {name}={number:g}")
+        if self.method.full and self.sampled:
+            raise self.out_of_reach(f"m={self.m} of n={self.n} clients, and {self.name} has all of them in every round")
         if self.n > 1 and self.recorded_slots[U][0] == "client" and not self.algorithm.mixed:
             raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
 
@@ -374,7 +379,7 @@ class Question:
     def second_weight(self) -> Fraction:
         """The weight of the proximal term of a second part, 1/gamma_u."""
         name = self.statement.vocabulary.called("gamma_u")
-        if name not in self.parameters(0):
+        if name not in self.parameters(0) or {f"{name}_t", "gamma_u_t"} & {*self.algorithm.varying}:
             raise self.out_of_reach(f"{name} is another one in every round, and so are the proximal steps")
         return Fraction(1 / self.parameters(0)[name])
 
@@ -388,7 +393,10 @@ class Question:
         """Omega = 1/q - 1, with E||C(v) - v||^2 = omega ||v||^2 for what is sent of a message v."""
         if "q" not in self.values:
             raise self.out_of_reach(f"{self.name} compresses without a parameter q")
-        return 1 / written(self.values["q"]) - 1
+        q = written(self.values["q"])
+        if not 0 < q <= 1:
+            raise InputError(f'q={float(q):g} breaks "0 < q <= 1": it is a probability')
+        return 1 / q - 1
 
     @cached_property
     def contraction(self) -> Fraction:
@@ -396,11 +404,20 @@ class Question:
 
         lambda_W^2, or 1 - p (1 - lambda_W^2) where a round mixes with probability p only.
         """
-        rate, share = self.constant("mixing_rate"), self.constant("mixing_share")
+        rate = self.constant("mixing_rate")
         if rate is None:
             raise self.out_of_reach(f"{self.name} mixes clients on a graph without a number lambda_W")
-        mixes = share if Assumption.RANDOM_MIXING in self.statement.assumptions and share is not None else Fraction(1)
-        return 1 - mixes * (1 - rate**2)
+        return 1 - self._mixes * (1 - rate**2)
+
+    @property
+    def _mixes(self) -> Fraction:
+        """The probability with which a round mixes clients."""
+        if Assumption.RANDOM_MIXING not in self.statement.assumptions:
+            return Fraction(1)
+        share = self.constant("mixing_share")
+        if share is None:
+            raise self.out_of_reach("rounds mix at random, and no number says how often")
+        return share
 
     @cached_property
     def pl(self) -> Fraction | None:
@@ -429,10 +446,13 @@ class Question:
         return self.constant("gradient_bound") if Assumption.BOUNDED_GRADIENTS in self.statement.assumptions else None
 
     def _sigma(self, block: str) -> Fraction:
-        if Assumption.TOTAL_NOISE in self.statement.assumptions:
-            return self.constant("sigma") or Fraction(0)
-        assumed = Assumption.NOISE in self.statement.assumptions
-        return (self.constant(f"sigma_{block}") if assumed else None) or Fraction(0)
+        total = Assumption.TOTAL_NOISE in self.statement.assumptions
+        if not total and Assumption.NOISE not in self.statement.assumptions:
+            return Fraction(0)
+        level = self.constant("sigma" if total else f"sigma_{block}")
+        if level is None:
+            raise self.out_of_reach("it assumes noise, and no number says how much")
+        return level
 
     @cached_property
     def noise(self) -> dict[str, Fraction]:
@@ -508,6 +528,7 @@ class Question:
         prescribed = [rule.value for rule in self.statement.step_rules if not rule.at_least]
         prescribed += self.statement.settings.values()
         bound = self.statement.claims[0].bound
+        prescribed.append(written_out(self.statement.claims[0].metric.expr, self.statement.vocabulary))
         if self.over is not Over.MEAN_OF_ROUNDS or any(T in sp.sympify(each).free_symbols for each in prescribed):
             return None
         if any(self._runs(x.name) for x in bound.free_symbols):
@@ -572,9 +593,14 @@ class Question:
         return {
             x: sp.Integer(t or 0)
             if facts.get(x.name) == ROUND
-            else sp.Rational(*written(self.values[x.name]).as_integer_ratio())
+            else sp.Rational(*self._written(x.name).as_integer_ratio())
             for x in symbols
         }
+
+    def _written(self, name: str) -> Fraction:
+        """A number as it is written, or what one that a rule of the statement computes is rounded from."""
+        ruled = any(rule.symbol.name == name for rule in self.statement.step_rules)
+        return simplest(written(self.values[name])) if ruled else written(self.values[name])
 
     @property
     def F_0(self) -> Fraction | None:
@@ -631,10 +657,10 @@ class Question:
     def parameters(self, t: int) -> dict[str, Any]:
         """What the method's functions receive in round t."""
         p = self.case.parameters(written, t)
-        share = self.constant("mixing_share") if Assumption.RANDOM_MIXING in self.statement.assumptions else None
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
-        p |= {name: simplest(p[name]) for name in (*self.algorithm.varying, SHARE) if name in p}
-        return {**p, "mixes": Fraction(1) if share is None else share}
+        ruled = [rule.symbol.name for rule in self.statement.step_rules]
+        p |= {name: simplest(p[name]) for name in (*self.algorithm.varying, *ruled) if name in p}
+        return {**p, "mixes": self._mixes}
 
     @cached_property
     def _tables(self) -> dict[int, tuple[Any, ...]]:
@@ -651,7 +677,13 @@ class Question:
         """The terms of the recorded quantities that the claim is about."""
         facts = {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
         names = tuple(sorted(facts & {*self.algorithm.recorded}))
-        return self.maps.records(names, self.parameters(0)) if names else {}
+        if not names:
+            return {}
+        rounds = [0, *((self.T // 2, self.T - 1) if self.algorithm.varying else ())]
+        first, *others = [self.maps.records(names, self.parameters(t)) for t in rounds]
+        if any(repr(each) != repr(first) for each in others):
+            raise self.out_of_reach(f"what {self.name} records is another thing in every round")
+        return first
 
     @cached_property
     def shift(self) -> tuple[dict[str, list[Fraction]], dict[str, list[Fraction]]]:

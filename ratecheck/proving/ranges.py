@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy as sp
@@ -163,7 +163,7 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
     """
     basic = words.basic(statement)
     target, given = basic.written, words.basic_names(statement, given)
-    target = replace(target, claims=target.claims[:1])
+    _check_alone(target)
     name, _, ends = wanted.partition("=")
     own = next(iter(words.basic_names(statement, {name: 1.0})))
     low, colon, high = ends.partition(":")
@@ -195,6 +195,11 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
         if found.factor is not None and found.factor <= 1 + _HAIR:
             return found
     return RangeProof(statement, anywhere, at, (), reason)
+
+
+def _check_alone(target: Statement) -> None:
+    if len(target.claims) > 1:
+        raise InputError(f"{target.key} has {len(target.claims)} claims, and a range is proved of one")
 
 
 def _not_rational(target: Statement, own: str) -> list[sp.Expr]:

@@ -232,6 +232,8 @@ class PlayedRound:
         if name not in q.records:
             raise q.out_of_reach(f"{name} is recorded by no round")
         state = self.after if after else self.state
+        if after and q.records_prox:
+            raise q.out_of_reach("it compares proximal steps before and after a round")
         answer = self.next if after else None if q.records_prox else self.here
         if after and answer is None:
             raise q.out_of_reach("gradients after a round that samples clients")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from bounds.statement import Statement
@@ -12,6 +14,7 @@ from ratecheck.algorithms.model.algorithm import Algorithm, square_of_mean
 from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.errors import InputError
 from ratecheck.proving.prove import prove
+from ratecheck.views.proofs.prove import factor_text
 
 GD = {"method": "gd", "given": "smooth", "when": "gamma <= 1/L"}
 
@@ -138,3 +141,43 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
     found = prove(theorem("gap <= gap_prev", method="gd", given="smooth", when="gamma == (t + 1)/(20*L)"), {"T": 10})
     assert found.verdict == "PROVED"
     assert not found.every_T
+
+
+@pytest.mark.parametrize(
+    ("false", "given", "said"),
+    [
+        # f = x^2/2, gamma = 1: E grad2 = sigma^2 from round 1 on.
+        (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="sgd", given="smooth, total_noise", when="gamma <= 1/L"), {},
+         "it assumes noise, and no number says how much"),
+        # f_1 = x, f_2 = -x: in rounds that do not mix clients go on apart.
+        (theorem("every consensus2 <= 8*lambda_W**2*gamma**2*G**2", method="dsgd",
+                 given="smooth, random_mixing, bounded_gradients", when="gamma <= 1/L, K == 1, lambda_W <= 1/2"),
+         {"n": 2, "T": 6, "lambda_W": 0.5}, "NOT PROVED"),
+        # f_i = x^2/2 + x or - x: the gap of one client in ten is 7.3 in the mean.
+        (theorem("last gap <= 4*(F_0 + zeta**2/L)", method="fedadmm", given="smooth, sampling",
+                 when="gamma == 1/(2*L), rho == 4*L, K == 1"), {"n": 10, "m": 1, "T": 2, "zeta": 1, "F_0": 0.01},
+         "NOT PROVED"),
+        # A second part M |x| with M = 273 and steps of 1/545 in all.
+        (theorem("last gap <= 5*L*R_0**2 + 5*G*R_0 + 5*G**2/L", method="proximal-gradient",
+                 given="smooth, convex, convex_part", when="gamma_t == gamma/(1000*(t + 1)), gamma <= 1/L"), {"T": 3},
+         "gamma is another one in every round, and so are the proximal steps"),
+        # f = x^2/2, T = 1: 2 F_0 > 0.002 F_0, and the proof at T = 1000 is one for T = 1000 alone.
+        (theorem("mean grad2/T <= 0.002*F_0/(gamma*T)", **GD), {"T": 1}, "NOT PROVED"),
+        # Its rounds have two steps, and stay where they are on x^2/2 with gamma = 1.
+        (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="extragradient", given="smooth", when="gamma <= 1/L, K == 1"),
+         {}, "K=1, and extragradient has K=2"),
+        # gamma = 1/3 to the last bit, where the right side is 0.
+        (theorem("last gap <= 1e17*(1 - L*gamma)*F_0", method="gd", given="smooth", when="gamma == 1/L"), {"L": 3},
+         "NOT PROVED"),
+    ],
+)  # fmt: skip
+def test_what_is_false_of_other_numbers_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
+    """Each has a run beside it that shows it."""
+    assert verdict(false, **given) == said
+
+
+def test_what_is_proved_is_printed_no_smaller() -> None:
+    """A decimal is rounded up, and what is proved up to 1e-9 says so."""
+    assert factor_text(1.00001234, 4) == "1.001"
+    assert factor_text(Fraction(162162107, 10000)) == "16216.3"
+    assert factor_text(Fraction(1, 8)) == "0.125"

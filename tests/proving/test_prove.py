@@ -76,7 +76,8 @@ def test_theorem_is_proved(key: str, every_T: bool) -> None:
     [
         ("classics/halpern-gradients", "PROVED"),
         ("classics/fixed-point-krasnoselskii-mann", "PROVED"),
-        ("classics/strongly-convex-values-nesterov", "PROVED UP TO 1e-9"),
+        ("classics/strongly-convex-values-nesterov", "PROVED"),
+        ("classics/strongly-convex-values-from-distance", "PROVED UP TO 1e-9"),
     ],
 )
 def test_attained_bound_is_proved_on_its_face_or_up_to_a_hair(key: str, verdict: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ratecheck.proving.bracket import Bracket
 from ratecheck.proving.improve import BestValue, SharpTerm
 from ratecheck.views.numbers import number
+from ratecheck.views.proofs.prove import factor_text
 from ratecheck.views.width import table
 
 
@@ -21,7 +22,7 @@ def _sharpest(terms: Sequence[SharpTerm]) -> Iterator[str]:
         yield "  proved with one factor changed, the rest of the right side as it is:"
     several = len({each.claim for each in terms}) > 1
     for each in terms:
-        factor = "no proof" if each.factor is None else f"{float(each.factor):.5g}"
+        factor = "no proof" if each.factor is None else factor_text(each.factor, 5)
         yield f"    {factor:>10}  {each.claim + ': ' if several else ''}{each.name}"
 
 
@@ -29,8 +30,8 @@ def _best(best: BestValue | None) -> Iterator[str]:
     if best is None:
         return
     name = best.parameter
-    own = "no proof" if best.own_bound is None else f"left side <= {number(best.own_bound)}"
-    yield f"  best {name} = {best.value:.10g}: left side <= {number(best.bound)}"
+    own = "no proof" if best.own_bound is None else f"left side <= {factor_text(best.own_bound, 4)}"
+    yield f"  best {name} = {best.value:.10g}: left side <= {factor_text(best.bound, 4)}"
     yield f"    the right side is {number(best.right)} there; at {name} = {best.own_value:.10g}, the largest: {own}"
 
 
@@ -40,7 +41,13 @@ def _bracket(bracket: Bracket | None) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
         (",".join(bracket.axis.names), "found/right side", "proved/right side", "right side")
     ]
-    shown = (["-" if x is None else number(x) for x in (p.found, p.proved, p.right)] for p in bracket.points)
+    shown = (
+        [
+            "-" if p.found is None else number(p.found), "-" if p.proved is None else factor_text(p.proved, 4),
+            "-" if p.right is None else number(p.right),
+        ]
+        for p in bracket.points
+    )  # fmt: skip
     rows += [(f"{p.value:.6g}", *row) for p, row in zip(bracket.points, shown, strict=True)]
     yield table(rows)
     yield from (f"  left out {p.value:.6g}: {p.reason}" for p in bracket.points if p.reason)

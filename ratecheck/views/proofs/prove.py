@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -44,7 +45,7 @@ def bracket_text(found: ProvedBracket) -> str:
 def proved_text(proof: PotentialProof, reached: str = "") -> str:
     """What is proved, at which numbers and of what, in a line; ``reached`` is what an instance attains of it."""
     assert proof.factor is not None
-    said = f"left side <= {_decimal(proof.factor)} * right side{reached} is proved"
+    said = f"left side <= {factor_text(proof.factor)} * right side{reached} is proved"
     return f"{said} at {_numbers(proof)}, {_scope(proof)}"
 
 
@@ -86,7 +87,7 @@ def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
     if claim.factor is None:
         yield f"{name}no potential of these forms was found; that refutes nothing"
         return
-    factor = _decimal(claim.factor)
+    factor = factor_text(claim.factor)
     if claim.nothing_left:
         yield f"{name}left side <= right side, in exact arithmetic"
     elif claim.measured:
@@ -149,6 +150,22 @@ def _scope(found: PotentialProof) -> str:
 def _decimal(value: Fraction) -> str:
     text = f"{float(value):.6g}"
     return text if Fraction(text) == value else f"{text}" if abs(value) else "0"
+
+
+def factor_text(value: Fraction | float, digits: int = 6) -> str:
+    """A factor in so many digits that is not smaller than it: less would not be proved.
+
+    >>> factor_text(Fraction(1, 3)), factor_text(Fraction(1, 4)), factor_text(1 + Fraction(1, 10**9))
+    ('0.333334', '0.25', '(1 + 1e-9)')
+    """
+    value = Fraction(value)
+    if value == 1 + Fraction(1, 10**9):
+        return "(1 + 1e-9)"
+    text = f"{float(value):.{digits}g}"
+    if Fraction(text) >= value:
+        return text
+    step = Fraction(10) ** (math.floor(math.log10(value)) - digits + 1)
+    return f"{float(math.ceil(value / step) * step):.{digits}g}"
 
 
 def _fraction(value: Fraction) -> str:
