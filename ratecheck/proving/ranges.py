@@ -178,8 +178,8 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
     at = ParameterRange(name, *(q.number(sp.sympify(read(end, target.vocabulary))) for end in (low, high)))
     if not 0 <= at.low < at.high:
         raise InputError(f"{wanted!r}: 0 <= LOW < HIGH is needed")
-    for x in (at.low or at.high / 2, at.high, *at.points(5, whole=own == "n")):
-        there = Question(target, completed(target, {**given, own: float(x)})[0]).values
+    for x in [float(at.low or at.high / 2), float(at.high), *at.points(5, whole=own == "n")]:
+        there = Question(target, completed(target, {**given, own: x})[0]).values
         if moved := [each for each in there if each != own and there[each] != q.values.get(each)]:
             raise InputError(f"{moved[0]} depends on {name}: give {moved[0]}=... to hold it fixed")
     if others := _not_rational(target, own):
