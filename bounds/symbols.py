@@ -224,6 +224,11 @@ class Vocabulary:
         """The symbols that a value given for ``name`` decides: itself, or the targets of an alias."""
         return tuple(self.aliases[name].targets) if name in self.aliases else (name,)
 
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """Names of the symbols that stand for the number of a round."""
+        return tuple(name for name, fact in self.facts.items() if fact == ROUND)
+
     def called(self, name: str) -> str:
         """What a symbol of the basic setting is called here."""
         return self.words.get(name, name)

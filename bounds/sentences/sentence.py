@@ -19,7 +19,7 @@ from bounds.errors import InputError, did_you_mean
 from bounds.parsing import sides
 from bounds.sentences import latex, words
 from bounds.statement import names_in
-from bounds.symbols import ROUND, Quantity, Role, Vocabulary
+from bounds.symbols import Quantity, Role, Vocabulary
 
 # What may stand before the left side, and what it says.
 _OVER: Mapping[str, str] = {
@@ -396,7 +396,7 @@ def _by_round(
     the theorem speaks of a step size that is another one in every round.
     """
     known = {each.name: each for each in vocabulary} | {each.quantity.name: each.quantity for each in own}
-    rounds = {name for name, fact in vocabulary.facts.items() if fact == ROUND}
+    rounds = {*vocabulary.counters}
     sizes = {name for name, each in known.items() if each.role is Role.STEP_SIZE}
     rest, formulas = [], {}
     for text in given:
@@ -442,7 +442,7 @@ def _short(text: str) -> str:
 
 def valueless(expr: sp.Expr, vocabulary: Vocabulary) -> bool:
     """Whether a formula has no value in the first round, t = 0."""
-    start = dict.fromkeys((vocabulary[name].symbol for name, fact in vocabulary.facts.items() if fact == ROUND), _ZERO)
+    start = dict.fromkeys((vocabulary[name].symbol for name in vocabulary.counters), _ZERO)
     try:
         return bool(expr.xreplace(start).has(sp.zoo, sp.nan, sp.oo))
     except ValueError:

@@ -200,7 +200,7 @@ def _depends(statement: Statement, name: str) -> bool:
 def _counters(statement: Statement) -> tuple[str, str]:
     """The symbols of T and of the number t of a round, empty where there is none."""
     vocabulary = statement.vocabulary
-    return vocabulary.run.get("rounds", ""), next((name for name, f in vocabulary.facts.items() if f == ROUND), "")
+    return vocabulary.run.get("rounds", ""), next(iter(vocabulary.counters), "")
 
 
 def _counted(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:

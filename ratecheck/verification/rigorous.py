@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.statement import Assumption, Over, Relation, Statement
-from bounds.symbols import ROUND
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import semidefinite
 from ratecheck.certification.certified_constants import NOISE
@@ -186,7 +185,7 @@ class _Exactly:
         measured, claims = self._measured(), self.setting.statement.claims
         if any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
             raise UndecidedError("a claim on a mean over rounds beside one on single rounds")
-        counted = [name for name, fact in self.setting.statement.vocabulary.facts.items() if fact == ROUND]
+        counted = self.setting.statement.vocabulary.counters
 
         def follow(bits: int) -> Iterator[Mapping[str, Number]]:
             for t, found in enumerate(run.rounds(sorted(set(measured.values())), bits)):

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bounds.statement import Claim, Over, Statement
-from bounds.symbols import ROUND
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.verification.verdict import Verdict
@@ -23,7 +22,7 @@ def shifted(statement: Statement) -> tuple[Statement, str] | None:
     """
     vocabulary = statement.vocabulary
     T = vocabulary.run.get("rounds", "")
-    t = next((name for name, fact in vocabulary.facts.items() if fact == ROUND), "")
+    t = next(iter(vocabulary.counters), "")
     names = {s.name for claim in statement.claims for s in claim.bound.free_symbols}
     of_last = all(claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) for claim in statement.claims)
     of_each = all(claim.metric.over in (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST) for claim in statement.claims)

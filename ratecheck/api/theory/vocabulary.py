@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bounds.sentences import words
-from bounds.symbols import ROUND, Role
+from bounds.symbols import Role
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.views.width import table
@@ -67,7 +67,7 @@ def _symbols() -> list[dict[str, str]]:
         Role.SETTING: "run", Role.FREE: "run", Role.CONSTANT: "constant", Role.STEP_SIZE: "step size",
         Role.MEASURED: "left side",
     }  # fmt: skip
-    rounds = {name for name, fact in words.PLAIN.facts.items() if fact == ROUND}
+    rounds = words.PLAIN.counters
     return [
         {"symbol": each.name, "kind": "round" if each.name in rounds else kinds[each.role], "what": each.meaning}
         for each in words.PLAIN
