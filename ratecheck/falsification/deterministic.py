@@ -11,7 +11,7 @@ constant coefficients, is taken to the left, so that on the right there is a num
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -671,15 +671,20 @@ class DeterministicCase:
 
     @cached_property
     def _ruled(self) -> dict[str, Fraction]:
-        """Step sizes as rules set them, before they are rounded to floats, where that is a rational number."""
+        return self.ruled(Fraction)
+
+    def ruled(self, exact: Callable[[float], Fraction]) -> dict[str, Fraction]:
+        """Step sizes as rules set them, before they are rounded to floats, where that is a rational number.
+
+        ``exact`` is the fraction that a given number stands for.
+        """
         found: dict[str, Fraction] = {}
         for rule in self.statement.step_rules:
             name, names = rule.symbol.name, {symbol.name for symbol in rule.value.free_symbols}
             if rule.at_least or rule.free or not {name, *names} <= self.values.keys():
                 continue
-            known = {each: found.get(each, Fraction(self.values[each])) for each in names}
-            exact = {each: sp.Rational(known[each.name]) for each in rule.value.free_symbols}
-            value = rule.value.xreplace(exact)
+            known = {each: found.get(each, exact(self.values[each])) for each in names}
+            value = rule.value.xreplace({each: sp.Rational(known[each.name]) for each in rule.value.free_symbols})
             if value.is_Rational and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
                 found[name] = Fraction(int(value.p), int(value.q))
         return found

@@ -483,7 +483,7 @@ class Question:
         slopes = {x: sp.diff(left - right, x) for x in running}
         if any(slope.free_symbols & {*running} for slope in slopes.values()):
             raise self.out_of_reach("a side is not linear in what is measured along the run")
-        counts = any(facts.get(x.name) == ROUND for x in left.free_symbols | right.free_symbols)
+        counts = {x.name for x in left.free_symbols | right.free_symbols} & {*self.statement.vocabulary.counters}
         if counts and self.over in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             raise self.out_of_reach("t is another number in every round, and the claim is about all of them together")
         none = {x: sp.Integer(0) for x in running}
@@ -539,10 +539,8 @@ class Question:
     @property
     def alike(self) -> bool:
         """Whether what one round gives does not depend on which one it is, nor on how many there are."""
-        statement, names = (
-            self.statement,
-            {"T", *(name for name, f in self.statement.vocabulary.facts.items() if f == ROUND)},
-        )
+        statement = self.statement
+        names = {"T", *statement.vocabulary.counters}
         formulas = [statement.claims[0].bound, statement.claims[0].metric.expr, *statement.settings.values()]
         formulas += [rule.value for rule in statement.step_rules if not rule.at_least]
         spoken = {x.name for each in formulas for x in written_out(sp.sympify(each), statement.vocabulary).free_symbols}
@@ -597,10 +595,13 @@ class Question:
             for x in symbols
         }
 
+    @cached_property
+    def _ruled(self) -> dict[str, Fraction]:
+        return self.case.ruled(written)
+
     def _written(self, name: str) -> Fraction:
-        """A number as it is written, or what one that a rule of the statement computes is rounded from."""
-        ruled = any(rule.symbol.name == name for rule in self.statement.step_rules)
-        return simplest(written(self.values[name])) if ruled else written(self.values[name])
+        """A number as it is written, and not as it is rounded where a rule of the statement computes it."""
+        return self._ruled.get(name, written(self.values[name]))
 
     @property
     def F_0(self) -> Fraction | None:
@@ -658,8 +659,8 @@ class Question:
         """What the method's functions receive in round t."""
         p = self.case.parameters(written, t)
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
-        ruled = [rule.symbol.name for rule in self.statement.step_rules]
-        p |= {name: simplest(p[name]) for name in (*self.algorithm.varying, *ruled) if name in p}
+        p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
+        p |= {name: value for name, value in self._ruled.items() if name in p}
         return {**p, "mixes": self._mixes}
 
     @cached_property

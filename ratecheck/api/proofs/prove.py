@@ -32,7 +32,6 @@ from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
 from ratecheck.proving.range_claims import range_certificates
 from ratecheck.proving.ranges import RangeProof, prove_on_range
-from ratecheck.settings.applicability import check_expectations
 from ratecheck.views.checks.falsify import falsified_text
 from ratecheck.views.drawing.brackets import bracket_figure
 from ratecheck.views.progress import progress
@@ -173,7 +172,6 @@ def prove(
     """
     targets = ProofFiles.of(certificate, coq)
     wanted = one(statement)
-    check_expectations(wanted, "prove")
     given = numbers(parameters, named, wanted.vocabulary)
     axes = read_axes([wanted], [over] if over else [], points=_POINTS)
     with progress("looking for a proof"):
