@@ -35,6 +35,9 @@ def nesterov_theta(t: int) -> float:
     >>> nesterov_theta(1)
     1.618033988749895
     """
+    # Nothing is taken out of the sequence: what is there needs no lock.
+    if t < len(_THETAS):
+        return _THETAS[t]
     with _GROWING:
         while len(_THETAS) <= t:
             _THETAS.append((1 + math.sqrt(1 + 4 * _THETAS[-1] ** 2)) / 2)

@@ -53,6 +53,21 @@ def test_a_problem_seen_before_is_prepared_once_and_runs_as_a_new_one_does(engin
         assert np.array_equal(metric, play(fresh(), engine, **each))
 
 
+def test_coefficients_that_depend_on_the_length_of_a_run_are_computed_for_each(monkeypatch):
+    """In stretches of any length, of which the last one ends where the run does."""
+    problem = fresh()
+
+    def played(where, T):
+        trace = rc.participation.Trace.full(problem.n)
+        return rc.simulate("optimized-gradient", where, trace, engine="step", K=1, T=T, sigma=0.3, gamma_u=0.1).metric
+
+    found = [played(problem, T) for T in (5, 9, 5)]
+    monkeypatch.setattr(stepwise, "_TABLED_ROUNDS", 2)
+    monkeypatch.setattr(stepwise, "_CHUNK_ENTRIES", 1)
+    for T, metric in zip((5, 9, 5), found, strict=True):
+        assert np.array_equal(metric, played(fresh(), T))
+
+
 @pytest.mark.parametrize("engine", KERNELS)
 @pytest.mark.parametrize(
     "other",

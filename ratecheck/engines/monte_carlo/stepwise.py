@@ -39,6 +39,8 @@ from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 LANES = 64
 # Rounds per kernel call: bounds the memory of participation masks, and is how often progress is reported.
 _CHUNK_ENTRIES = 1 << 21
+# Rounds whose coefficients are computed together where they vary: most of the time goes into asking at all.
+_TABLED_ROUNDS = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -175,11 +177,14 @@ class StepKernel:
             known_start=self.records.answers and known_start(setup, self.plan, self.source, tables),
             copies=setup.trace.copies,
         )
+        self.ahead: tuple[range, MethodArrays] = range(0), self.method
 
     def serving(self, setup: Setup | None) -> Self:
         """The kernel for another run with the same tables; see `prepared`."""
         found: Any = copy.copy(self)
         found.setup = None if setup is None else setup.at(0)
+        # Coefficients may depend on how long a run is.
+        found.ahead = range(0), self.method
         if setup is not None:
             # Graphs are no part of what kept kernels are known by.
             found.method = self.method._replace(mixing=mixing(setup))
@@ -210,12 +215,29 @@ class StepKernel:
         """Advance the state by as many rounds from ``first`` on as ``record`` (rounds, names, replicates) has."""
         # Zeros and ones, or counts: one form for the compiled rounds.
         masks = np.require(self.setup.trace.masks(first, len(record), keys), requirements=("C", "W")).view(np.int8)
-        method = self.method
-        if method.varies:
-            tables = RoundTables.of(self.setup, range(first, first + len(record)))
-            sent = method.compression._replace(sent=np.ascontiguousarray(tables.sent))
-            method = method._replace(**tables.arrays(), compression=sent)
+        method = self._varied(range(first, first + len(record))) if self.method.varies else self.method
         run_rounds(self.source, self.measured, method, self.records, server, client, last, keys, masks, first, record)
+
+    def _varied(self, rounds: range) -> MethodArrays:
+        """The method with its coefficients in these rounds."""
+        # Threads on other blocks set it too, in one go.
+        known, method = self.ahead
+        if rounds[0] not in known or rounds[-1] not in known:
+            known = range(rounds[0], max(rounds.stop, min(self.setup.T, rounds[0] + _TABLED_ROUNDS)))
+            tables = RoundTables.of(self.setup, known)
+            sent = self.method.compression._replace(sent=np.ascontiguousarray(tables.sent))
+            method = self.method._replace(**tables.arrays(), compression=sent)
+            self.ahead = known, method
+        first, last = rounds.start - known.start, rounds.stop - known.start
+
+        def of_rounds(rows: Array) -> Array:
+            each = len(rows) // len(known)
+            return rows[first * each : last * each]
+
+        return method._replace(
+            **{name: of_rounds(getattr(method, name)) for name in RoundTables.VARIED},
+            compression=method.compression._replace(sent=of_rounds(method.compression.sent)),
+        )
 
     def start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
         """Server (slots, d, lanes) and client state (n, slots, d, lanes) before round 0."""

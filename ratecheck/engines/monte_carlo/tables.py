@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ class RoundTables:
     score: Array
     aggregate: Array
 
+    # The fields of `MethodArrays` of which every round has rows of its own where coefficients vary.
+    VARIED: ClassVar[tuple[str, ...]] = ("begin", "begin_rate", "step", "finish", "score", "aggregate")
+
     @classmethod
     def of(cls, setup: Setup, rounds: range | None = None) -> RoundTables:
         """The tables of these rounds, or of all rounds where they do not vary."""
@@ -55,16 +58,11 @@ class RoundTables:
         )
 
     def arrays(self) -> dict[str, Array]:
-        """The fields of `MethodArrays` that differ from round to round, but for what clients are sent."""
-        return {
-            "begin": np.ascontiguousarray(self.begin),
-            "begin_rate": np.ascontiguousarray(self.rate),
-            # Columns (local, gradient, 1): nothing is added that does not depend on them.
-            "step": flat(np.concatenate([self.step, np.zeros_like(self.step[..., :1])], axis=-1)),
-            "finish": np.ascontiguousarray(self.finish),
-            "score": np.ascontiguousarray(self.score),
-            "aggregate": np.ascontiguousarray(self.aggregate),
-        }
+        """The `VARIED` fields of `MethodArrays`."""
+        # Columns (local, gradient, 1): nothing is added that does not depend on them.
+        step = flat(np.concatenate([self.step, np.zeros_like(self.step[..., :1])], axis=-1))
+        tables = self.begin, self.rate, step, self.finish, self.score, self.aggregate
+        return dict(zip(self.VARIED, map(np.ascontiguousarray, tables), strict=True))
 
 
 def numbers(setup: Setup) -> Integers:
