@@ -6,7 +6,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel, kernel_apart
 from ratecheck.kernels.constants import ADD, SET
-from ratecheck.kernels.oracle import exact_gradient, values
+from ratecheck.kernels.oracle import AFFINE, SAMPLED, exact_gradient, values
 from ratecheck.kernels.vectors import add_displacement, add_inner, add_multiple, affine, clear
 
 # How a term is taken over the clients: see `ratecheck.algorithms.model.algorithm.TermOver`.
@@ -85,29 +85,35 @@ def record_rows(records, starts, server, client, record):
 def record_terms(source, records, starts, server, client, gradients, scratch, record):
     """Products over the clients."""
     n, _, d, lanes = client.shape
-    terms, width = len(records.owner), records.left.shape[2]
+    # Taken out of the tuples once: every time costs the counting of a reference.
+    owner, over, block, factors, anchor = records.owner, records.over, records.block, records.factor, records.anchor
+    lefts, rights, M, c = records.left, records.right, source.M, source.c
+    affine_answers = source.kind in (AFFINE, SAMPLED)
+    terms, width = len(owner), lefts.shape[2]
     x, left, right = np.empty((d, lanes)), np.empty((d, lanes)), np.empty((d, lanes))
     means = np.zeros((terms, 2, d, lanes))
     for i in range(n):
         recorded_point(records, starts, server, client, i, x)
         gradient = gradients[i % len(gradients)]
-        if records.answers:
+        if records.answers and affine_answers:
+            affine(M[i], c[i], x, gradient, lanes)
+        elif records.answers:
             exact_gradient(source, i, x, gradient, lanes)
         for j in range(terms):
-            q, factor = records.owner[j], records.factor[i, j] / n
-            if records.over[j] == VALUES:
+            q, factor = owner[j], factors[i, j] / n
+            if over[j] == VALUES:
                 values(source, i, x, gradient, scratch[1], scratch[0], lanes)
                 add_multiple(ADD, factor, scratch, 1, record, q, 1, lanes)
                 continue
-            first, last = starts[records.block[j]], starts[records.block[j] + 1]
-            vector(records.left, i, j, records.anchor, first, last, server, client, gradient, x, left)
+            first, last = starts[block[j]], starts[block[j] + 1]
+            vector(lefts, i, j, anchor, first, last, server, client, gradient, x, left)
             same, other = True, left
             for k in range(width):
-                same = same and records.left[i, j, k] == records.right[i, j, k]
+                same = same and lefts[i, j, k] == rights[i, j, k]
             if not same:
                 other = right
-                vector(records.right, i, j, records.anchor, first, last, server, client, gradient, x, right)
-            if records.over[j] == MEANS:
+                vector(rights, i, j, anchor, first, last, server, client, gradient, x, right)
+            if over[j] == MEANS:
                 add_multiple(ADD, 1.0 / n, left, first, means, 2 * j * d + first, last - first, lanes)
                 add_multiple(ADD, 1.0 / n, other, first, means, (2 * j + 1) * d + first, last - first, lanes)
             else:

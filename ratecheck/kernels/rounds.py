@@ -15,7 +15,7 @@ from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.exchange import mix, transmit
 from ratecheck.kernels.local.diagonal import diagonal_steps
 from ratecheck.kernels.noise import add_law
-from ratecheck.kernels.oracle import AFFINE, add_noise, oracle
+from ratecheck.kernels.oracle import AFFINE, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
 from ratecheck.kernels.variables import add_delayed, aggregate_round, combine, gather, project, scatter
@@ -154,7 +154,7 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                 for k in range(K[i]):
                     if k == 0 and method.known_start:
                         known_gradient(gradients[i], members, lanes, out)
-                        add_noise(source, i, now, before + k, out, words, words_of, lanes)
+                        add_law(law, shape, noise, i, now, before + k, out, words, words_of, lanes)
                     elif affine_answers:
                         affine(M[i], c[i], point, out, lanes)
                         add_law(law, shape, noise, i, now, before + k, out, words, words_of, lanes)
