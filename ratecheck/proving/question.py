@@ -252,7 +252,9 @@ class Question:
         if U not in self.blocks:
             yield f"{self.name} has no shared variable"
         yield from foreign(self.statement)
-        if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or self.constant("tau_max")):
+        # Without a number that says so nobody has to take part in every round.
+        delays = {self.constant("tau_max"), self.constant("tau_avg")} - {None}
+        if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or delays != {0}):
             yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
         if not {*a.blocks} <= {U, V}:
             yield f"{self.name} has variables {', '.join(a.blocks)}"
