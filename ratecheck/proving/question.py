@@ -593,17 +593,14 @@ class Question:
         return {
             x: sp.Integer(t or 0)
             if facts.get(x.name) == ROUND
-            else sp.Rational(*self._written(x.name).as_integer_ratio())
+            else self._prescribed.get(x.name, sp.Rational(written(self.values[x.name])))
             for x in symbols
         }
 
     @cached_property
-    def _ruled(self) -> dict[str, Fraction]:
-        return self.case.ruled(written)
-
-    def _written(self, name: str) -> Fraction:
-        """A number as it is written, and not as it is rounded where a rule of the statement computes it."""
-        return self._ruled.get(name, written(self.values[name]))
+    def _prescribed(self) -> dict[str, sp.Expr]:
+        """What the rules of the statement compute, not as it is rounded."""
+        return self.case.prescribed(written)
 
     @property
     def F_0(self) -> Fraction | None:
@@ -662,7 +659,7 @@ class Question:
         p = self.case.parameters(written, t)
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
         p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
-        p |= {name: value for name, value in self._ruled.items() if name in p}
+        p |= {name: value for name, value in self.case.ruled(written).items() if name in p}
         return {**p, "mixes": self._mixes}
 
     @cached_property

@@ -179,6 +179,9 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
         # gamma = 1/3 to the last bit, where the right side is 0.
         (theorem("last gap <= 1e17*(1 - L*gamma)*F_0", method="gd", given="smooth", when="gamma == 1/L"), {"L": 3},
          "NOT PROVED"),
+        # The same of gamma = 1/sqrt(2), which is a little less than its float.
+        (theorem("last gap <= 1e17*(2*L**2*gamma**2 - 1)*F_0", method="gd", given="smooth",
+                 when="gamma == 1/(sqrt(2)*L)"), {"T": 3}, "NOT PROVED"),
     ],
 )  # fmt: skip
 def test_what_is_false_of_other_numbers_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
