@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -218,7 +219,8 @@ def _not_rational(q: Question, own: str, name: str) -> str:
 
 def _computed(q: Question, own: str) -> bool:
     """Whether all that the method computes of the parameter are rational functions of it."""
-    a, untold, p = q.algorithm, UntoldNumber(), q.parameters(0)
+    a, p = q.algorithm, q.parameters(0)
+    untold: Any = UntoldNumber()
     p |= dict.fromkeys((own, "p", *(["m"] if q.m == q.n else [])) if own == "n" else (own,), untold)
     try:
         p |= {name: of(untold) for name, of in a.optional.items() if own == "n" and name not in q.values}
