@@ -679,7 +679,7 @@ class Question:
         names = tuple(sorted(facts & {*self.algorithm.recorded}))
         if not names:
             return {}
-        rounds = [0, *((self.T // 2, self.T - 1) if self.algorithm.varying else ())]
+        rounds = range(self.T + self.over.further if self.algorithm.varying else 1)
         first, *others = [self.maps.records(names, self.parameters(t)) for t in rounds]
         if any(repr(each) != repr(first) for each in others):
             raise self.out_of_reach(f"what {self.name} records is another thing in every round")

@@ -78,13 +78,28 @@ class Alone(FedAvgP):
         return {}
 
 
+class Louder(FedAvgP):
+    """Gradient descent that records three times the gradient in round 3."""
+
+    name, title = "louder", "gradient descent, recorded unevenly"
+    varying = ("boost",)
+    recorded = ("G_u",)
+
+    def coefficients(self, t, T, p):
+        return {"boost": 3.0 if t == 3 else 1.0}
+
+    def records(self, server, client, gradient, p):
+        return {"G_u": (square_of_mean(p["boost"] * gradient["u"]),)}
+
+
 @pytest.fixture
 def own():
     """The methods under names of their own, which other tests do not count."""
     METHODS["warm"] = Method("warm", "warm", Warm(), personal=False)
     METHODS["alone"] = Method("alone", "alone", Alone(), fixed=NO_PERSONAL, personal=False)
+    METHODS["louder"] = Method("louder", "louder", Louder(), fixed=NO_PERSONAL, personal=False)
     yield
-    for name in ("warm", "alone"):
+    for name in ("warm", "alone", "louder"):
         del METHODS[name]
 
 
@@ -138,6 +153,9 @@ def test_a_method_that_starts_elsewhere_or_has_no_common_point_is_refused() -> N
     assert verdict(warm) == "the point at which warm records is another one than x^0 at first"
     alone = theorem("mean G_u <= 2*F_0/(gamma_u*T)", method="alone", settings=settings, **rest)
     assert verdict(alone, n=2) == "alone records at points of which every client has its own"
+    # With x^2/2 and gamma = 1/100 the left side is 16.9 F_0 in round 3.
+    louder = theorem("every G_u <= 2*L*F_0", method="louder", settings=single, **rest)
+    assert verdict(louder, T=10) == "what louder records is another thing in every round"
 
 
 def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
