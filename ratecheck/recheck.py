@@ -191,7 +191,7 @@ def formed(node: Any, names: Any, vectors: Any, deep: int = 0, *, vector: bool =
         number(parts[1], HIGHEST)
         parts = parts[:1]
     if operation == "power":
-        need(parts[1] in names or not isinstance(parts[1], str), "a power whose exponent is a number is ^")
+        need(not isinstance(parts[1], str) or parts[1] in names, "a power whose exponent is a number is ^")
     for each, own in zip(parts, kinds, strict=False):
         formed(each, names, vectors, deep + 1, vector=own)
 

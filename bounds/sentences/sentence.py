@@ -186,7 +186,10 @@ def fields(
         kind = words.method(method)
         _check(kind, spoken, conditions, settings or {})
         brings = {**_BY_CONSTANT, **(_OF_OPERATORS if _OPERATORS & {*assumed} else {})}
-        assumed += [each for name, each in brings.items() if name in spoken and each is not None]
+        brought = [each for name, each in brings.items() if name in spoken and each is not None]
+        relative = Assumption.RELATIVE_NOISE in (*assumed, *brought)
+        # Beside noise that grows with the gradient sigma is a part of its bound, and no bound on the noise.
+        assumed += [each for each in brought if not (relative and each is Assumption.NOISE)]
         convexity = _convexity(assumed, alone=kind.alone)
         if kind.alone:
             # Of one function both say the same.

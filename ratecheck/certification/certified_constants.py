@@ -371,7 +371,9 @@ def _weak_convexity(case: CertifiedCase) -> Constant | None:
     name, least, L = "weak_convexity", case.problem.least_curvature, case.known.get("L")
     if least is not None:
         off = 0.0 if least >= 0 or L is None else 64 * float(np.finfo(float).eps) * L.value
-        return Constant(name, max(0.0, off - least), Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
+        # No curvature is below -L, whatever rounding adds to it.
+        found = min(max(0.0, off - least), math.inf if L is None else L.value)
+        return Constant(name, found, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
     if L is None or L.certificate is Certificate.ABSENT:
         return None if L is None else Constant.absent(name, L.reason)
     return Constant(name, L.value, Certificate.UPPER_BOUND, "no curvature is below -L")

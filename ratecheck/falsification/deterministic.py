@@ -678,15 +678,20 @@ class DeterministicCase:
 
         ``exact`` is the fraction that a given number stands for.
         """
-        found: dict[str, Fraction] = {}
+        found = self.prescribed(exact).items()
+        return {name: Fraction(int(value.p), int(value.q)) for name, value in found if value.is_Rational}
+
+    def prescribed(self, exact: Callable[[float], Fraction]) -> dict[str, sp.Expr]:
+        """Step sizes as rules set them, irrational ones as well; see `ruled`."""
+        found: dict[str, sp.Expr] = {}
         for rule in self.statement.step_rules:
             name, names = rule.symbol.name, {symbol.name for symbol in rule.value.free_symbols}
             if rule.at_least or rule.free or not {name, *names} <= self.values.keys():
                 continue
-            known = {each: found.get(each, exact(self.values[each])) for each in names}
-            value = rule.value.xreplace({each: sp.Rational(known[each.name]) for each in rule.value.free_symbols})
-            if value.is_Rational and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
-                found[name] = Fraction(int(value.p), int(value.q))
+            known = {x: found.get(x.name, sp.Rational(exact(self.values[x.name]))) for x in rule.value.free_symbols}
+            value = rule.value.xreplace(known)
+            if value.is_real and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
+                found[name] = value
         return found
 
     def parameters(self, convert: Convert, t: int = 0) -> dict[str, Scalar]:

@@ -43,22 +43,24 @@ def found_share(statement: Statement, values: Mapping[str, float]) -> float | No
     """
     # Of single rounds hard instances are known where clients are alike and nothing is random.
     mean = statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS
-    right = right_side(statement.written, values)
-    if (
-        not (mean or of_alike_alone(statement))
-        or right <= 0
-        or len(first_claim(statement.written, values).compared) > 1
-    ):
+    if not (mean or of_alike_alone(statement)) or len(first_claim(statement.written, values).compared) > 1:
         return None
     try:
-        return worst(statement, values).left / right
+        right = right_side(statement.written, values)
+        return worst(statement, values).left / right if right > 0 else None
     except InputError:
         return None
 
 
 def right_side(statement: Statement, values: Mapping[str, float]) -> float:
-    """The right side of the first claim, of its last round where it is about each."""
-    return float(first_claim(statement, values).compared[-1].right)
+    """The right side of the first claim, of its last round where it is about each.
+
+    Raises `InputError` where it is no number, but measured along the run in part.
+    """
+    q = first_claim(statement, values)
+    if q.measures_right:
+        raise InputError(f"the right side of {statement.key} is no number: a run measures what it is made of")
+    return float(q.compared[-1].right)
 
 
 def first_claim(statement: Statement, values: Mapping[str, float], *, every_pair: bool = True) -> Question:

@@ -95,6 +95,9 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     if parameter in ("n", "m", "K", "T") or own[parameter] <= 0:
         raise InputError(f"--best takes a positive number that may vary, such as a step size: {parameter} is none")
 
+    # Known to be a number, or nothing is looked for.
+    right_side(written, own)
+
     def bound(value: float) -> float:
         try:
             values, _ = completed(written, {**fixed, parameter: value})

@@ -252,7 +252,9 @@ class Question:
         if U not in self.blocks:
             yield f"{self.name} has no shared variable"
         yield from foreign(self.statement)
-        if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or self.constant("tau_max")):
+        # Without a number that says so nobody has to take part in every round.
+        delays = {self.constant("tau_max"), self.constant("tau_avg")} - {None}
+        if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or delays != {0}):
             yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
         if not {*a.blocks} <= {U, V}:
             yield f"{self.name} has variables {', '.join(a.blocks)}"
@@ -591,17 +593,14 @@ class Question:
         return {
             x: sp.Integer(t or 0)
             if facts.get(x.name) == ROUND
-            else sp.Rational(*self._written(x.name).as_integer_ratio())
+            else self._prescribed.get(x.name, sp.Rational(written(self.values[x.name])))
             for x in symbols
         }
 
     @cached_property
-    def _ruled(self) -> dict[str, Fraction]:
-        return self.case.ruled(written)
-
-    def _written(self, name: str) -> Fraction:
-        """A number as it is written, and not as it is rounded where a rule of the statement computes it."""
-        return self._ruled.get(name, written(self.values[name]))
+    def _prescribed(self) -> dict[str, sp.Expr]:
+        """What the rules of the statement compute, not as it is rounded."""
+        return self.case.prescribed(written)
 
     @property
     def F_0(self) -> Fraction | None:
@@ -660,7 +659,7 @@ class Question:
         p = self.case.parameters(written, t)
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
         p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
-        p |= {name: value for name, value in self._ruled.items() if name in p}
+        p |= {name: value for name, value in self.case.ruled(written).items() if name in p}
         return {**p, "mixes": self._mixes}
 
     @cached_property
@@ -680,7 +679,7 @@ class Question:
         names = tuple(sorted(facts & {*self.algorithm.recorded}))
         if not names:
             return {}
-        rounds = [0, *((self.T // 2, self.T - 1) if self.algorithm.varying else ())]
+        rounds = range(self.T + self.over.further if self.algorithm.varying else 1)
         first, *others = [self.maps.records(names, self.parameters(t)) for t in rounds]
         if any(repr(each) != repr(first) for each in others):
             raise self.out_of_reach(f"what {self.name} records is another thing in every round")

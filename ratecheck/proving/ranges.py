@@ -4,7 +4,7 @@ What is known of a round are rational functions of a parameter x, which are reco
 many numbers and compared at others. These are decimals of 16 digits: a polynomial with whole coefficients that vanishes
 at all of them has a leading coefficient that the product of their denominators divides, by Gauss's lemma, so that
 functions whose coefficients have fewer than 300 digits are the same. That they are rational is read off the statement's
-formulas; a method's own functions, which may be anything, are compared at both ends too.
+formulas, and of a method's own functions they are called with a number of which nothing is known.
 
 Unknowns are z(x)/w(x) with polynomials z in Bernstein's basis of the range and w positive in it; numbers are
 nonnegative on the range where their coefficients are. A matrix of polynomials in x is positive semidefinite on the
@@ -20,16 +20,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
 from bounds.parsing import read
 from bounds.sentences import words
 from bounds.statement import Given, Statement
+from ratecheck.algorithms.model.asking import UntoldNumber
+from ratecheck.algorithms.model.batches import REFUSALS
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.proving.forms import Entry, Form, Key
+from ratecheck.proving.forms import ONE, Entry, Form, Key
 from ratecheck.proving.polynomials import Polynomial, RationalFunction, bernstein, bernstein_basis, reconstructed
 from ratecheck.proving.potentials import ProofPlan
 from ratecheck.proving.program import Affine, Program, Requirement, solve
@@ -43,8 +46,6 @@ _MANY = 10**8
 # Degrees of the unknown polynomials.
 _DEGREES = (0, 1, 2)
 _HAIR = Fraction(1, 10**9)
-# The share of a range that begins at 0 that stands for its lower end.
-_NEAR_ZERO = 1e-6
 # Unknowns of a program that is still solved: more take minutes.
 _LARGEST = 1500
 
@@ -63,14 +64,12 @@ class ParameterRange:
     def points(self, count: int, *, whole: bool) -> list[float]:
         """So many numbers at no regular distances, of sixteen digits.
 
-        They are inside but for ``whole`` ones, of which large ones follow at which no formula is another one.
+        They are inside but for ``whole`` ones, of which large ones follow.
         """
         low, width = float(self.low), float(self.high - self.low)
         spread = [low + width * (0.6180339887498949 * (k + 1) % 1) for k in range(count)]
         if not whole:
-            # What is cut off beyond some value is seen at the ends.
-            ends = [float(self.high), low or width * _NEAR_ZERO]
-            return spread[:-2] + ends if count > len(ends) else spread
+            return spread
         own = [*dict.fromkeys(float(math.floor(x)) for x in spread if math.floor(x) >= low)]
         return [*own, *(float(_MANY + 7919 * k * k) for k in range(1, count - len(own) + 1))]
 
@@ -129,13 +128,17 @@ class RangeRequirement:
 
 @dataclass(frozen=True)
 class RangeProof:
-    """What is proved of a claim on a range at the numbers of everything else; ``parts`` is empty where nothing is."""
+    """What is proved of a claim on a range at the numbers of everything else; ``parts`` is empty where nothing is.
+
+    ``measured``: the right side has quantities of the run, which are on the left, and the factor is that of the rest.
+    """
 
     statement: Statement
     values: Mapping[str, float]
     range: ParameterRange
-    parts: tuple[RangePart, ...]
+    parts: tuple[RangePart, ...] = ()
     reason: str = ""
+    measured: bool = False
 
     @property
     def factor(self) -> Fraction | None:
@@ -182,8 +185,9 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
         there = Question(target, completed(target, {**given, own: x})[0]).values
         if moved := [each for each in there if each != own and there[each] != q.values.get(each)]:
             raise InputError(f"{moved[0]} depends on {name}: give {moved[0]}=... to hold it fixed")
-    if others := _not_rational(target, own):
-        return RangeProof(statement, anywhere, at, (), f"{others[0]} is no rational function of {name}")
+    nothing = RangeProof(statement, anywhere, at, measured=q.measures_right)
+    if other := _not_rational(q, own, name):
+        return replace(nothing, reason=other)
     reason = "no potential whose coefficients are polynomials of low degree was found; that refutes nothing"
     for plan_at in _plans(target, anywhere, own, at):
         try:
@@ -191,10 +195,10 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
         except InputError as error:
             reason = str(error)
             continue
-        found = RangeProof(statement, anywhere, at, parts if len(parts) == len(plan_at) else ())
+        found = replace(nothing, parts=parts if len(parts) == len(plan_at) else ())
         if found.factor is not None and found.factor <= 1 + _HAIR:
             return found
-    return RangeProof(statement, anywhere, at, (), reason)
+    return replace(nothing, reason=reason)
 
 
 def _check_alone(target: Statement) -> None:
@@ -202,12 +206,28 @@ def _check_alone(target: Statement) -> None:
         raise InputError(f"{target.key} has {len(target.claims)} claims, and a range is proved of one")
 
 
-def _not_rational(target: Statement, own: str) -> list[sp.Expr]:
-    """Formulas of a claim that are no rational functions of the parameter, such as Min(1, gamma)."""
-    claim = target.claims[0]
+def _not_rational(q: Question, own: str, name: str) -> str:
+    """What is no rational function of the parameter: a formula such as Min(1, gamma), or what the method computes."""
+    target, claim = q.statement, q.statement.claims[0]
     formulas = [claim.bound, claim.metric.expr, *target.settings.values(), *(rule.value for rule in target.step_rules)]
-    about = [(each, [symbol for symbol in each.free_symbols if symbol.name == own]) for each in formulas]
-    return [each for each, symbols in about if symbols and each.is_rational_function(*symbols) is not True]
+    for each in formulas:
+        symbols = [symbol for symbol in each.free_symbols if symbol.name == own]
+        if symbols and each.is_rational_function(*symbols) is not True:
+            return f"{each} is no rational function of {name}"
+    return "" if _computed(q, own) else f"{q.name} does more with {name} than arithmetic"
+
+
+def _computed(q: Question, own: str) -> bool:
+    """Whether all that the method computes of the parameter are rational functions of it."""
+    a, p = q.algorithm, q.parameters(0)
+    untold: Any = UntoldNumber()
+    p |= dict.fromkeys((own, "p", *(["m"] if q.m == q.n else [])) if own == "n" else (own,), untold)
+    try:
+        p |= {name: of(untold) for name, of in a.optional.items() if own == "n" and name not in q.values}
+        rounds = [a.coefficients(t, q.T, p) for t in range(q.T if a.varying else 1)]
+    except (InputError, *REFUSALS):
+        return False
+    return all(q.maps.arithmetic({**p, **each}) for each in rounds)
 
 
 PlanAt = Callable[[float], ProofPlan]
@@ -242,6 +262,10 @@ def _on_range(plan_at: PlanAt, at: ParameterRange, *, whole: bool) -> RangePart 
     every = Polynomial.of(1)
     for each in functions:
         every = every.multiple_of(each.below)
+        scaled = each.right.get(base.factor, {}).get(ONE, Polynomial())
+        if any(c < 0 for c in bernstein(scaled, scaled.degree, at.low, at.high)):
+            # A smaller multiple of it is a weaker bound.
+            raise InputError(f"its right side may be negative for {at}")
     ways_to_divide = dict.fromkeys((Polynomial.of(1), Polynomial.power(1), every.times(1 / every.at(at.high))))
     for degree, below in itertools.product(_DEGREES, ways_to_divide):
         program, unknowns, squares = _range_program(base, functions, at, degree, below)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+import sympy as sp
 
 import bounds
 from bounds.numbers import as_float
@@ -110,7 +111,19 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     if steps and method is not None:
         taken = ", ".join(method.step_sizes)
         unknowns.append(f"{title} takes {taken}: step_products say what {', '.join(steps)} is made of")
-    return (*unknowns, *uncertifiable(statement))
+    return (*unknowns, *_otherwise(statement, method), *uncertifiable(statement))
+
+
+def _otherwise(statement: Statement, method: Method | None) -> Iterator[str]:
+    """Step sizes of the statement that its method sets to a number, and which it does not set to the same, in words."""
+    if method is None:
+        return
+    said = {**statement.settings, **{rule.symbol.name: rule.value for rule in statement.step_rules}}
+    numbers = {name: float(value) for name, value in said.items() if sp.sympify(value).is_number}
+    for name, value in method.fixed.items():
+        spoken = name in statement.parameters and statement.vocabulary[name].role is Role.STEP_SIZE
+        if spoken and numbers.get(name) != value:
+            yield f"{method.title} sets {name} to {value:g}, and the statement does not"
 
 
 def method_parameters(statement: Statement) -> tuple[str, ...]:

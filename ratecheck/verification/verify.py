@@ -37,6 +37,8 @@ from ratecheck.verification.verdict import NO_ENGINE, Verdict
 
 # Clients whose numbers of local steps a verdict lists.
 _LISTED = 20
+# Up to which clients' weights are equal, relatively.
+_ALIKE = 1e-12
 
 
 def verify(
@@ -80,6 +82,10 @@ def verify(
         verdict = _on_declared(_verified(setting, Reporting(label, progress, observe)))
     if options.noise is not None:
         verdict = replace(verdict, notes=(f"the noise has the law {setting.law}", *verdict.notes))
+    if not problem.bilevel and problem.multiplicities is None and np.ptp(problem.shares) * problem.n > _ALIKE:
+        # A method that takes its steps on f_i, and a theorem that speaks of its constants, has others.
+        weighed = "clients have unequal weights p_i: constants such as L are those of the functions n p_i f_i"
+        verdict = replace(verdict, notes=(*verdict.notes, weighed))
     if np.ptp(setting.steps) == 0:
         return verdict
     listed = ",".join(f"{each:g}" for each in setting.steps[:_LISTED]) + (",..." if problem.n > _LISTED else "")

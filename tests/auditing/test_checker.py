@@ -439,6 +439,15 @@ def test_an_identity_of_what_is_printed_is_a_certificate():
 # --- What is said ---
 
 
+def test_a_power_may_have_any_exponent(tmp_path, capsys):
+    """Of x^(y + 1) no more than its sign is known."""
+    shown = ["power", "x", ["+", "y", "1"]]
+    proof = terms({"factor": [["1", {"x^(y + 1)": "1"}]]})
+    positive = {"x": "positive", "y": "positive"}
+    assert answer(tmp_path, capsys, certificate("0", "<=", shown, proof, variables=positive))[0] == 0
+    assert answer(tmp_path, capsys, certificate("0", "<=", ["power", "x", "2"], proof, variables=positive))[0] == 1
+
+
 @pytest.mark.parametrize("buffered", [True, False])
 def test_what_cannot_be_said_is_no_rejection(tmp_path, buffered):
     """A full disk ends with 2 and without a traceback, and so does a reader that has gone."""

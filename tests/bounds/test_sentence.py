@@ -358,3 +358,16 @@ def test_an_equation_is_read_from_either_side():
     assert theorem("last gap <= L*R_0**2/T", method="gd", given="convex", when="1/L == gamma").step_rules
     moved = theorem("last gap <= R_0**2/T", method="nesterov", given="convex", when="beta == t/(t + 3), gamma <= 1/L")
     assert moved.title.startswith("Nesterov's method with beta_t = t/(t + 3)")
+
+
+def test_sigma_beside_relative_noise_is_no_bound_on_the_noise():
+    """Else no run with such noise would be one that the theorem is about, and what fails there alone would stand."""
+    told = [
+        theorem(f"mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2{more}", method="sgd", given=given, when=when)
+        for given, when, more in (
+            ("smooth, relative noise", "gamma <= 1/L", ""), ("smooth", "gamma <= 1/(L*(1 + rho_noise))", "")
+        )
+    ]  # fmt: skip
+    for each in told:
+        assert Assumption.RELATIVE_NOISE in each.assumptions
+        assert Assumption.NOISE not in each.assumptions

@@ -159,6 +159,18 @@ def test_a_theorem_about_weighted_draws():
         assert rc.verify(right, participation=pattern, **run).outcome.name == "NOT_APPLICABLE"
 
 
+def test_whose_constants_are_certified_is_said_where_weights_differ():
+    """L = 2 is that of n p_i f_i, on which no step is taken: f_1 = 5 x^2 has 10, and steps of 1/2 lead away."""
+    own = theorem("last dist2 <= dist2_0 + 0*L", method="weighted-fedavg", given="smooth, convex",
+                  when="gamma <= 1/L, K == 2")  # fmt: skip
+    said = {}
+    for p in ([0.1, 0.9], [0.5, 0.5]):
+        bowls = WeightedQuadratic(H=[[[10.0]], [[1.0]]], g=[[10.0], [1.0]], shared=1, p=p)
+        said[p[0]] = str(rc.verify(own, problem=bowls, T=5))
+    note = "constants such as L are those of the functions n p_i f_i"
+    assert [note in " ".join(each.split()) for each in said.values()] == [True, False]
+
+
 def test_what_is_not_meant_is_refused(problem):
     """Weights that are none, methods whose clients remember, and a matrix of several draws."""
     for p in ([0.5, 0.4], [1.5, -0.5], []):

@@ -13,9 +13,13 @@ from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.model.algorithm import Algorithm, square_of_mean
 from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.errors import InputError
+from ratecheck.proving.improve import best
 from ratecheck.proving.prove import prove
-from ratecheck.views.proofs.prove import factor_text
+from ratecheck.proving.ranges import prove_on_range
+from ratecheck.views.proofs.prove import factor_text, proved_text
+from ratecheck.views.proofs.ranges import range_lines
 
+ANYBODY = "any participation, of which a proof follows that of everybody in every round: tau_max=0"
 GD = {"method": "gd", "given": "smooth", "when": "gamma <= 1/L"}
 
 
@@ -74,13 +78,28 @@ class Alone(FedAvgP):
         return {}
 
 
+class Louder(FedAvgP):
+    """Gradient descent that records three times the gradient in round 3."""
+
+    name, title = "louder", "gradient descent, recorded unevenly"
+    varying = ("boost",)
+    recorded = ("G_u",)
+
+    def coefficients(self, t, T, p):
+        return {"boost": 3.0 if t == 3 else 1.0}
+
+    def records(self, server, client, gradient, p):
+        return {"G_u": (square_of_mean(p["boost"] * gradient["u"]),)}
+
+
 @pytest.fixture
 def own():
     """The methods under names of their own, which other tests do not count."""
     METHODS["warm"] = Method("warm", "warm", Warm(), personal=False)
     METHODS["alone"] = Method("alone", "alone", Alone(), fixed=NO_PERSONAL, personal=False)
+    METHODS["louder"] = Method("louder", "louder", Louder(), fixed=NO_PERSONAL, personal=False)
     yield
-    for name in ("warm", "alone"):
+    for name in ("warm", "alone", "louder"):
         del METHODS[name]
 
 
@@ -134,6 +153,9 @@ def test_a_method_that_starts_elsewhere_or_has_no_common_point_is_refused() -> N
     assert verdict(warm) == "the point at which warm records is another one than x^0 at first"
     alone = theorem("mean G_u <= 2*F_0/(gamma_u*T)", method="alone", settings=settings, **rest)
     assert verdict(alone, n=2) == "alone records at points of which every client has its own"
+    # With x^2/2 and gamma = 1/100 the left side is 16.9 F_0 in round 3.
+    louder = theorem("every G_u <= 2*L*F_0", method="louder", settings=single, **rest)
+    assert verdict(louder, T=10) == "what louder records is another thing in every round"
 
 
 def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
@@ -166,9 +188,18 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
         # Its rounds have two steps, and stay where they are on x^2/2 with gamma = 1.
         (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="extragradient", given="smooth", when="gamma <= 1/L, K == 1"),
          {}, "K=1, and extragradient has K=2"),
+        # f_1 = (x - 1)^2/2, f_2 = (x + 1)^2/2, and the first client alone takes part: the run ends at 1.
+        (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="fedavg", given="smooth, oblivious participation",
+                 when="gamma <= 1/L, K == 1"), {"n": 2}, ANYBODY),
+        # In two rounds of three it does so, for three rounds in a row of many.
+        (theorem("mean grad2 <= 2*F_0/(gamma*T)*(1 + tau_avg)", method="fedavg", given="smooth",
+                 when="gamma <= 1/L, K == 1"), {"n": 2, "tau_avg": 2}, ANYBODY),
         # gamma = 1/3 to the last bit, where the right side is 0.
         (theorem("last gap <= 1e17*(1 - L*gamma)*F_0", method="gd", given="smooth", when="gamma == 1/L"), {"L": 3},
          "NOT PROVED"),
+        # The same of gamma = 1/sqrt(2), which is a little less than its float.
+        (theorem("last gap <= 1e17*(2*L**2*gamma**2 - 1)*F_0", method="gd", given="smooth",
+                 when="gamma == 1/(sqrt(2)*L)"), {"T": 3}, "NOT PROVED"),
     ],
 )  # fmt: skip
 def test_what_is_false_of_other_numbers_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
@@ -181,3 +212,15 @@ def test_what_is_proved_is_printed_no_smaller() -> None:
     assert factor_text(1.00001234, 4) == "1.001"
     assert factor_text(Fraction(162162107, 10000)) == "16216.3"
     assert factor_text(Fraction(1, 8)) == "0.125"
+
+
+def test_what_is_measured_on_the_right_is_no_part_of_a_number() -> None:
+    """On x^2/2 with gamma = 1/100 distances are multiplied by 0.99: they are not at most 0 times the ones before."""
+    nearer = theorem("dist2 <= dist2_prev", method="gd", given="smooth, convex", when="gamma <= 1/L")
+    assert proved_text(prove(nearer, {})).startswith("left side <= right side is proved at ")
+    assert next(range_lines(prove_on_range(nearer, {}, "gamma=0:1/L"))).endswith(
+        "left side <= what is measured on the right + 0 * the rest"
+    )
+    longer = theorem("dist2 <= dist2_prev + gamma**2*M**2", method="gd", given="convex", when="gamma <= 1")
+    with pytest.raises(InputError, match="is no number: a run measures what it is made of"):
+        best(longer, {}, "gamma")

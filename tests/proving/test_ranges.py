@@ -9,10 +9,13 @@ import bounds
 import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck import recheck
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.fedavg_p import FedAvgP
+from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.errors import InputError
 from ratecheck.proving.polynomials import reconstructed
 from ratecheck.proving.range_claims import range_certificates
-from ratecheck.proving.ranges import ParameterRange, prove_on_range
+from ratecheck.proving.ranges import prove_on_range
 
 SGD = bounds.get("classics/nonconvex-sgd")
 
@@ -65,12 +68,32 @@ def test_a_bound_that_falls_between_the_numbers_that_are_tried_is_not_proved() -
     assert "is no rational function of gamma" in found.reason
 
 
-def test_a_method_is_compared_at_the_ends_of_a_range() -> None:
-    """Its functions may cut a step size off anywhere."""
-    points = ParameterRange("gamma", Fraction(0), Fraction(2)).points(25, whole=False)
-    assert len(points) == 25
-    assert {2.0, 2e-6} <= {*points[17:]}
-    assert 1.0 in ParameterRange("gamma", Fraction(1), Fraction(2)).points(25, whole=False)
+class Longer(FedAvgP):
+    """Gradient descent whose steps are 100 times as long near gamma_u = 0.3."""
+
+    name = "longer"
+
+    def step(self, local, gradient, p):
+        factor = 100 if 0.299 < p["gamma_u"] < 0.301 else 1
+        return {"u": local["u"] - factor * p["gamma_u"] * gradient["u"], "v": local["v"]}
+
+
+def test_a_method_that_is_another_one_between_the_numbers_that_are_tried_is_not_proved(monkeypatch) -> None:
+    """On x^2/2 with gamma = 0.3 a step of 30 leads from x to -29 x."""
+    method = Method("longer", "longer", Longer(), NO_PERSONAL, personal=False)
+    monkeypatch.setitem(METHODS, "longer", method)
+    own = theorem("mean G_u <= 2*F_0/(gamma_u*T)", method="longer", given="smooth, full participation",
+                  when="gamma_u <= 1/L", vocabulary="textbook",
+                  settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, "eta_u": 1})  # fmt: skip
+    found = prove_on_range(own, {}, "gamma_u=0:1/L")
+    assert (found.verdict, found.reason) == ("NOT PROVED", "longer does more with gamma_u than arithmetic")
+
+
+def test_a_right_side_that_is_negative_somewhere_is_not_proved() -> None:
+    """From a minimiser f does not fall, and at gamma = 0.3 the right side is -F_0/100."""
+    own = theorem("fall <= 1e6*F_0*((gamma - 3/10)**2 - 1e-8)", method="gd", given="smooth", when="gamma <= 1/L")
+    found = prove_on_range(own, {}, "gamma=0.2:0.4")
+    assert (found.verdict, found.reason) == ("NOT PROVED", "its right side may be negative for 0.2 <= gamma <= 0.4")
 
 
 def test_result_says_the_range(tmp_path) -> None:

@@ -84,3 +84,14 @@ def test_clients_with_one_minimiser_differ_all_the_same():
     few, everybody = (rc.verify(found, n=4, m=m, T=20, sigma=0) for m in (1, 4))
     assert few.outcome is Outcome.HOLDS
     assert few.left > everybody.left * 1.001
+
+
+@pytest.mark.parametrize("settings", [{"eta_u": 3}, {}])
+def test_a_step_size_that_the_method_sets_is_no_other_one(settings):
+    """Gradient descent ascent has eta_u = 1: of another one nothing is run, and a verdict would be one of another."""
+    own = theorem("mean G_u <= 2*F_0/(gamma_u*T) + 0*eta_u", method="gda", given="smooth, full participation",
+                  when="gamma_u <= 1/L, eta_u <= 3", vocabulary="textbook",
+                  settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, **settings})  # fmt: skip
+    found = rc.verify(own, problem=rc.problems.Quadratic(H=[[[1.0]]], g=[[1.0]], shared=1), T=4)
+    assert found.outcome is Outcome.NOT_APPLICABLE
+    assert "gradient descent ascent sets eta_u to 1, and the statement does not" in str(found)

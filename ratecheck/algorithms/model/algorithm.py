@@ -424,6 +424,20 @@ class LinearMaps:
         for function in (*functions, *((self.sent,) if self.algorithm.compressed else ())):
             function(p)
 
+    def arithmetic(self, p: Parameters) -> bool:
+        """Whether functions of a round do arithmetic alone with those parameters that are an `UntoldNumber`."""
+        a = self.algorithm
+        names = ["start_client", "start_server", "begin", "step", "finish", "aggregate"]
+        names += ["sent"] * bool(a.compressed) + ["after"] * bool(a.second_oracle)
+        calls = [(name, self._groups(name)[0]) for name in names]
+        try:
+            for name, inputs in [*calls, ("records", (a.server, a.client, self._point))]:
+                reader = _LinearReader(a, name, inputs, a.blocks, kind=Fraction)
+                self._called(name, reader.arguments(reader.units), p)
+        except (InputError, *REFUSALS):
+            return False
+        return True
+
     def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
         """The terms of the named quantities as coefficients on (server, client, gradient).
 

@@ -57,6 +57,31 @@ class Binary(Fraction):
         return Binary(found) if isinstance(found, Fraction) else found
 
 
+class UntoldNumber:
+    """A number that is not known: sums, products, quotients and whole powers are such numbers, all else is an error.
+
+    What a function computes of it without an error is a rational function of it.
+    """
+
+    def _computed(self, *_: Any) -> UntoldNumber:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _computed
+    __neg__ = __pos__ = _computed
+    __hash__ = None  # type: ignore[assignment]
+
+    def __pow__(self, exponent: Any) -> UntoldNumber:
+        if not isinstance(exponent, int):
+            raise TypeError("no whole power")
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("a number that is not known is compared")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a number that is not known is compared")
+
+
 def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The function of a method; whatever it raises is a `MethodError`."""
 

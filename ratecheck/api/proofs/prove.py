@@ -36,7 +36,7 @@ from ratecheck.views.checks.falsify import falsified_text
 from ratecheck.views.drawing.brackets import bracket_figure
 from ratecheck.views.progress import progress
 from ratecheck.views.proofs.improve import improved_fields, improved_lines
-from ratecheck.views.proofs.prove import prove_fields, prove_text
+from ratecheck.views.proofs.prove import prove_fields, prove_text, proved_sides
 from ratecheck.views.proofs.ranges import range_fields, range_lines
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ class ProveResult(DrawnResult):
         return f"{self.search.tightness:.6g}"
 
     def _headline(self) -> str:
-        factor = self.proof.factor
-        said = "" if factor is None else f", {float(factor):.6g} times the right side"
+        said = "" if self.proof.factor is None else f", {proved_sides(self.proof)}"
         return f"{self.proof.statement.key}: {self.verdict}{said}"
 
     def _fields(self) -> dict[str, Any]:

@@ -149,8 +149,9 @@ class WorstCase:
             return "VIOLATED"
         if self.undecided:
             return "undecided"
-        # Nothing is said of noise that has other values.
-        holds = "HOLDS for noise of two opposite values" if self.case.noise else "HOLDS"
+        # Nothing is said of what the program leaves out.
+        among = " and ".join(_narrower(self.case))
+        holds = f"HOLDS for {among}" if among else "HOLDS"
         if all(each.holds for each in self.enclosures):
             return holds
         return f"{holds} up to the accuracy of the solver ({_ACCURACY:g})"
@@ -189,6 +190,18 @@ class WorstCase:
             "rounds": several,
             "instance": self.instance.save(),
         }
+
+
+def _narrower(case: DeterministicCase) -> Iterator[str]:
+    """What the program is about where the statement is about more."""
+    if case.noise:
+        yield "noise of two opposite values"
+    if case.narrowed:
+        yield "convex functions"
+    if case.each_strongly_convex:
+        yield "clients that are each strongly convex"
+    if case.method.personal:
+        yield "shared variables alone"
 
 
 def _restrictions(case: DeterministicCase) -> Iterator[str]:

@@ -44,9 +44,26 @@ def bracket_text(found: ProvedBracket) -> str:
 
 def proved_text(proof: PotentialProof, reached: str = "") -> str:
     """What is proved, at which numbers and of what, in a line; ``reached`` is what an instance attains of it."""
+    return f"{proved_sides(proof)}{reached} is proved at {_numbers(proof)}, {_scope(proof)}"
+
+
+def proved_sides(proof: PotentialProof) -> str:
+    """What is proved of the right sides of all claims."""
     assert proof.factor is not None
-    said = f"left side <= {factor_text(proof.factor)} * right side{reached} is proved"
-    return f"{said} at {_numbers(proof)}, {_scope(proof)}"
+    measured, nothing_left = any(c.measured for c in proof.claims), all(c.nothing_left for c in proof.claims)
+    return side_text(proof.factor, measured=measured, nothing_left=nothing_left)
+
+
+def side_text(factor: Fraction | float, *, measured: bool, nothing_left: bool = False) -> str:
+    """What is proved of a right side that is ``measured`` along the run in part, or with ``nothing_left`` beside that.
+
+    >>> side_text(Fraction(1, 2), measured=False)
+    'left side <= 0.5 * right side'
+    """
+    if nothing_left:
+        return "left side <= right side"
+    beside = "what is measured on the right + " * measured
+    return f"left side <= {beside}{factor_text(factor)} * {'the rest' if measured else 'right side'}"
 
 
 def bracket_fields(found: ProvedBracket) -> dict[str, Any]:
@@ -87,13 +104,8 @@ def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
     if claim.factor is None:
         yield f"{name}no potential of these forms was found; that refutes nothing"
         return
-    factor = factor_text(claim.factor)
-    if claim.nothing_left:
-        yield f"{name}left side <= right side, in exact arithmetic"
-    elif claim.measured:
-        yield f"{name}left side <= what is measured on the right + {factor} * the rest, in exact arithmetic"
-    else:
-        yield f"{name}left side <= {factor} * right side, in exact arithmetic"
+    said = side_text(claim.factor, measured=claim.measured, nothing_left=claim.nothing_left)
+    yield f"{name}{said}, in exact arithmetic"
     if (not claim.nothing_left and claim.smallest < float(claim.factor) * (1 - 1e-3)) or claim.factor > 1:
         yield f"the solver finds no factor below {claim.smallest:.6g}"
     for part in claim.parts[:1] if claim.parts[0].plan.kind != "step" else ():

@@ -7,6 +7,7 @@ from typing import Any
 
 from ratecheck.proving.polynomials import Polynomial
 from ratecheck.proving.ranges import RangePart, RangeProof
+from ratecheck.views.proofs.prove import side_text
 
 # Coefficients of a potential that are shown.
 _SHOWN = 8
@@ -18,7 +19,7 @@ def range_lines(found: RangeProof) -> Iterator[str]:
         yield f"{found.verdict} for all {found.range}: {found.reason}"
         return
     rounds = "for every T" if found.every_T else f"T = {int(found.values['T'])}"
-    yield f"{found.verdict} for all {found.range}, {rounds}: left side <= {float(found.factor):.10g} * right side"
+    yield f"{found.verdict} for all {found.range}, {rounds}: {side_text(found.factor, measured=found.measured)}"
     part, name = found.parts[0], found.range.name
     terms = [(f"{each.label}: {term}", u) for each in part.base.potentials for term, u in each.terms if part.value(u)]
     for term, u in terms[:_SHOWN]:
