@@ -23,6 +23,7 @@ class DrawnFedAvg(FedAvgP):
 
     name: ClassVar[str] = "drawn-fedavg"
     title: ClassVar[str] = "FedAvg with clients drawn by weight"
+    own_functions: ClassVar[bool] = True
 
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """A step on f_i."""

@@ -21,6 +21,7 @@ from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.certification.local_work import Work
 from ratecheck.certification.minimum_facts import OF_MINIMUM, MinimumFacts
 from ratecheck.certification.noise_facts import NOISE_FACTS, NoiseFacts
+from ratecheck.certification.own_functions import of_both, unequal
 from ratecheck.inputs import floats
 from ratecheck.noise import NoiseLaw
 from ratecheck.participation import Participation, delays
@@ -56,7 +57,7 @@ class CertifiedCase:
     about no run. ``T`` is the number of rounds, None where nothing needs it. ``work`` is what each client does in a
     round, None where nothing needs it. ``samples``: bounds have to hold for what the oracles answer, noise included.
     ``cocoercive``: L is that of <A z - A w, z - w> >= ||A z - A w||^2/L, and no Lipschitz constant. ``law`` is the law
-    of the noise, None for that of the problem.
+    of the noise, None for that of the problem. ``own_functions``: the method's steps are those on f_i.
     """
 
     problem: Problem
@@ -69,9 +70,20 @@ class CertifiedCase:
     samples: bool = False
     cocoercive: bool = False
     law: NoiseLaw | None = None
+    own_functions: bool = False
 
     def fact(self, name: str) -> Constant | None:
         """The constant of that name; None where problems of this kind know no such thing."""
+        found = self.of_problem(name)
+        return of_both(name, found, self.problem.shares) if found is not None and self.of_both else found
+
+    @property
+    def of_both(self) -> bool:
+        """Whether constants have to hold of clients' functions with and without their weights."""
+        return self.own_functions and unequal(self.problem.shares)
+
+    def of_problem(self, name: str) -> Constant | None:
+        """The `fact` of the functions that the problem has as the clients'."""
         if name in _FACTS:
             return _FACTS[name](self)
         if name in self.known:
@@ -141,7 +153,7 @@ def _total_noise(case: CertifiedCase) -> Constant | None:
     problem = case.problem.single
     if problem.d_u and problem.d_v:
         return None
-    found = case.fact("sigma_u" if problem.d_u else "sigma_v")
+    found = case.of_problem("sigma_u" if problem.d_u else "sigma_v")
     assert found is not None
     return _renamed("sigma", found, found.value)
 

@@ -175,6 +175,7 @@ class Setting:
         return CertifiedCase(
             self.problem, trace, self.rounds or None, self.noise, self.parameters, self.start, self._work, samples,
             cocoercive, None if self.options.noise is None else self.law,
+            self.method is not None and self.method.algorithm.own_functions,
         )  # fmt: skip
 
     @cached_property

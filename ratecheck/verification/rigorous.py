@@ -353,7 +353,7 @@ class _Exactly:
                     raise UndecidedError(f"{name} is not proved on this problem and participation")
                 continue
             claimed = self.setting.values.get(name)
-            if claimed is None or fact in NOISE:
+            if claimed is None or (fact in NOISE and not self.setting.case(trace).of_both):
                 found[name] = certified
                 continue
             found[name] = value = Fraction(claimed)

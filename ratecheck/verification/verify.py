@@ -14,6 +14,7 @@ from bounds.numbers import apart
 from bounds.statement import Assumption, Given, Statement
 from ratecheck.aliases import Progress
 from ratecheck.certification.noise_facts import unmet_noise
+from ratecheck.certification.own_functions import unequal
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.certification.uncertified import lacking, may_continue, required, unmet
 from ratecheck.engines import setup
@@ -37,8 +38,6 @@ from ratecheck.verification.verdict import NO_ENGINE, Verdict
 
 # Clients whose numbers of local steps a verdict lists.
 _LISTED = 20
-# Up to which clients' weights are equal, relatively.
-_ALIKE = 1e-12
 
 
 def verify(
@@ -67,10 +66,10 @@ def verify(
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
     label = name or problem.kind
-    given, unequal = steps_of_all(statement, given, problem.n)
-    if unequal:
+    given, several = steps_of_all(statement, given, problem.n)
+    if several:
         values, _ = statement.complete(given)
-        return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=(unequal,))
+        return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=(several,))
     if reasons := foreign(statement):
         values, _ = statement.complete(given)
         return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=reasons)
@@ -82,9 +81,10 @@ def verify(
         verdict = _on_declared(_verified(setting, Reporting(label, progress, observe)))
     if options.noise is not None:
         verdict = replace(verdict, notes=(f"the noise has the law {setting.law}", *verdict.notes))
-    if not problem.bilevel and problem.multiplicities is None and np.ptp(problem.shares) * problem.n > _ALIKE:
-        # A method that takes its steps on f_i, and a theorem that speaks of its constants, has others.
-        weighed = "clients have unequal weights p_i: constants such as L are those of the functions n p_i f_i"
+    if not problem.bilevel and problem.multiplicities is None and unequal(problem.shares):
+        own = setting.method is not None and setting.method.algorithm.own_functions
+        whose = "hold of f_i and of n p_i f_i" if own else "are those of the functions n p_i f_i, as steps are"
+        weighed = f"clients have unequal weights p_i: constants such as L {whose}"
         verdict = replace(verdict, notes=(*verdict.notes, weighed))
     if np.ptp(setting.steps) == 0:
         return verdict

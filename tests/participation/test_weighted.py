@@ -152,23 +152,38 @@ def claims():
 def test_a_theorem_about_weighted_draws():
     """The right form holds, the wrong one is violated, and other weights or draws are not what it is about."""
     right, wrong = claims()
-    run = {"m": 2, "T": 400, "problem": WeightedQuadratic.synthetic(4, 3, 3, heterogeneity=3.0)}
+    run = {"m": 2, "T": 2000, "problem": WeightedQuadratic.synthetic(4, 3, 3, heterogeneity=3.0)}
     assert rc.verify(right, **run).outcome.name == "HOLDS"
     assert rc.verify(wrong, **run).outcome.name == "VIOLATED"
     for pattern in (Trace.uniform(4, 2), Trace.weighted([0.25] * 4, 2, again=True)):
         assert rc.verify(right, participation=pattern, **run).outcome.name == "NOT_APPLICABLE"
 
 
-def test_whose_constants_are_certified_is_said_where_weights_differ():
-    """L = 2 is that of n p_i f_i, on which no step is taken: f_1 = 5 x^2 has 10, and steps of 1/2 lead away."""
-    own = theorem("last dist2 <= dist2_0 + 0*L", method="weighted-fedavg", given="smooth, convex",
-                  when="gamma <= 1/L, K == 2")  # fmt: skip
-    said = {}
-    for p in ([0.1, 0.9], [0.5, 0.5]):
-        bowls = WeightedQuadratic(H=[[[10.0]], [[1.0]]], g=[[10.0], [1.0]], shared=1, p=p)
-        said[p[0]] = str(rc.verify(own, problem=bowls, T=5))
-    note = "constants such as L are those of the functions n p_i f_i"
-    assert [note in " ".join(each.split()) for each in said.values()] == [True, False]
+WEIGHED = ({"method": "drawn-fedavg", "given": "weighted draws"}, {"method": "weighted-fedavg", "given": "sampling"})
+
+
+@pytest.mark.parametrize("method", WEIGHED, ids=lambda each: each["method"])
+def test_right_theorems_about_the_functions_without_their_weights_are_not_accused(method):
+    """f_1 = 5 x^2 with weight 1/10 has L = 10, not 1; the noise of its gradient is five times that of n p_1 f_1."""
+    bowls = WeightedQuadratic([[[10.0]], [[1.0]]], [[10.0], [1.0]], 1, p=[0.1, 0.9])
+    given = f"convex, f strongly convex, {method['given']}"
+    nearer = theorem("every dist2 <= dist2_prev", method=method["method"], given=given, when="gamma <= 1/L, K == 2")
+    assert rc.verify(nearer, problem=bowls, T=5, m=2 if method["given"] == "sampling" else 1).outcome.name == "HOLDS"
+    noisy = theorem("last dist2 <= (1 - gamma*mu)**T*dist2_0 + p_max*gamma*sigma**2/(m*mu)", method=method["method"],
+                    given=f"{given}, noise", when="gamma <= 1/L, K == 1")  # fmt: skip
+    same = WeightedQuadratic([[[1.0]]] * 2, [[0.0]] * 2, 1, p=[0.1, 0.9])
+    said = rc.verify(noisy, problem=same, m=1 if method["given"] == "weighted draws" else 2, T=200, sigma=1.0)
+    assert said.outcome.name == "HOLDS", str(said)
+    assert "hold of f_i and of n p_i f_i" in " ".join(str(said).split())
+
+
+def test_constants_of_alike_clients_stay_exact():
+    """Equal weights change no constant, and no note speaks of them."""
+    own = theorem("every dist2 <= dist2_prev", method="weighted-fedavg", given="convex", when="gamma <= 1/L, K == 2")
+    equal = WeightedQuadratic([[[10.0]], [[1.0]]], [[10.0], [1.0]], 1, p=[0.5, 0.5])
+    said = str(rc.verify(own, problem=equal, T=5))
+    assert "L=10 exact" in said
+    assert "n p_i" not in said
 
 
 def test_what_is_not_meant_is_refused(problem):

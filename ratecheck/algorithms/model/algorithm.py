@@ -121,7 +121,8 @@ class Algorithm(ABC):
     problem has such a part: only the worst case over all functions follows these methods.
     ``averages``: the server averages over participants, so that a round without any leaves it as it is.
     ``uses_delay``: ``begin`` depends on the delay, affinely in its inverse. ``weighs``: ``step`` depends on the weight,
-    affinely. ``projects``: the server variable that is projected on the ball of radius r after every round with
+    affinely. ``own_functions``: local steps divide the oracle's answers by n p_i, so that theorems mean constants of
+    f_i. ``projects``: the server variable that is projected on the ball of radius r after every round with
     participants.
 
     ``varying`` are parameters that differ from round to round, such as the momentum of an accelerated method:
@@ -184,6 +185,7 @@ class Algorithm(ABC):
     varying: ClassVar[tuple[str, ...]] = ()
     constants: ClassVar[tuple[str, ...]] = ()
     weighs: ClassVar[bool] = False
+    own_functions: ClassVar[bool] = False
     projects: ClassVar[str | None] = None
     server: ClassVar[Group]
     client: ClassVar[Group]
