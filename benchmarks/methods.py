@@ -1,7 +1,7 @@
 """What a local step of every method of the catalogue costs, beside FedAvg-P, batched NumPy and another version.
 
     python benchmarks/methods.py [--other FOLDER] [--only dsgd simfbo] [--out FILE]
-    python benchmarks/methods.py --twins
+    python benchmarks/methods.py --twins [--out FILE]
 
 Microseconds of the processor per client, run and local step, on one thread and warm: the difference of a long run and a
 short one, the least of a few turns. On quadratics with 32 clients, 10 variables and noise, bilevel quadratics for
@@ -180,10 +180,12 @@ def main() -> None:
         return
     if arguments.twins:
         print("microseconds per client, run and local step; ratios: of NumPy and of JAX to this")
+        rows = {}
         for name in arguments.only or methods_numpy.TWINS:
-            row = beside(name, arguments)
+            row = rows[name] = beside(name, arguments)
             cells = [f"{row[which]:>10.4f}{row[which] / row['own']:>9.1f}" for which in ("NumPy", "JAX")]
             print(f"{name:<36}{row['own']:>10.4f}", *cells)
+        keep(rows, arguments.out)
         return
     rows = {}
     for name in dict.fromkeys(["fedavg-p", *names]):
@@ -198,8 +200,13 @@ def main() -> None:
     print(f"{'':<36}{'this':>10}{'ratio':>10}{'NumPy':>10}{'ratio':>9}{'other':>10}{'ratio':>9}")
     for name, row in rows.items():
         print(line(name, row, rows["fedavg-p"]["own"]))
-    if arguments.out:
-        arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+    keep(rows, arguments.out)
+
+
+def keep(rows: dict[str, dict[str, float]], path: Path | None) -> None:
+    """Write the table as JSON where a path is given."""
+    if path:
+        path.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -67,6 +67,8 @@ def everything(_: Sphinx | None = None) -> None:
         "mutants": proofs.mutants,
         "one-core": lambda: runs.measured("one-core"),
         "two-cores": lambda: runs.measured("two-cores"),
+        "method-times": runs.methods,
+        "twins": runs.twins,
         **{f"coverage-{kind}": functools.partial(runs.coverage, kind) for kind in ("rigorous", "spread", "kurtosis")},
         "tightness": runs.tightness,
         "tightness-by-term": runs.tightness_by_term,

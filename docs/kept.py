@@ -412,6 +412,11 @@ def cores(whole: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def methods(whole: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Of the times of a local step of every method: microseconds of this, of twins and of another version."""
+    return [{"method": name, **{which: short(us, 3) for which, us in row.items()}} for name, row in whole.items()]
+
+
 def confidence(whole: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Of confidence bounds: how often each is ever wrong, in per cent; a star where that is more than its level."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -433,6 +438,8 @@ MAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "reach": (reach, "python benchmarks/reach.py --out FILE"),
     "one-core": (cores, "python benchmarks/run.py --cores 1 --out FILE"),
     "two-cores": (cores, "python benchmarks/run.py --cores 2 --clients 10 --out FILE"),
+    "methods": (methods, "python benchmarks/methods.py --other FOLDER --out FILE"),
+    "twins": (methods, "python benchmarks/methods.py --twins --out FILE"),
     "confidence": (confidence, "python benchmarks/confidence.py --out FILE"),
 }
 

@@ -97,6 +97,33 @@ def measured(name: str) -> str:
     return table(("task", "n", "d", "K", *times, "JAX/step", "NumPy/step", "JAX/leap"), rows)
 
 
+def methods() -> str:
+    """A table of the times of a local step of every method, as kept."""
+    rows = kept.load("methods")
+    base = next(row["own"] for row in rows if row["method"] == "fedavg-p")
+
+    def gain(row: dict) -> str:
+        times = row["other"] / row["own"] if "other" in row else None
+        return "" if times is None else f"{times:.0f}" if times > 10 else f"{times:.1f}"
+
+    cells = [(row["method"], f"{1000 * row['own']:.3g}", f"{row['own'] / base:.1f}", gain(row)) for row in rows]
+    return table(("method", "ns", "of FedAvg-P's", "times as fast as 634e71e"), cells)
+
+
+def twins() -> str:
+    """A table of methods beside the same computation in batched NumPy and in JAX, as kept."""
+    others = ("NumPy", "JAX")
+    rows = [
+        (
+            row["method"],
+            *(f"{1000 * row[which]:.3g}" for which in ("own", *others)),
+            *(f"{row[which] / row['own']:.1f}" for which in others),
+        )
+        for row in kept.load("twins")
+    ]
+    return table(("method", "ns", "NumPy, ns", "JAX, ns", "NumPy/this", "JAX/this"), rows)
+
+
 def coverage(kind: str) -> str:
     """How often confidence bounds of one kind are ever wrong, as kept."""
     found = [each for each in kept.load("confidence") if each["kind"] == kind]
