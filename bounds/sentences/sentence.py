@@ -208,7 +208,7 @@ def fields(
     trivial = _trivial(said, assumed, over) if trivial is None else trivial
     return {
         "title": title or f"{words.varying(called, formulas)}: {_short(said.text)}",
-        "algorithm": words.varying(algorithm, formulas),
+        "algorithm": words.varying(algorithm, _of_points(formulas) if over == "after_rounds" else formulas),
         "by_round": (formulas, inside),
         "assumptions": tuple(dict.fromkeys(assumed)),
         "left": said.left,
@@ -424,6 +424,11 @@ def _by_round(
             for each in sorted(names - rounds - {"T"}) if each in known and known[each].role is not Role.STEP_SIZE
         }  # fmt: skip
     return rest, formulas, constants
+
+
+def _of_points(formulas: Mapping[str, str]) -> dict[str, str]:
+    """Step sizes in a run that is recorded at x^T as well: its T is one more."""
+    return {name: re.sub(r"\bT\b", "(T - 1)", text) for name, text in formulas.items()}
 
 
 def _implying(vocabulary: Vocabulary, constants: Mapping[str, Quantity]) -> Vocabulary:

@@ -47,7 +47,8 @@ RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimis
 _AT_POINT = {"gap", "distance2"}
 CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
 _COMPARED = (
-    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.AFTER_ROUNDS,
+    Over.BEST_ROUND,
 )  # fmt: skip
 # Claims on all rounds together, whose right side is one number.
 TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "the best round"}

@@ -11,6 +11,7 @@ import pytest
 import bounds
 from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.outcome import Outcome
 from ratecheck.plain import plain
@@ -50,6 +51,18 @@ TRUE = {
     "values, strongly convex": descent("dist2_0*L/2*(1 - gamma_u*mu)**(2*t)", assumptions=STRONGLY),
     "distances": descent("0", left="nearer", over="every_round", conditions=("gamma_u <= 2/L",)),
 }
+
+
+@pytest.mark.parametrize(
+    ("method", "right", "worst"),
+    [("fast-gradient", "L*R_0**2/(T + 1)**2", 1.170831), ("optimized-gradient", "L*R_0**2/(T + 1)**2", 0.639599)],
+)
+def test_the_last_iterate(method, right, worst):
+    """After four steps: half of Nesterov's bound is exceeded; 1/(2 theta_4^2) of the optimized method is known."""
+    last = theorem(f"last gap <= {right}", method=method, given="smooth, convex", when="gamma == 1/L")
+    found = worst_case(last, {"K": 1, "T": 4, "L": 1, "dist2_0": 1})
+    assert found.upper.left / found.lower.right == pytest.approx(worst, rel=1e-4)
+    assert found.violated is (worst > 1)
 
 
 @pytest.mark.parametrize("name", WRONG)
