@@ -198,6 +198,7 @@ def fields(
                                 "'strongly convex' or 'PL'")  # fmt: skip
         fixed, more = _implied(kind, spoken, assumed, settings or {})
         assumed += more
+        _check_noise(spoken, assumed, settings or {})
         vocabulary = words.vocabulary(convexity or "mu", fixed, late=kind.late)
         algorithm, called = f"{words.PREFIX}{method}", kind.title
     else:
@@ -234,6 +235,15 @@ def _check(kind: words.PlainMethod, spoken: set[str], conditions: Sequence[str],
     if kind.one_step and "K" in {*spoken, *settings} and not single:
         raise SentenceError("", f"{kind.name} takes one step a round, and the theorem speaks of K; local steps are "
                             "those of local-sgd and local-gd, and sigma is the noise of a whole step")  # fmt: skip
+
+
+def _check_noise(spoken: set[str], assumed: Iterable[Assumption], settings: Mapping[str, Any]) -> None:
+    """Raise `SentenceError` where a bound on gradients may be meant as one on stochastic gradients, noise included."""
+    bounds = sorted({"G", "M", "G_run"} & spoken)
+    if bounds and Assumption.NOISE in assumed and "sigma" not in {*spoken, *settings}:
+        name = bounds[0]
+        raise SentenceError("", f"{name} bounds the gradients themselves, and the theorem says nothing of their noise: "
+                            f"write {name}**2 + sigma**2 for the bound on E||g||^2, or sigma == 0 in when")  # fmt: skip
 
 
 def _convexity(assumed: Iterable[Assumption], *, alone: bool) -> str:

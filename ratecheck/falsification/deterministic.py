@@ -285,7 +285,7 @@ class DeterministicCase:
     @property
     def steepest(self) -> float:
         """M, the bound of every client's gradient norm; infinite where there is none."""
-        return self._constant("lipschitz") or math.inf
+        return self._constant("gradient_bound") or math.inf
 
     @property
     def curvature_unit(self) -> float:
@@ -720,10 +720,9 @@ def with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dic
     while missing:
         # What a rule sets follows from the others.
         free = [name for name in missing if name not in ruled] or missing
-        region = step_sizes(statement, values) if statement.hypotheses else None
-        admissible = {} if region is None else region.admissible
+        region = step_sizes(statement, values)
         # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
-        optimal = {} if region is None else region.optimal
+        admissible, optimal = region.admissible, region.optimal
         limited = [name for name in free if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
         outer = [name for name in free if degrees(statement.vocabulary, name) == (0, 0)]

@@ -42,7 +42,7 @@ OPERATORS = frozenset(
 NOISE = Assumption.NOISE.constants
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
 # dissimilarity, the clients' gradients at the start and at the minimiser, and a bound on all of them.
-RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "lipschitz"}
+RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "gradient_bound"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
 _AT_POINT = {"gap", "distance2"}
 CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}

@@ -222,6 +222,7 @@ def test_a_proof_knows_the_noise():
             {"method": "async-sgd", "when": "gamma <= 1/(L*tau_avg)"},
             "speaks of tau, and not of tau_avg",
         ),
+        ("mean grad2 <= 2*F_0/(gamma*T) + L*gamma*G**2", {"method": "sgd"}, "write G**2 + sigma**2"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": 3}, "'ratecheck list methods'"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "gd", "when": 3}, "when: 3 is neither text nor a list"),
     ],
