@@ -129,7 +129,11 @@ class DeterministicCase:
         statement.check_names(given)
         silent = {name: 0.0 for name in NOISE if name in statement.parameters}
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
-        values, _ = statement.complete({**silent, **everyone, **given})
+        method = METHODS[statement.algorithm or ""]
+        steps = {name: method.fixed[name] for name in {"K"} & method.fixed.keys() - statement.settings.keys()}
+        if "K" in given:
+            method.check_steps(int(given["K"]))
+        values, _ = statement.complete({**silent, **everyone, **steps, **given})
         values, approached = with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
         case = DeterministicCase(statement, values, approached, source)

@@ -97,7 +97,7 @@ def worst_functions(statement: Statement, seed: int = 0) -> WorstFunctions:
             reason = reason or str(error)
             continue
         # A condition that is not decided gives no violation.
-        if all(check.holds for check in statement.check_conditions(found.case.values)):
+        if all(check.holds for check in found.case.statement.check_conditions(found.case.values)):
             cases.append(found)
         if cases and cases[-1].violated:
             break
