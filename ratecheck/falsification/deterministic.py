@@ -724,9 +724,10 @@ def with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dic
     while missing:
         # What a rule sets follows from the others.
         free = [name for name in missing if name not in ruled] or missing
-        region = step_sizes(statement, values)
+        region = step_sizes(statement, values) if statement.hypotheses or "L" not in values else None
+        admissible = {} if region is None else region.admissible
         # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
-        admissible, optimal = region.admissible, region.optimal
+        optimal = {} if region is None else region.optimal
         limited = [name for name in free if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
         outer = [name for name in free if degrees(statement.vocabulary, name) == (0, 0)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from bounds.statement import Assumption, Statement, names_in, number
 from bounds.symbols import Quantity, Role
 from ratecheck.stepsizes.admissible import StepSizes, step_sizes
+from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
 _SAFE = 1 / 8
@@ -119,10 +120,14 @@ def _choose_product(statement: Statement, product: str, values: dict[str, float]
 
 def _choose(statement: Statement, name: str, values: dict[str, float], chosen: dict[str, str]) -> None:
     """A value for a step size that no rule sets and that is tied to no other."""
-    region = step_sizes(statement, values)
-    interval, best = region.admissible[name], region.optimal.get(name)
-    runs_off = interval.strict[1] and best is not None and _runs_off(region, name)
+    interval, best = Interval(), None
+    runs_off = False
     quantity = statement.vocabulary[name]
+    # Without conditions a step that descends is taken, where it is known what that is.
+    if statement.hypotheses or _scale(statement, quantity, values) is None:
+        region = step_sizes(statement, values)
+        interval, best = region.admissible[name], region.optimal.get(name)
+        runs_off = interval.strict[1] and best is not None and _runs_off(region, name)
     if math.isfinite(interval.high) and not runs_off:
         # A local step size at its largest leaves an outer one only the end from which its condition bounds it.
         outer = (quantity.f_degree, quantity.x_degree) == (0, 0)
