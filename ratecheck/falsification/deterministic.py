@@ -132,7 +132,7 @@ class DeterministicCase:
         method = METHODS[statement.algorithm or ""]
         steps = {name: method.fixed[name] for name in {"K"} & method.fixed.keys() - statement.settings.keys()}
         if "K" in given:
-            method.check_steps(int(given["K"]))
+            method.check_steps(int(np.max(given["K"])))
         values, _ = statement.complete({**silent, **everyone, **steps, **given})
         values, approached = with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
