@@ -111,7 +111,7 @@ CLASSICS.define(
     1,
     -1,
 )
-CLASSICS.facts["M"] = "lipschitz"
+CLASSICS.facts["M"] = "gradient_bound"
 CLASSICS.define("epochs", "E", "epochs of n rounds", Domain.POSITIVE_INTEGER, Role.FREE, 0, 0, default=3.0)
 for _name, _latex, _meaning in (
     ("momentum", r"\beta", "share of the last move that is made once more"),

@@ -148,3 +148,7 @@ class Assumption(Enum):
     WEIGHTED_DRAWS = "m independent draws of clients in every round, each by their weights in the objective"
     MEAN_GRADIENT_BOUND = ("a bound on the mean over the clients of ||grad f_i||^2", "b")
     QUOTED = "what else the quoted work assumes, which the table does not say"
+
+
+# Bounds on gradients at every point, which functions have that are linear far away.
+BOUNDED = frozenset({Assumption.BOUNDED_GRADIENTS, Assumption.BOUNDED_SUBGRADIENTS})

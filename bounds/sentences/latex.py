@@ -225,7 +225,7 @@ class _Reader:
         before = self.place
         name, base = self.atom()
         if self.here != "^":
-            if name and self.here in ("(", "["):
+            if name and self.here in ("(", "[") and not self._begins_product():
                 shown = self.tokens[before]
                 raise self.refused(rf"{shown}(...) may be a product or a call: write {shown} \cdot (...)")
             return base
@@ -240,6 +240,13 @@ class _Reader:
         if base == "e":
             return f"exp({exponent})"
         return f"{_bracketed(base)}**{_bracketed(exponent)}"
+
+    def _begins_product(self) -> bool:
+        """Whether brackets have 1 + or 1 - first and no round, as the argument of no call has."""
+        inside = self.tokens[self.place + 1 :]
+        inside = inside[: inside.index(")")] if ")" in inside else []
+        sum_of_one = len(inside) > 2 and inside[0].isdigit() and inside[1] in "+-"
+        return sum_of_one and not {"t", "k", "T"} & {*inside}
 
     def argument(self) -> str:
         """What stands in braces, or the next sign."""

@@ -201,6 +201,7 @@ def fields(
                                 "'strongly convex' or 'PL'")  # fmt: skip
         fixed, more = _implied(kind, spoken, assumed, settings or {})
         assumed += more
+        _check_noise(spoken, assumed, settings or {})
         vocabulary = words.vocabulary(convexity or "mu", fixed, late=kind.late)
         algorithm, called = f"{words.PREFIX}{method}", kind.title
     else:
@@ -211,7 +212,7 @@ def fields(
     trivial = _trivial(said, assumed, over) if trivial is None else trivial
     return {
         "title": title or f"{words.varying(called, formulas)}: {_short(said.text)}",
-        "algorithm": words.varying(algorithm, formulas),
+        "algorithm": words.varying(algorithm, _of_points(formulas) if over == "after_rounds" else formulas),
         "by_round": (formulas, inside),
         "assumptions": tuple(dict.fromkeys(assumed)),
         "left": said.left,
@@ -237,6 +238,15 @@ def _check(kind: words.PlainMethod, spoken: set[str], conditions: Sequence[str],
     if kind.one_step and "K" in {*spoken, *settings} and not single:
         raise SentenceError("", f"{kind.name} takes one step a round, and the theorem speaks of K; local steps are "
                             "those of local-sgd and local-gd, and sigma is the noise of a whole step")  # fmt: skip
+
+
+def _check_noise(spoken: set[str], assumed: Iterable[Assumption], settings: Mapping[str, Any]) -> None:
+    """Raise `SentenceError` where a bound on gradients may be meant as one on stochastic gradients, noise included."""
+    bounds = sorted({"G", "M", "G_run"} & spoken)
+    if bounds and Assumption.NOISE in assumed and "sigma" not in {*spoken, *settings}:
+        name = bounds[0]
+        raise SentenceError("", f"{name} bounds the gradients themselves, and the theorem says nothing of their noise: "
+                            f"write {name}**2 + sigma**2 for the bound on E||g||^2, or sigma == 0 in when")  # fmt: skip
 
 
 def _convexity(assumed: Iterable[Assumption], *, alone: bool) -> str:
@@ -427,6 +437,11 @@ def _by_round(
             for each in sorted(names - rounds - {"T"}) if each in known and known[each].role is not Role.STEP_SIZE
         }  # fmt: skip
     return rest, formulas, constants
+
+
+def _of_points(formulas: Mapping[str, str]) -> dict[str, str]:
+    """Step sizes in a run that is recorded at x^T as well: its T is one more."""
+    return {name: re.sub(r"\bT\b", "(T - 1)", text) for name, text in formulas.items()}
 
 
 def _implying(vocabulary: Vocabulary, constants: Mapping[str, Quantity]) -> Vocabulary:

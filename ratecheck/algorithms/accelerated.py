@@ -58,6 +58,7 @@ class Extrapolated(OneStep):
 
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
     varying: ClassVar[tuple[str, ...]] = ("push", "pull")
+    of_points: ClassVar[bool] = True
     server: ClassVar[Group] = {"x": U, "y": U}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
@@ -142,6 +143,7 @@ class Exact(OneStep):
     title: ClassVar[str] = "information-theoretic exact method"
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "conditioning")
     varying: ClassVar[tuple[str, ...]] = ("share", "length")
+    of_points: ClassVar[bool] = True
     server: ClassVar[Group] = {"z": U, "x": U}
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
@@ -298,6 +300,7 @@ class Scheduled(OneStep):
 
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
     varying: ClassVar[tuple[str, ...]] = ("schedule",)
+    of_points: ClassVar[bool] = True
     server: ClassVar[Group] = {"x": U}
 
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:

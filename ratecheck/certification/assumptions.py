@@ -127,7 +127,9 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         exists=("the Polyak-Lojasiewicz inequality", _always("polyak_lojasiewicz")),
     ),
     Assumption.BOUNDED_SUBGRADIENTS: Certification(
-        "nothing of the problems here, whose gradients grow without limit", facts={"M": "lipschitz"}
+        "functions that are linear far away, or losses with bounded slopes",
+        facts={"M": "gradient_bound"},
+        everywhere=True,
     ),
     Assumption.CONVEX_PART: Certification(
         "nothing of the problems here, which have no second part", exists=("a convex part", _always("convex_part"))

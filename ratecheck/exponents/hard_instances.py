@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import sympy as sp
 
 from bounds.own import address_of
 from bounds.statement import Assumption, Statement
@@ -53,7 +54,10 @@ def worst(statement: Statement, values: Mapping[str, float], scale: str | None =
     """
     glances = [(each, *each.glanced()) for each in _curves(statement, values, scale)]
     if not glances:
-        raise InputError(unknown(statement, scale) or f"{statement.key}: nothing is known with noise or a difference")
+        raise InputError(
+            f"{statement.key}: no hard instances are known on which {scale or 'its start'} alone makes the left side "
+            f"large under its participation; 'ratecheck scaling {address_of(statement)}' measures the rate on a problem"
+        )
     tops = [np.max(lefts, where=np.isfinite(lefts), initial=0.0) for *_, lefts in glances]
     # A closer look gains little: what is far behind is not looked at again.
     found = [each.worst(*seen) for (each, *seen), top in zip(glances, tops, strict=True) if top >= _NEAR * max(tops)]
@@ -106,6 +110,12 @@ def check_covered(statement: Statement) -> None:
     if not of_alike_alone(statement):
         check_measurable(statement)
     covered(statement)
+    size = statement.vocabulary.run.get("participants", "")
+    if (fixed := statement.settings.get(size, sp.Integer(1))).is_number and fixed != 1:
+        raise InputError(
+            f"{statement.key} takes {size} = {fixed}, and hard instances have their own {size}: leave it open, and "
+            "give it to 'verify' and 'bound'"
+        )
 
 
 def covered(statement: Statement) -> Method:

@@ -23,7 +23,7 @@ from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.model.algorithm import LinearMaps
+from ratecheck.algorithms.model.algorithm import LinearMaps, check_after
 from ratecheck.errors import InputError
 from ratecheck.falsification.branches import Branches
 from ratecheck.falsification.modelled import (
@@ -129,10 +129,16 @@ class DeterministicCase:
         statement.check_names(given)
         silent = {name: 0.0 for name in NOISE if name in statement.parameters}
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
-        values, _ = statement.complete({**silent, **everyone, **given})
+        method = METHODS[statement.algorithm or ""]
+        steps = {name: method.fixed[name] for name in {"K"} & method.fixed.keys() - statement.settings.keys()}
+        if "K" in given:
+            method.check_steps(int(np.max(given["K"])))
+        values, _ = statement.complete({**silent, **everyone, **steps, **given})
         values, approached = with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
         case = DeterministicCase(statement, values, approached, source)
+        if statement.claims[0].metric.over.further:
+            check_after(case.method.algorithm, case._recorded, case.parameters(float))
         case._check_noise()
         if case.proximal and case.weight <= -case.curvature:
             raise InputError(
@@ -193,6 +199,11 @@ class DeterministicCase:
     def n(self) -> int:
         """Number of clients."""
         return int(self.values["n"])
+
+    @property
+    def _recorded(self) -> int:
+        """Number of points that a run has."""
+        return int(self.values["T"]) + self.statement.claims[0].metric.over.further
 
     @property
     def participants(self) -> int:
@@ -278,7 +289,7 @@ class DeterministicCase:
     @property
     def steepest(self) -> float:
         """M, the bound of every client's gradient norm; infinite where there is none."""
-        return self._constant("lipschitz") or math.inf
+        return self._constant("gradient_bound") or math.inf
 
     @property
     def curvature_unit(self) -> float:
@@ -375,13 +386,13 @@ class DeterministicCase:
     @cached_property
     def comparisons(self) -> tuple[ComparedRounds, ...]:
         """What the first claim says, round by round or of all rounds together."""
-        over, T = self.statement.claims[0].metric.over, int(self.values["T"])
+        over, T, recorded = self.statement.claims[0].metric.over, int(self.values["T"]), self._recorded
         if over in TOGETHER:
             return (self._comparison(None),)
-        first = over.first(T)
-        if first >= T:
+        first = over.first(recorded)
+        if first >= recorded:
             raise InputError(f'T={T} breaks "T >= {first + 1}": the claim compares a round with the one before')
-        return tuple(self._comparison(t) for t in range(first, T))
+        return tuple(self._comparison(t) for t in range(first, recorded))
 
     def _comparison(self, t: int | None) -> ComparedRounds:
         vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
@@ -703,7 +714,7 @@ class DeterministicCase:
         given = {name: self.values[name] for name in self.method.step_sizes if name in self.values}
         sizes = self.method.resolve(given, self.n)
         fixed = {"n": self.n, "m": self.participants, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
-        known = {**fixed, **sizes, **self.method.algorithm.coefficients(t, int(self.values["T"]), {**fixed, **sizes})}  # type: ignore[dict-item]
+        known = {**fixed, **sizes, **self.method.algorithm.coefficients(t, self._recorded, {**fixed, **sizes})}  # type: ignore[dict-item]
         p = {name: convert(value) for name, value in known.items()}  # type: ignore[arg-type]
         if convert is Fraction:
             p |= {name: value for name, value in self._ruled.items() if name in p}
@@ -718,7 +729,7 @@ def with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dic
     while missing:
         # What a rule sets follows from the others.
         free = [name for name in missing if name not in ruled] or missing
-        region = step_sizes(statement, values) if statement.hypotheses else None
+        region = step_sizes(statement, values) if statement.hypotheses or "L" not in values else None
         admissible = {} if region is None else region.admissible
         # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
         optimal = {} if region is None else region.optimal

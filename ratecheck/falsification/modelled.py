@@ -42,12 +42,13 @@ OPERATORS = frozenset(
 NOISE = Assumption.NOISE.constants
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
 # dissimilarity, the clients' gradients at the start and at the minimiser, and a bound on all of them.
-RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "lipschitz"}
+RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "gradient_bound"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
 _AT_POINT = {"gap", "distance2"}
 CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
 _COMPARED = (
-    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.AFTER_ROUNDS,
+    Over.BEST_ROUND,
 )  # fmt: skip
 # Claims on all rounds together, whose right side is one number.
 TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "the best round"}

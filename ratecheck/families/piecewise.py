@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bounds.assumption import BOUNDED
 from bounds.statement import Assumption, Statement
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
@@ -106,7 +107,7 @@ class PiecewiseQuadratics(Family):
                 bent = coordinates.any_curvature if any_sign_inside and 0 < j < J else coordinates.curvature
                 curvature[i, c, j] = bent(at[f"piece {own} {c} {j}"])
             slope[i, c] = coordinates.slope(at[f"slope {i} {c}"])
-        if Assumption.BOUNDED_GRADIENTS in assumed:
+        if BOUNDED & {*assumed}:
             curvature[..., [0, -1]] = 0.0
         if Assumption.STRONG_CONVEXITY in assumed:
             curvature = np.maximum(curvature, _LEAST)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds.statement import Assumption, Statement
+from bounds.assumption import BOUNDED
+from bounds.statement import Statement
 from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.engines.rigorous.mean_field_runs import FEW
@@ -41,7 +42,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements about noise and any number of clients, whose titles speak of no other kind of noise."""
         # With one breakpoint a function that is linear far away is so everywhere, or has no minimum.
-        if (OF_QUIET_RUNS | {Assumption.BOUNDED_GRADIENTS}) & {*statement.assumptions}:
+        if (OF_QUIET_RUNS | BOUNDED) & {*statement.assumptions}:
             return ()
         other = "gaussian" in statement.title.lower() or says_quadratic(statement)
         if other or every_participation(statement) or not has_noisy_pieces(statement):

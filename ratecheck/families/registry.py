@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import sympy as sp
 
-from bounds.statement import Assumption, Statement
+from bounds.assumption import BOUNDED
+from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.extensions import Registry, named
 from ratecheck.families import who
@@ -41,7 +42,7 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
     families = [each for each in FAMILIES.values() if not each.later]
     found = _mixing(statement, [shape for each in families for shape in each.shapes(statement)])
-    if Assumption.BOUNDED_GRADIENTS in statement.assumptions:
+    if BOUNDED & {*statement.assumptions}:
         # Only functions that are linear far away have such a bound.
         found = [shape for shape in found if shape.family.linear_far_away] or found
     if is_bilevel(statement):

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.assumption import BOUNDED
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
@@ -443,9 +444,7 @@ class Question:
     @cached_property
     def steepest(self) -> Fraction | None:
         """The bound on the norms of all gradients."""
-        if Assumption.BOUNDED_SUBGRADIENTS in self.statement.assumptions:
-            return self.constant("lipschitz")
-        return self.constant("gradient_bound") if Assumption.BOUNDED_GRADIENTS in self.statement.assumptions else None
+        return self.constant("gradient_bound") if BOUNDED & {*self.statement.assumptions} else None
 
     def _sigma(self, block: str) -> Fraction:
         total = Assumption.TOTAL_NOISE in self.statement.assumptions

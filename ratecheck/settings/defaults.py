@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bounds
+from bounds.assumption import BOUNDED
 from bounds.statement import Assumption, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
@@ -18,6 +19,7 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Problem
 from ratecheck.problems.build import KINDS, build, features, own_clients, parameters
 from ratecheck.settings.applicability import method_parameters, steps_of_method
+from ratecheck.settings.convexity import assumes_convexity
 from ratecheck.settings.feasible_defaults import inside
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
@@ -74,9 +76,9 @@ def kind_of(statement: Statement) -> str:
     method = METHODS.get(next((name for name in names if name is not None), ""))
     usual = Algorithm.default_problem
     kind = usual if method is None else method.algorithm.default_problem
-    if kind == usual and Assumption.BOUNDED_GRADIENTS in statement.assumptions:
-        # Gradients of quadratics grow without limit.
-        return "logistic"
+    if kind == usual and BOUNDED & {*statement.assumptions}:
+        # Gradients of quadratics grow without limit; logistic losses are not known to be convex, nor where they end.
+        return "piecewise" if assumes_convexity(statement) else "logistic"
     # What follows operators follows gradients as well, and what does not say so is no statement about operators.
     operators = kind in KINDS and not KINDS[kind].potential
     return usual if operators and not (of_operators(statement) or takes_partial_gradients(statement)) else kind
@@ -85,6 +87,8 @@ def kind_of(statement: Statement) -> str:
 def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:
     """Parameters with which the default problem has what the statement assumes, such as one common minimiser."""
     known, assumed = parameters(problem_name), {*statement.assumptions}
+    if BOUNDED & assumed and "tails" in known:
+        return {"tails": 0.0}
     facts = statement.vocabulary.facts
     nothing = {facts.get(name) for name, value in statement.settings.items() if value == 0}
     if Assumption.INTERPOLATION not in assumed and not nothing & {"b", "minimiser_heterogeneity"}:

@@ -122,11 +122,12 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
     """A value for a step size that no rule sets and that is tied to no other."""
     interval, best = Interval(), None
     runs_off = False
-    if statement.hypotheses:
+    quantity = statement.vocabulary[name]
+    # Without conditions a step that descends is taken, where it is known what that is.
+    if statement.hypotheses or _scale(statement, quantity, values) is None:
         region = step_sizes(statement, values)
         interval, best = region.admissible[name], region.optimal.get(name)
         runs_off = interval.strict[1] and best is not None and _runs_off(region, name)
-    quantity = statement.vocabulary[name]
     if math.isfinite(interval.high) and not runs_off:
         # A local step size at its largest leaves an outer one only the end from which its condition bounds it.
         outer = (quantity.f_degree, quantity.x_degree) == (0, 0)

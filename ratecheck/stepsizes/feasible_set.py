@@ -45,7 +45,7 @@ class FeasibleSet:
         ``memory`` is that of one statement with the same step sizes left open.
         """
         names = step_names(statement) + free
-        if not names or not (statement.hypotheses or statement.step_products):
+        if not names:
             raise InputError(f"{statement.key} has no step sizes: there is nothing to choose")
         constants = {name: value for name, value in given.items() if name not in names}
         values, _ = statement.bare.complete(constants)

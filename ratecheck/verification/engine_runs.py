@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bounds.statement import Assumption, Over, number
+from ratecheck.algorithms.model.algorithm import check_after
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines import setup
 from ratecheck.engines.wanted import Wanted, recordable
-from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
 from ratecheck.settings.measured import counts_rounds
@@ -53,21 +53,9 @@ def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) 
         },
         **setting.start,
     )
-    _check_further(setting, ready)
+    if any(claim.metric.over.further for claim in setting.statement.claims):
+        check_after(ready.algorithm, setting.rounds, ready.numbers(0))
     return setup.with_law(ready, setting.options.noise)
-
-
-def _check_further(setting: Setting, ready: setup.Setup) -> None:
-    """Raise `InputError` where the round after the last, at whose start x^T is recorded, changes the rounds before."""
-    algorithm, T = ready.algorithm, setting.rounds
-    if not algorithm.varying or not any(claim.metric.over.further for claim in setting.statement.claims):
-        return
-    p = ready.numbers(0)
-    if any(algorithm.coefficients(t, T, p) != algorithm.coefficients(t, T - 1, p) for t in {0, (T - 1) // 2, T - 2}):
-        raise InputError(
-            f"{ready.method.spoken} takes other steps in a run of one more round, so that x^T is not recorded: state "
-            'the claim field by field with over="last_round", round T-1'
-        )
 
 
 def wanted(setting: Setting, *, by_round: bool = False) -> Wanted:

@@ -19,6 +19,7 @@ from bounds.sentences import latex
         (r"\min\left\{\frac1L,\frac{1}{\mu T}\right\}", "min(1/L, 1/(mu*T))"),
         (r"e^{-\mu T/L}", "exp(-mu*T/L)"),
         (r"2L\cdot(T+1)", "2*L*(T + 1)"),
+        (r"L\gamma(1+\frac{1}{q})\sigma^2", "L*gamma*(1 + 1/q)*sigma**2"),
         (r"(1-\gamma\mu)^{2t}\|x_0-x^*\|^2", "(1 - gamma*mu)**(2*t)*dist2_0"),
         (r"\frac{f(x_0)-f^\star}{\gamma T}", "F_0/(gamma*T)"),
         (r"\gamma \leq \frac{1}{L}", "gamma <= 1/L"),

@@ -10,7 +10,8 @@ from bounds.sentences import words
 from bounds.sentences.sentence import claimed
 from bounds.statement import Assumption, Over
 from bounds.theorem import symbol, theorem
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.accelerated import Scheduled
 
 GD = {"method": "gd", "given": "smooth", "when": "gamma <= 1/L"}
 CONVEX = {"method": "gd", "given": "smooth, convex"}
@@ -221,6 +222,7 @@ def test_a_proof_knows_the_noise():
             {"method": "async-sgd", "when": "gamma <= 1/(L*tau_avg)"},
             "speaks of tau, and not of tau_avg",
         ),
+        ("mean grad2 <= 2*F_0/(gamma*T) + L*gamma*G**2", {"method": "sgd"}, "write G**2 + sigma**2"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": 3}, "'ratecheck list methods'"),
         ("mean grad2 <= 2*F_0/(gamma*T)", {"method": "gd", "when": 3}, "when: 3 is neither text nor a list"),
     ],
@@ -238,12 +240,30 @@ def test_an_unknown_method_is_said_in_plain_words():
         rc.verify(theorem("mean grad2 <= 1", method="gdd"))
 
 
+def test_the_point_after_steps_that_depend_on_their_number():
+    """On (x - 1)^2/2 the second of two steps (2 - t)/3 leads to 2/9, by the method's name and by a formula."""
+    rest = {"T": 2, "n": 1, "d": 1, "L": 1, "mu": 1}
+    named = theorem("last dist2 <= R_0**2", method="linearly-decreasing-steps", given="smooth", when="gamma == 1/L")
+    by_formula = theorem("last dist2 <= R_0**2", method="gd", given="smooth", when="gamma == (T - t)/((T + 1)*L)")
+    for each in (named, by_formula):
+        assert rc.verify(each, **rest).verdict.slack == pytest.approx((9 / 2) ** 2)
+
+
 def test_one_round_more_may_change_the_rounds_before():
-    """Steps that depend on T: x^T of another run is nobody's."""
-    rest = {"given": "smooth, convex", "when": "gamma == 1/L"}
-    assert rc.verify(theorem("last gap <= 2*L*R_0**2/(T + 1)**2", method="fast-gradient", **rest), T=5).verdict.slack
-    with pytest.raises(InputError, match="takes other steps in a run of one more round"):
-        rc.verify(theorem("last gap <= L*R_0**2/T", method="linearly-decreasing-steps", **rest), T=5)
+    """A method of one's own does not say what its T counts: x^T of another run is nobody's."""
+
+    class Falling(Scheduled):
+        of_points = False
+
+        def coefficients(self, t, T, p):
+            return {"schedule": 1 - t / T}
+
+    METHODS["own-falling"] = Method("own-falling", "falling", Falling(), {"K": 1}, personal=False)
+    try:
+        with pytest.raises(InputError, match="takes other steps in a run of one more round"):
+            rc.verify(theorem("last gap <= L*R_0**2", method="own-falling", given="convex", when="gamma == 1/L"), T=5)
+    finally:
+        del METHODS["own-falling"]
 
 
 @pytest.mark.parametrize("name", words.METHODS)

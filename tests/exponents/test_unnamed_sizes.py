@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sampled_clients import sampled
 
+from bounds.errors import InputError
 from bounds.theorem import theorem
 from ratecheck.exponents.card import card
 from ratecheck.exponents.finding import CellFinding
@@ -17,6 +18,15 @@ def cell(statement, row, parameter):
     """One cell of the statement's card."""
     (found,) = card(statement, over=[parameter], rows=[row]).cells
     return found
+
+
+def test_what_cannot_be_varied_says_why():
+    """Participants that the statement sets, and runs of which no hard instance is known."""
+    bound, rest = "mean grad2 <= 2*F_0/(gamma*T) + gamma*L*zeta**2", {"given": "smooth", "when": "gamma <= 1/L, m == 5"}
+    with pytest.raises(InputError, match="takes m = 5, and hard instances have their own m: leave it open"):
+        card(theorem(bound, method="fedavg", **rest))
+    with pytest.raises(InputError, match=r"no hard instances are known on which .* 'ratecheck scaling"):
+        card(theorem(bound, method="async-sgd", given="smooth", when="gamma <= 1/(4*L*tau)"))
 
 
 @pytest.mark.parametrize("power", [1.25, 1.5, 2])

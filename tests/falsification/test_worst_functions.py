@@ -9,8 +9,10 @@ import warnings
 import pytest
 
 import bounds
+from bounds.errors import InputError
 from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.performance_estimation.worst_case import worst_case
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.outcome import Outcome
 from ratecheck.plain import plain
@@ -50,6 +52,37 @@ TRUE = {
     "values, strongly convex": descent("dist2_0*L/2*(1 - gamma_u*mu)**(2*t)", assumptions=STRONGLY),
     "distances": descent("0", left="nearer", over="every_round", conditions=("gamma_u <= 2/L",)),
 }
+
+
+@pytest.mark.parametrize(
+    ("method", "right", "worst"),
+    [("fast-gradient", "L*R_0**2/(T + 1)**2", 1.170831), ("optimized-gradient", "L*R_0**2/(T + 1)**2", 0.639599)],
+)
+def test_the_last_iterate(method, right, worst):
+    """After four steps: half of Nesterov's bound is exceeded; 1/(2 theta_4^2) of the optimized method is known."""
+    last = theorem(f"last gap <= {right}", method=method, given="smooth, convex", when="gamma == 1/L")
+    found = worst_case(last, {"K": 1, "T": 4, "L": 1, "dist2_0": 1})
+    assert found.upper.left / found.lower.right == pytest.approx(worst, rel=1e-4)
+    assert found.violated is (worst > 1)
+
+
+def test_a_method_takes_as_many_local_steps_as_it_does():
+    """With four the bound of the optimized method, which takes one, would be exceeded."""
+    rest = {"given": "smooth, convex", "when": "gamma == 1/L"}
+    right = theorem("last gap <= L*R_0**2/(T + 1)**2", method="optimized-gradient", **rest)
+    with pytest.raises(InputError, match="takes K=1 local step"):
+        worst_case(right, {"K": 4, "T": 2, "L": 1, "dist2_0": 1})
+    assert {case.case.values["K"] for case in worst_functions(right).cases} == {1.0}
+
+
+def test_step_sizes_with_roots_are_prescribed():
+    """Whether a condition holds is decided by the numbers of the run: R_0 is the root of one of them."""
+    steps = "gamma == R_0*(T - t)/(M*sqrt(T + 1)**3)"
+    half = theorem("last gap <= M*R_0/(2*sqrt(T + 1))", method="gd", given="convex", when=steps)
+    named = theorem("last gap <= M*R_0/(2*sqrt(T + 1))", method="linearly-decreasing-steps", given="convex",
+                    when="gamma == R_0/(M*sqrt(T + 1))")  # fmt: skip
+    assert worst_functions(half).violated
+    assert worst_functions(named).violated
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -128,7 +128,8 @@ class Algorithm(ABC):
     ``varying`` are parameters that differ from round to round, such as the momentum of an accelerated method:
     `coefficients` has them. What a function, but for ``records``, reads of these under their names is then that of the
     round. The exact and the step engine follow such runs round by round; whatever takes all rounds for the same refuses
-    them.
+    them. ``of_points``: T of `coefficients` counts recorded points, to the last of which T - 1 steps lead, so that a
+    claim on x^T has a run of T + 1 of them.
 
     ``constants`` are those of ``step_sizes`` that are none and may be 0, such as a noise level in a formula of them.
 
@@ -183,6 +184,7 @@ class Algorithm(ABC):
     averages: ClassVar[bool] = True
     uses_delay: ClassVar[bool] = False
     varying: ClassVar[tuple[str, ...]] = ()
+    of_points: ClassVar[bool] = False
     constants: ClassVar[tuple[str, ...]] = ()
     weighs: ClassVar[bool] = False
     own_functions: ClassVar[bool] = False
@@ -344,6 +346,21 @@ def check_alike(algorithm: Algorithm, what: str) -> None:
         raise InputError(
             f"{named(algorithm)} has another {' and '.join(algorithm.varying)} in every round, and {what} takes all "
             "rounds for the same: the exact and the step engine follow it round by round"
+        )
+
+
+def check_after(algorithm: Algorithm, T: int, p: Parameters) -> None:
+    """Raise `InputError` where in a run of ``T`` recorded points, the last of which is x^(T-1), rounds depend on T.
+
+    Unless T is said to count points: a method of one's own may count rounds by it.
+    """
+    if not algorithm.varying or algorithm.of_points:
+        return
+    if any(algorithm.coefficients(t, T, p) != algorithm.coefficients(t, T - 1, p) for t in {0, (T - 1) // 2, T - 2}):
+        raise InputError(
+            f"{named(algorithm)} takes other steps in a run of one more round, so that x^T is not recorded: let its "
+            'class say "of_points = True" if T of coefficients(t, T, p) counts points, to the last of which T - 1 '
+            'steps lead; or state the claim field by field with over="last_round", round T-1'
         )
 
 

@@ -43,6 +43,8 @@ class Varying(Wrapping):
         mine = (each for name, each in self.known.items() if name != each)
         self.constants = (*inner.constants, *mine)  # type: ignore[misc]
         self.varying = (*inner.varying, *map(_now, formulas))  # type: ignore[misc]
+        # Formulas of a claim on x^T say so themselves (`bounds.sentences.sentence`).
+        self.of_points = inner.of_points or not inner.varying  # type: ignore[misc]
 
     def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
         """As ``inner``, and the step sizes of round t."""

@@ -10,7 +10,7 @@ from ratecheck.aliases import Array
 _TAKEN = (
     "step_sizes", "optional", "per_client", "default_problem", "blocks", "server", "client", "local",
     "message", "point", "recorded", "oracle", "record_oracle", "second_oracle", "averages", "uses_delay", "weighs",
-    "own_functions", "projects", "varying", "constants", "linear", "mixed", "compressed", "also",
+    "own_functions", "projects", "varying", "of_points", "constants", "linear", "mixed", "compressed", "also",
     "steps_per_sample", "coin", "full_start", "measures",
 )  # fmt: skip
 

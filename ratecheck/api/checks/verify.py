@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.statement import Statement
+from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Progress
 from ratecheck.api.given import Parameter, Parameters, StatementLike, place_of, select, unused, whole_paper
 from ratecheck.api.given import parameters as numbers
@@ -238,10 +239,14 @@ def _verdict(
     inputs = prepare_with(statement, problem, given, participation)
 
     def judged(each: Statement, report: Progress | None = None) -> Verdict:
-        return verdict_on(
-            each, inputs.problem, inputs.values, options,
-            participation=inputs.participation, name=inputs.name, progress=report,
-        )  # fmt: skip
+        try:
+            return verdict_on(
+                each, inputs.problem, inputs.values, options,
+                participation=inputs.participation, name=inputs.name, progress=report,
+            )  # fmt: skip
+        except MethodError as error:
+            d = sum(inputs.problem.layout.values())
+            raise MethodError(f"{error}, on a problem of {d} variables: d=... or --problem takes another") from None
 
     with progress(f"verifying {statement.key}") as report:
         found = with_shift(judged(statement, report), judged)

@@ -27,7 +27,15 @@ _SAMPLED = {"n": 2, "m": 1, "K": 1, "T": 1}
 # Whole numbers that fix a size of the run, such as k in T = 2^k.
 _COUNT = 2
 # Constants by fact; with L = 1 and starts of size 1 a step size is a share of 1/L.
-_CONSTANTS = {"L": 1.0, "F_0": 1.0, "distance2_0": 1.0, "strong_convexity": 0.1, "lipschitz": 1.0, "b": 1.0, "B_0": 2.0}
+_CONSTANTS = {
+    "L": 1.0,
+    "F_0": 1.0,
+    "distance2_0": 1.0,
+    "strong_convexity": 0.1,
+    "gradient_bound": 1.0,
+    "b": 1.0,
+    "B_0": 2.0,
+}
 # Steps that are tried where no condition limits them, by whether they have a unit.
 _OPEN = ({True: 0.5, False: 1.0}, {True: 1.5, False: 1.0})
 
@@ -89,7 +97,7 @@ def worst_functions(statement: Statement, seed: int = 0) -> WorstFunctions:
             reason = reason or str(error)
             continue
         # A condition that is not decided gives no violation.
-        if all(check.holds for check in statement.check_conditions(found.case.values)):
+        if all(check.holds for check in found.case.statement.check_conditions(found.case.values)):
             cases.append(found)
         if cases and cases[-1].violated:
             break

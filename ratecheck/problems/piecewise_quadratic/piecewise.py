@@ -113,6 +113,7 @@ class Piecewise(SingleLevel):
         kinks: int = 2,
         curvature: float = 1.0,
         convex: bool = True,
+        tails: float = 1.0,
         heterogeneity: float = 1.0,
         seed: int = 0,
     ) -> Piecewise:
@@ -120,20 +121,29 @@ class Piecewise(SingleLevel):
 
         Far away all clients have the same curvature, which is positive, so that there is a minimum and a bound of the
         dissimilarity. ``curvature`` in [0, 1] blends curvatures of 1/2 into random ones from [0, 1], from [-1, 1] where
-        f need not be ``convex``. ``heterogeneity`` is the dissimilarity of the gradients at 0.
+        f need not be ``convex``. ``heterogeneity`` is the dissimilarity of the gradients at 0. ``tails`` is a factor of
+        the curvature far away: 0 for functions that are linear there, as steep to either side as to the other.
         """
         n, d, kinks, seed = whole("n", n, 1), whole("d", d, 1), whole("kinks", kinks, 0), whole("seed", seed, 0)
         check_size(float(n) * d * (2 * kinks + 2), n=n, d=d, kinks=kinks)
         if not 0 <= real("curvature", curvature) <= 1:
             raise InputError(f'curvature={curvature:g} breaks "0 <= curvature <= 1"')
+        if real("tails", tails) < 0 or (tails == 0 and kinks < 2):
+            raise InputError(f'tails={tails:g} breaks "tails >= 0", with kinks >= 2 where it is 0')
         rng = np.random.default_rng([seed, n, d, kinks])
         places = np.sort(rng.standard_normal((n, d, kinks)), axis=2)
         bent = rng.uniform(0.0 if convex else -1.0, 1.0, (n, d, kinks + 1))
         bent[..., [0, -1]] = rng.uniform(0.1, 1.0, (1, d, 1))
         bent = (1 - curvature) / 2 + curvature * bent
+        bent[..., [0, -1]] *= tails
         bent /= np.abs(bent).max()
         slopes = rng.standard_normal((n, d))
-        return cls(places, bent, slopes.mean(axis=0) + spread(slopes, heterogeneity))
+        middle = slopes.mean(axis=0)
+        if tails == 0:
+            widths = np.diff(places)
+            left = np.clip(-places[..., :-1], 0.0, widths)
+            middle = (bent[..., 1:-1] * (left - widths / 2)).sum(axis=-1)
+        return cls(places, bent, middle + spread(slopes, heterogeneity))
 
     @classmethod
     def from_file(cls, arrays: Mapping[str, Array]) -> Piecewise:
