@@ -69,7 +69,9 @@ def sharpest(statement: Statement, values: Mapping[str, float]) -> Iterator[Shar
 class BestValue:
     """The value of a ``parameter`` for which the smallest right side is proved, beside the statement's own.
 
-    ``bound`` is what is proved of the left side there, ``right`` the statement's right side, ``factor`` their ratio.
+    ``bound`` is what is proved of the left side there, ``right`` the statement's right side, ``factor`` their ratio: of
+    the first claim, whose name ``claim`` is where there are several, and in the last ``round`` that it is about, None
+    where its rounds count together. Where it is ``measured``, quantities of the right side are on the left.
     """
 
     parameter: str
@@ -79,6 +81,9 @@ class BestValue:
     own_value: float
     own_bound: float | None
     right: float
+    claim: str
+    round: int | None
+    measured: bool
 
 
 def best(statement: Statement, given: Given, parameter: str) -> BestValue:
@@ -87,7 +92,8 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     On a grid, then by bounded minimisation between its neighbours; what is answered has three digits and is proved.
     Raises `InputError` for a name that is no free parameter.
     """
-    written = statement.written
+    claims = statement.written.claims
+    written = replace(statement.written, claims=claims[:1])
     fixed = {name: value for name, value in given.items() if name != parameter}
     own, _ = completed(written, fixed)
     if parameter not in own or parameter in written.settings:
@@ -119,13 +125,15 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     value = float(f"{min(candidates)[1]:.{_DIGITS}g}")
     value = grid[at] if not math.isfinite(bound(value)) else value
     values, _ = completed(written, {**fixed, parameter: value})
-    proof = proved_at(statement, values)
+    proof = proved_at(written, values)
     if proof.factor is None:
         raise InputError(f"{statement.key}: the bound that the solver finds at {parameter}={value:g} is not proved")
-    right = right_side(written, values)
-    own_proof = proved_at(statement, own)
+    q = first_claim(written, values)
+    right = float(q.compared[-1].right)
+    own_proof = proved_at(written, own)
     own_bound = None if own_proof.factor is None else float(own_proof.factor) * right_side(written, own)
-    return BestValue(parameter, value, proof.factor, float(proof.factor) * right, high, own_bound, right)
+    about = (claims[0].name if len(claims) > 1 else "", q.compared[-1].round, q.measures_right)
+    return BestValue(parameter, value, proof.factor, float(proof.factor) * right, high, own_bound, right, *about)
 
 
 def _least_bound(statement: Statement, values: Mapping[str, float]) -> float:

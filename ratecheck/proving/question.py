@@ -14,7 +14,7 @@ from bounds.assumption import BOUNDED
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, U, V
+from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
@@ -80,7 +80,7 @@ class Compared:
     """A claim at one round, or at all together where ``round`` is None: weights of measured facts, and the right side.
 
     The right side is ``kept`` and a factor times ``scaled``; both are exact where they are rational, and else a little
-    less. ``changes`` says whether the claim is about what a round changes.
+    less, weights a little more. ``changes`` says whether the claim is about what a round changes.
     """
 
     round: int | None
@@ -101,7 +101,9 @@ class Compared:
         return self.round - 1 if before and self.round is not None else self.round
 
 
-_CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
+# What may be negative of what is measured beside the records of methods.
+_SIGNED = {"change:gap", "change:distance2", "descent", "inner_u"}
+_CHANGES = {*_SIGNED, "du2"}
 
 
 def written(number: float | Fraction) -> Fraction:
@@ -496,7 +498,7 @@ class Question:
             for symbol, slope in slopes.items():
                 fact = facts.get(symbol.name, symbol.name).removesuffix(PREVIOUS)
                 key = f"{fact}{PREVIOUS}" if symbol.name.endswith(PREVIOUS) else fact
-                weights[key] = weights.get(key, Fraction(0)) + self._exact(slope, t)
+                weights[key] = weights.get(key, Fraction(0)) + self._weight(fact, slope, t)
             before = any(key.endswith(PREVIOUS) for key in weights)
             changes = before or any(key in _CHANGES for key in weights)
             if before and (t is None or any(key in _CHANGES for key in weights)):
@@ -574,6 +576,18 @@ class Question:
     def number(self, expr: sp.Expr) -> Fraction:
         """A formula in the statement's parameters as a fraction."""
         return self._exact(expr, None)
+
+    def _weight(self, fact: str, slope: sp.Expr, t: int | None) -> Fraction:
+        """What multiplies a quantity in left - right: a fraction where it is rational, else a little more."""
+        weight = -self._exact(-slope, t)
+        terms = self.records.get(fact, ())
+        signed = fact in _SIGNED or any(
+            each.over is TermOver.VALUES or each.factor < 0 or list(each.left) != list(each.right) for each in terms
+        )
+        if signed and weight != self._exact(slope, t):
+            # Neither more nor less of what may be negative is the stronger claim.
+            raise self.out_of_reach(f"a factor of {fact}, which may be negative, is no rational number")
+        return weight
 
     def _exact(self, expr: sp.Expr, t: int | None) -> Fraction:
         """A number as a fraction: itself where it is rational, else a little less."""

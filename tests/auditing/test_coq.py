@@ -20,6 +20,7 @@ from ratecheck import recheck
 from ratecheck.auditing import ledger
 from ratecheck.auditing.export import coq
 from ratecheck.auditing.export.certificates import certificate, file_data
+from ratecheck.auditing.export.coq_terms import number_text
 
 x, y = sp.symbols("x y", positive=True)
 r, s = sp.symbols("r s", real=True)
@@ -189,6 +190,14 @@ def claim_of(names):
     return found
 
 
+def test_long_numbers_are_hexadecimal():
+    """What a lemma says of them is what the certificate says, and Coq need not read hundreds of decimal digits."""
+    third, long = Fraction(10**40 + 1, 3), Fraction(-3, 10**30)
+    assert number_text(third) == f"({hex(10**40 + 1)} / 3)"
+    assert number_text(long) == f"(- (3 / {hex(10**30)}))"
+    assert number_text(Fraction(10**29)) == str(10**29)
+
+
 def test_a_comment_stays_one():
     """Whatever a claim is called."""
     check = CLAIMS["square"]
@@ -294,6 +303,19 @@ def test_coq_rejects_a_changed_number_or_relation(found, tmp_path, name):
     for text in texts:
         ok, _ = accepted(coq.PREAMBLE.read_text() + text + coq.END, tmp_path)
         assert not ok, text
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("coqc")
+@pytest.mark.parametrize(("key", "given"), [("sgd-distances", {"T": 40}), ("ef-sgd-gradients", {})])
+def test_coq_accepts_proofs_with_long_numbers(key, given, tmp_path):
+    """Powers of a rate with hundreds of digits, and sums of squares of eight vectors."""
+    rc.prove(f"classics/{key}", **given, evaluations=0, coq=tmp_path / "made.v")
+    text = (tmp_path / "made.v").read_text()
+    assert "is not written" not in text
+    assert re.search(r"\b0x[0-9a-f]{40,} / 0x", text)
+    ok, said = lemmas_alone(text, tmp_path)
+    assert ok, said
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+import sympy as sp
 
 from bounds.statement import Statement
 from bounds.theorem import symbol, theorem
@@ -16,7 +17,7 @@ from ratecheck.errors import InputError
 from ratecheck.proving.improve import best
 from ratecheck.proving.prove import prove
 from ratecheck.proving.ranges import prove_on_range
-from ratecheck.views.proofs.prove import factor_text, proved_text
+from ratecheck.views.proofs.prove import factor_text, prove_text, proved_text
 from ratecheck.views.proofs.ranges import range_lines
 
 ANYBODY = "any participation, of which a proof follows that of everybody in every round: tau_max=0"
@@ -205,6 +206,30 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
 def test_what_is_false_of_other_numbers_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
     """Each has a run beside it that shows it."""
     assert verdict(false, **given) == said
+
+
+def test_an_irrational_factor_on_the_left_is_not_rounded_down() -> None:
+    """With x^2/2 and gamma = 1 the mean is 2 F_0/T, and sqrt(2) times it exceeds 2.828... F_0/T by 1 part of 10^45."""
+    near = Fraction(str(sp.sqrt(2).evalf(50))) * (1 - Fraction(1, 10**45))
+    assert near**2 < 2
+    right = f"{2 * near.numerator}*F_0/({near.denominator}*gamma*T)"
+    numbers: dict[str, float] = {"T": 4, "gamma": 1, "L": 1, "F_0": 1}
+    assert verdict(theorem(f"mean sqrt(2)*grad2 <= {right}", **GD), **numbers) == "PROVED UP TO 1e-9"
+    signed = theorem("every sqrt(2)*fall <= F_0", **GD)
+    assert verdict(signed, **numbers) == "a factor of change:gap, which may be negative, is no rational number"
+
+
+@pytest.mark.parametrize("T", [3, 4])
+def test_step_sizes_that_depend_on_the_horizon_are_proved_for_it_alone(T: int) -> None:
+    """The optimized gradient method of T rounds is another one for every T, and so is its proof."""
+    rest = {"method": "optimized-gradient", "given": "smooth, convex", "when": "gamma == 1/L, T >= 2"}
+    found = prove(theorem("last gap <= L*R_0**2/(T*(T + sqrt(2)))", **rest), {"T": T})
+    assert found.verdict == "PROVED"
+    assert not found.every_T
+    assert f"  for T = {T}, in every dimension" in prove_text(found)
+    # What its last round attains is no bound on a round before it.
+    early = theorem("every gap <= L*R_0**2/(T*(T + sqrt(2)))", **rest)
+    assert verdict(early, T=T) == "NOT PROVED"
 
 
 def test_what_is_proved_is_printed_no_smaller() -> None:

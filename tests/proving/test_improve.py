@@ -6,12 +6,13 @@ import pytest
 
 import bounds
 import ratecheck as rc
+from bounds.theorem import theorem
 from ratecheck.errors import InputError
 from ratecheck.proving.bracket import proved_bracket
 from ratecheck.proving.improve import best, sharpest
 from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.question import Question
-from ratecheck.views.proofs.prove import bracket_text
+from ratecheck.views.proofs.prove import bracket_text, factor_text
 
 
 def test_terms_of_a_bound_that_is_attained_keep_their_constants() -> None:
@@ -39,6 +40,24 @@ def test_best_step_size_is_that_of_the_proved_bound() -> None:
     assert found.value == pytest.approx((201**0.5 - 1) / 100, rel=0.03)
     assert found.own_bound is not None
     assert found.bound < found.own_bound
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("every gap <= 3*(1 - gamma*mu)**t*F_0", "left side in round 1 <= "),
+        # The gap of the round before is no number that could be printed.
+        ("every gap <= gap_prev + 0.1*F_0", "left side in round 1 <= what is measured on the right + "),
+        ("mean grad2 <= 3*F_0/(gamma*T)", "left side <= "),
+    ],
+)
+def test_best_value_says_of_what_it_bounds_the_left_side(text: str, said: str) -> None:
+    """A claim on every round has as many bounds as rounds: the one that is printed is the last one's."""
+    own = theorem(text, method="gd", given="smooth, strongly convex", when="gamma <= 1/L")
+    found = rc.prove(own, T=2, L=1, mu=0.5, F_0=1, evaluations=0, best="gamma")
+    assert found.best is not None
+    assert f": {said}{factor_text(found.best.bound, 4)}" in str(found)
+    assert found.to_dict()["best"]["round"] == (1 if "round" in said else None)
 
 
 def test_bracket_holds_what_is_found_and_what_is_proved(tmp_path: Path) -> None:

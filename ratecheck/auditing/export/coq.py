@@ -29,6 +29,8 @@ from ratecheck.auditing.export.coq_terms import (
 
 END = "End InnerProductSpace.\n"
 
+# A number as `number_text` writes it.
+_FRACTION = re.compile(r"\(\d\w* / \d\w*\)")
 _RELATIONS = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "==": "eq"}
 
 
@@ -104,7 +106,7 @@ class _Compared:
 
 
 def _equal(*texts: str) -> str:
-    return "divided" if any("/" in each for each in texts) else "ring"
+    return "divided" if any("/" in _FRACTION.sub("", each) for each in texts) else "ring"
 
 
 @dataclass(frozen=True)
@@ -460,7 +462,7 @@ class _Lemma(CoqTerms):
     # --- proofs ---
 
     def _summand(self, term: Mapping[str, Any], signs: Any) -> _Summand:
-        """A term with whole coefficients in its square and norm, and in its factor but for one with a proof."""
+        """A term without negative exponents in its square and norm, and in its factor but for one with a proof."""
         factor, scale = recheck.read(term["factor"], signs, self.claim.vectors), recheck.ONE
         squares = [recheck.read(term["square"], signs, self.claim.vectors)] if "square" in term else []
         form = [recheck.read(c, signs, self.claim.vectors) for c, _ in term.get("norm", [])]
@@ -484,7 +486,7 @@ class _Lemma(CoqTerms):
         (signs, known, goal, strict), pad = scope.state, scope.indent
         multiplier = recheck.read(node.get("multiplier", [["1", {}]]), signs, self.claim.vectors)
         summands = [self._summand(term, signs) for term in node["terms"]]
-        # `ring` knows no fractions.
+        # `ring` knows no negative exponents.
         common = _denominator(multiplier, *(each.scale if each.proof else each.factor for each in summands))
         sure: list[str] = []
         others: list[str] = []
@@ -635,16 +637,16 @@ def _powers(poly: Any, x: str) -> tuple[Fraction, Fraction]:
 
 
 def _denominator(*polys: Any) -> Any:
-    """The least monomial that makes coefficients and exponents whole and nonnegative, as a polynomial."""
+    """The least monomial that makes exponents nonnegative, as a polynomial."""
     powers: dict[Any, Fraction] = {}
     for key, e in ((key, e) for poly in polys for monomial in poly for key, e in monomial if e < 0):
         powers[key] = max(powers.get(key, Fraction(0)), -e)
-    return {tuple(sorted(powers.items())): Fraction(lcm(*(c.denominator for poly in polys for c in poly.values())))}
+    return {tuple(sorted(powers.items())): Fraction(1)}
 
 
 def _inverse(monomial: Any) -> Any:
-    ((powers, c),) = monomial.items()
-    return {tuple((key, -e) for key, e in powers): 1 / c}
+    (powers,) = monomial
+    return {tuple((key, -e) for key, e in powers): Fraction(1)}
 
 
 def _sign(data: Mapping[str, Any]) -> str:

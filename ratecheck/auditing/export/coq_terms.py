@@ -26,6 +26,8 @@ _KEYWORDS = """
     cbn change clear constr destruct eqn eapply exact exfalso fail field first fresh goal idtac induction intro intros
     lra lia nonzero pose proof remember replace rewrite ring seen split subst symmetry transitivity unfold
 """
+# From which on a number is written in hexadecimal digits.
+_LONG = 10**30
 _FUNCTIONS = {"exp": "exp", "log": "ln", "power": "Rpower"}
 
 
@@ -83,8 +85,14 @@ def _atomic(text: str) -> bool:
 
 def number_text(c: Fraction) -> str:
     """A fraction as a factor."""
-    text = str(abs(c)) if c.denominator == 1 else f"({abs(c.numerator)} / {c.denominator})"
+    text = _whole(abs(c.numerator)) + f" / {_whole(c.denominator)}" * (c.denominator != 1)
+    text = text if c.denominator == 1 else f"({text})"
     return f"(- {text})" if c < 0 else text
+
+
+def _whole(n: int) -> str:
+    """A whole number; Coq takes seconds to read hundreds of decimal digits."""
+    return str(n) if n < _LONG else hex(n)
 
 
 def power_text(variable: Variable, e: Fraction) -> str:

@@ -1,8 +1,45 @@
 (* Written by ratecheck. For Coq 8.16 or later: coqc FILE.v
    Every lemma is a claim with both sides as they are written; its hypotheses are those of the claim. Claims are about
-   points where denominators are not 0 and where what stands under a root is not negative. *)
-Require Import Reals Lra Lia.
+   points where denominators are not 0 and where what stands under a root is not negative. Numbers of more than thirty
+   digits are hexadecimal, 0x..., which Coq reads many times faster. *)
+Require Import Reals Lra Lia QArith Qreals.
 Open Scope R_scope.
+
+(* Equations of polynomials whose coefficients are fractions: `ring` reckons with these. Sums are reduced, so that numbers
+   stay short. *)
+Definition fraction (q : Q) : R :=
+  match Qden q with xH => IZR (Qnum q) | d => IZR (Qnum q) / IZR (Zpos d) end.
+Definition fraction_sum (p q : Q) : Q :=
+  if Pos.eqb (Qden p) (Qden q) then (Qnum p + Qnum q # Qden p)%Q else Qred (p + q).
+Lemma fraction_value q : fraction q = Q2R q.
+Proof. destruct q as [n [d | d |]]; unfold fraction, Q2R; cbn [Qnum Qden]; [| | field]; reflexivity. Qed.
+Lemma fraction_sum_value p q : (fraction_sum p q == p + q)%Q.
+Proof.
+  destruct p as [n d], q as [k e]; unfold fraction_sum; cbn [Qnum Qden].
+  destruct (Pos.eqb_spec d e); [subst | apply Qred_correct].
+  unfold Qeq, Qplus; cbn [Qnum Qden]; rewrite Pos2Z.inj_mul; ring.
+Qed.
+Lemma fractions : ring_morph 0 1 Rplus Rmult Rminus Ropp (@eq R)
+  0%Q 1%Q fraction_sum Qmult (fun p q => fraction_sum p (Qopp q)) Qopp Qeq_bool fraction.
+Proof.
+  constructor; intros; rewrite ?fraction_value, ?(Qeq_eqR _ _ (fraction_sum_value _ _)).
+  - apply RMicromega.Q2R_0.
+  - apply RMicromega.Q2R_1.
+  - apply Q2R_plus.
+  - apply Q2R_minus.
+  - apply Q2R_mult.
+  - apply Q2R_opp.
+  - apply Qeq_eqR, Qeq_bool_eq; assumption.
+Qed.
+Ltac fraction_of t :=
+  match t with
+  | IZR ?n / IZR (Zpos ?d) => constr:((n # d)%Q)
+  | IZR ?n => constr:((n # 1)%Q)
+  | R0 => constr:(0%Q)
+  | R1 => constr:(1%Q)
+  | _ => constr:(InitialRing.NotConstant)
+  end.
+Add Ring Fractions : RTheory (morphism fractions, constants [fraction_of], power_tac R_power_theory [Rpow_tac]).
 
 Definition whole (x : R) : Prop := exists k : nat, x = INR (S k).
 

@@ -29,9 +29,11 @@ def _sharpest(terms: Sequence[SharpTerm]) -> Iterator[str]:
 def _best(best: BestValue | None) -> Iterator[str]:
     if best is None:
         return
-    name = best.parameter
-    own = "no proof" if best.own_bound is None else f"left side <= {factor_text(best.own_bound, 4)}"
-    yield f"  best {name} = {best.value:.10g}: left side <= {factor_text(best.bound, 4)}"
+    name, left = best.parameter, f"{best.claim + ': ' if best.claim else ''}left side"
+    left += "" if best.round is None else f" in round {best.round}"
+    left += " <= " + "what is measured on the right + " * best.measured
+    own = "no proof" if best.own_bound is None else f"{left}{factor_text(best.own_bound, 4)}"
+    yield f"  best {name} = {best.value:.10g}: {left}{factor_text(best.bound, 4)}"
     yield f"    the right side is {number(best.right)} there; at {name} = {best.own_value:.10g}, the largest: {own}"
 
 
@@ -75,6 +77,9 @@ def improved_fields(sharpest: Sequence[SharpTerm], best: BestValue | None, brack
             "right": best.right,
             "own_value": best.own_value,
             "own_bound": best.own_bound,
+            "claim": best.claim,
+            "round": best.round,
+            "measured": best.measured,
         }
     if bracket is not None:
         found["over"] = {
