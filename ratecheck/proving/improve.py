@@ -71,7 +71,7 @@ class BestValue:
 
     ``bound`` is what is proved of the left side there, ``right`` the statement's right side, ``factor`` their ratio: of
     the first claim, whose name ``claim`` is where there are several, and in the last ``round`` that it is about, None
-    where its rounds count together. Where it is ``measured``, quantities of the right side are on the left.
+    where its rounds count together.
     """
 
     parameter: str
@@ -83,7 +83,6 @@ class BestValue:
     right: float
     claim: str
     round: int | None
-    measured: bool
 
 
 def best(statement: Statement, given: Given, parameter: str) -> BestValue:
@@ -132,7 +131,7 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     right = float(q.compared[-1].right)
     own_proof = proved_at(written, own)
     own_bound = None if own_proof.factor is None else float(own_proof.factor) * right_side(written, own)
-    about = (claims[0].name if len(claims) > 1 else "", q.compared[-1].round, q.measures_right)
+    about = (claims[0].name if len(claims) > 1 else "", q.compared[-1].round)
     return BestValue(parameter, value, proof.factor, float(proof.factor) * right, high, own_bound, right, *about)
 
 

@@ -30,8 +30,7 @@ def _best(best: BestValue | None) -> Iterator[str]:
     if best is None:
         return
     name, left = best.parameter, f"{best.claim + ': ' if best.claim else ''}left side"
-    left += "" if best.round is None else f" in round {best.round}"
-    left += " <= " + "what is measured on the right + " * best.measured
+    left += " <= " if best.round is None else f" in round {best.round} <= "
     own = "no proof" if best.own_bound is None else f"{left}{factor_text(best.own_bound, 4)}"
     yield f"  best {name} = {best.value:.10g}: {left}{factor_text(best.bound, 4)}"
     yield f"    the right side is {number(best.right)} there; at {name} = {best.own_value:.10g}, the largest: {own}"
@@ -79,7 +78,6 @@ def improved_fields(sharpest: Sequence[SharpTerm], best: BestValue | None, brack
             "own_bound": best.own_bound,
             "claim": best.claim,
             "round": best.round,
-            "measured": best.measured,
         }
     if bracket is not None:
         found["over"] = {
