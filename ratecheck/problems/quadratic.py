@@ -139,6 +139,10 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         H, g = (np.delete(array, c, axis=1) for array in (self.H, self.g))
         return Quadratic(np.delete(H, c, axis=2), g, self.d_u - (c < self.d_u))
 
+    def on_line(self, direction: Array) -> Quadratic:
+        curvature = self.H @ direction @ direction
+        return Quadratic(curvature[:, None, None], (self.g @ direction)[:, None], min(self.d_u, 1))
+
     @property
     def oracle_arrays(self) -> tuple[Array, ...] | None:
         """H and g; None in a subclass, which may depend on more."""

@@ -193,6 +193,10 @@ class QuadraticFunctions(QuadraticObjective):
     H: Array
     g: Array
 
+    @abstractmethod
+    def on_line(self, direction: Array) -> Any:
+        """The problem on the multiples t of a direction v, f_i(tv), with t as its one variable."""
+
     @property
     def distinct(self) -> int:
         """One row per client."""

@@ -11,15 +11,15 @@ Quantities by name, R being a record of the method and V a variable:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments, Recorder, Sides, term_sides
-from ratecheck.engines.moments.moment import LocalMoments
+from ratecheck.engines.moments.exact import Moments, Recorder, Sides, term_sides, together
+from ratecheck.engines.moments.moment import LocalMoments, added_up, column
 from ratecheck.engines.moments.transition import Transition, total
 from ratecheck.engines.records import plan
 from ratecheck.errors import InputError
@@ -56,7 +56,7 @@ class Changes:
         first = round_.inner(2 * form, -self._identity, self._identity, 2 * size)
         second = round_.of(-self._identity, self._identity).inner(form, self._identity, (size, None))
         magnitude = round_.magnitude
-        return (*total((first, second)), float(magnitude @ np.abs(form) @ magnitude))
+        return (*total((first, second)), float((magnitude * (np.abs(form) @ magnitude)).sum()))
 
     def step(self, variable: str, round_: Transition) -> Difference:
         """E||V' - V||^2, summed over the clients where it is theirs."""
@@ -69,9 +69,10 @@ class Changes:
         """E||V_i' - V_i||^2 for every client."""
         n = self._moments.n
         if variable not in self._rows:
-            self._rows[variable] = np.concatenate([self._moments.variable_rows(variable, i) for i in range(n)])
+            parts = [self._moments.variable_rows(variable, i) for i in range(n)]
+            self._rows[variable] = np.concatenate(parts, axis=-2)
         rows = self._rows[variable]
-        sizes = ((np.abs(rows) @ round_.magnitude) ** 2).reshape(n, -1).sum(axis=1)
+        sizes = ((np.abs(rows) @ round_.magnitude) ** 2).reshape(-1, n, rows.shape[-2] // n).sum(axis=(0, 2))
         return _listed(*round_.changes(rows, n), sizes)
 
     def parts(self, record: str, round_: Transition) -> list[Difference]:
@@ -79,26 +80,36 @@ class Changes:
         found = np.zeros((3, self._moments.n))
         for each in self._products(record):
             values, errors = LocalMoments(round_.moment, each.own).inner(each.left, each.right)
-            magnitude = round_.magnitude[each.own][..., None]
-            sizes = ((np.abs(each.left[0]) @ magnitude) * (np.abs(each.right[0]) @ magnitude)).sum(axis=(1, 2))
-            found += [each.factors * values, np.abs(each.factors) * errors, np.abs(each.factors) * sizes]
+            magnitude = column(round_.magnitude)[..., each.own, :]
+            sizes = ((np.abs(each.left[0]) @ magnitude) * (np.abs(each.right[0]) @ magnitude)).sum(axis=(-2, -1))
+            found += [each.factors * values, np.abs(each.factors) * errors, np.abs(each.factors) * added_up(sizes)]
         return _listed(*found)
 
     def _products(self, record: str) -> list[Products]:
         if record not in self._parts:
-            self._parts[record] = self._read(record)
+            found = [self._read(moments, record) for moments in self._moments.parts]
+            self._parts[record] = (
+                found[0]
+                if len(found) == 1
+                else [
+                    replace(
+                        each[0], left=together([one.left for one in each]), right=together([one.right for one in each])
+                    )
+                    for each in zip(*found, strict=True)
+                ]
+            )
         return self._parts[record]
 
-    def _read(self, name: str) -> list[Products]:
-        moments, recorded = self._moments, plan(self._moments.setup)
+    def _read(self, moments: Moments, name: str) -> list[Products]:
+        recorded = plan(moments.setup)
         record = recorded.records[recorded.names.index(name)]
-        if len(record.rows) or any(column[0].over is not TermOver.CLIENTS for column in record.terms):
+        if len(record.rows) or any(terms[0].over is not TermOver.CLIENTS for terms in record.terms):
             raise InputError(f"{name} has no parts: it is not a sum over the clients")
         own, found = np.stack([moments.inputs(i) for i in range(moments.n)]), []
-        for column in record.terms:
+        for terms in record.terms:
             both = [
                 term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
-                for i, term in enumerate(column)
+                for i, term in enumerate(terms)
             ]
             left, right = (
                 (
@@ -107,7 +118,7 @@ class Changes:
                 )
                 for k in (0, 1)
             )
-            found.append(Products(np.array([term.factor for term in column]) / moments.n, own, left, right))
+            found.append(Products(np.array([term.factor for term in terms]) / moments.n, own, left, right))
         return found
 
 

@@ -30,7 +30,7 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds
-from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares
+from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares, turned
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
     BlockRound,
@@ -136,20 +136,40 @@ class Recorder:
     """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
 
     def __init__(self, moments: Moments) -> None:
-        recorded = moments.plan
-        self.names = recorded.names
-        size = moments.size
-        # Roundings by which a row is made: a mean over clients among them.
-        self._scale = moments.distinct + 8
+        plans = [part.plan for part in moments.parts]
+        self.names = plans[0].names
+        # Roundings by which a row is made: a mean over clients among them, and what parts have in common.
+        self._scale = moments.distinct + 8 + (len(plans) - 1) * len(plans)
+        constants = np.array([[record.constant for record in each.records] for each in plans])
+        doubts = np.array([[record.doubt for record in each.records] for each in plans]) + EPS * np.abs(constants)
+        self.constants, self.doubts = constants.sum(axis=0), doubts.sum(axis=0)
+        squared, products = zip(*map(self._read, moments.parts), strict=True)
+        self._rows, sizes, self._owner = (
+            each[0] if len(each) == 1 else np.stack(each) for each in zip(*squared, strict=True)
+        )
+        self._products: list[tuple[int, float, Sides, Sides]] = list(products[0])
+        if len(products) > 1:
+            self._products = [
+                (*each[0][:2], together([one[2] for one in each]), together([one[3] for one in each]))
+                for each in zip(*products, strict=True)
+            ]
+        self._sizes, self._large = sizes * self._scale, np.abs(self._rows)
+        self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=-1).max(initial=0)) + 8
+        # Quantities that are made of squares: the others have no form.
+        self._squared = np.flatnonzero(self._shares.any(axis=-1).reshape(-1, len(self.names)).any(axis=0))
+        self._forms = self._squares(self._owner)
+        self._above = self._forms if (self._owner >= 0).all() else self._squares(self._shares)
+
+    def _read(self, moments: Moments) -> tuple[tuple[Array, Array, Array], list[tuple[int, float, Sides, Sides]]]:
+        """Rows, their sizes and their weights in the quantities, and the products."""
+        recorded, size = moments.plan, moments.size
         rows, sizes, weights, owners = (
             [np.zeros((0, size))],
             [np.zeros((0, size))],
             [np.zeros(0)],
             [np.zeros(0, dtype=int)],
         )
-        self._products: list[tuple[int, float, Sides, Sides]] = []
-        self.constants = np.array([record.constant for record in recorded.records])
-        self.doubts = np.array([record.doubt for record in recorded.records]) + EPS * np.abs(self.constants)
+        products: list[tuple[int, float, Sides, Sides]] = []
 
         def square(owner: int, side: Sides, weight: float) -> None:
             rows.append(side[0])
@@ -173,22 +193,17 @@ class Recorder:
                         gradient -= slope
                         point = moments.point_rows(i)
                         for share, left, right in moments.over_clients(i, (point, np.abs(point)), (gradient, large)):
-                            self._products.append((q, term.factor / (2 * share), left, right))
+                            products.append((q, term.factor / (2 * share), left, right))
                     continue
                 for factor, left, right in _summands(moments, column, recorded):
                     if np.array_equal(left[0], right[0]):
                         square(q, left, factor)
                     else:
-                        self._products.append((q, factor, left, right))
-        self._rows, weight, owner = np.concatenate(rows), np.concatenate(weights), np.concatenate(owners)
-        self._sizes, self._large = np.concatenate(sizes) * self._scale, np.abs(self._rows)
-        self._owner = np.zeros((len(self.names), len(self._rows)))
-        self._owner[owner, np.arange(len(owner))] = weight
-        self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
-        # Quantities that are made of squares: the others have no form.
-        self._squared = np.flatnonzero(self._shares.any(axis=1))
-        self._forms = self._squares(self._owner)
-        self._above = self._forms if (self._owner >= 0).all() else self._squares(self._shares)
+                        products.append((q, factor, left, right))
+        owner = np.concatenate(owners)
+        table = np.zeros((len(self.names), len(owner)))
+        table[owner, np.arange(len(owner))] = np.concatenate(weights)
+        return (np.concatenate(rows), np.concatenate(sizes), table), products
 
     @cached_property
     def _together(self) -> list[_Products]:
@@ -196,7 +211,7 @@ class Recorder:
         groups: dict[tuple[int, int], list[tuple[int, float, NDArray[np.intp], Sides, Sides]]] = {}
         for q, factor, left, right in self._products:
             used = columns(sum((np.abs(each) for each in (*left, *right)), np.zeros(())))
-            groups.setdefault((len(left[0]), len(used)), []).append((q, factor, used, left, right))
+            groups.setdefault((left[0].shape[-2], len(used)), []).append((q, factor, used, left, right))
         found: list[_Products] = []
         for parts in groups.values():
             owners, factors, places, *sides = zip(*parts, strict=True)
@@ -206,16 +221,19 @@ class Recorder:
 
     def _stacked(self, places: Sequence[NDArray[np.intp]], sides: Sequence[Sides]) -> Sides:
         """Sides at their places, as stacks."""
-        rows, sizes = (np.stack([each[k][:, at] for at, each in zip(places, sides, strict=True)]) for k in (0, 1))
+        rows, sizes = (
+            np.stack([each[k][..., at] for at, each in zip(places, sides, strict=True)], axis=-3) for k in (0, 1)
+        )
         return rows, self._scale * sizes
 
     def _squares(self, weights: Array) -> Array:
         """Forms (quantities, size * size) of the weighted sums of squares of the rows, for those that have any."""
-        size, forms = self._rows.shape[1], []
-        for weight in weights[self._squared]:
-            (used,) = weight.nonzero()
-            forms.append(((self._rows[used] * weight[used, None]).T @ self._rows[used]).ravel())
-        return np.array(forms).reshape(len(forms), size * size)
+        forms = []
+        for weight in np.moveaxis(weights[..., self._squared, :], -2, 0):
+            used = columns(weight)
+            rows = self._rows[..., used, :]
+            forms.append((turned(rows * weight[..., used, None]) @ rows).ravel())
+        return np.array(forms).reshape(len(forms), -1)
 
     def _evaluated(self, forms: Array, matrix: Array) -> Array:
         """<form, matrix> of every quantity."""
@@ -226,10 +244,10 @@ class Recorder:
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""
         means = squares(self._rows @ moment.mean)
-        values = self.constants + self._owner @ means
+        values = self.constants + _over(self._owner, means)
         # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
         own = self._sizes @ (self._unit * moment.roots)
-        square, rounding = self._shares @ means, np.zeros(len(values))
+        square, rounding = _over(self._shares, means), np.zeros(len(values))
         if moment.certain:
             off = np.maximum(self._evaluated(self._above, moment.off), 0.0)
         else:
@@ -241,10 +259,10 @@ class Recorder:
             off, rounding = (self._evaluated(self._above, each) for each in (moment.off, moment.rounding))
             off, rounding = np.maximum(off, 0.0), np.maximum(rounding, 0.0)
             square = square + np.abs(spread)
-            rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
-        off = EPS * (np.sqrt(off) + np.sqrt(self._shares @ own**2))
+            rounding = rounding + 4 * self._unit * _over(self._shares, scatter**2)
+        off = EPS * (np.sqrt(off) + np.sqrt(_over(self._shares, own**2)))
         errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
-        errors = errors + TINY * (self._shares @ (means != 0) > 0)
+        errors = errors + TINY * (_over(self._shares, means != 0) > 0)
         for owners, factors, at, left, right in self._together:
             found, wrong = LocalMoments(moment, at).inner(left, right)
             np.add.at(values, owners, factors * found)
@@ -255,14 +273,14 @@ class Recorder:
     def form(self, name: str) -> Sides:
         """The symmetric matrix Q of a quantity, a constant plus E[z'Qz], and the size of its terms."""
         q = self.names.index(name)
-        form = np.zeros((self._rows.shape[1],) * 2)
+        form = np.zeros((*self._rows.shape[:-2], *[self._rows.shape[-1]] * 2))
         if q in self._squared:
             form += self._forms[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
-        size = (self._sizes * self._shares[q][:, None]).T @ self._sizes / self._scale
+        size = turned(self._sizes * self._shares[..., q, :, None]) @ self._sizes / self._scale
         for owner, factor, left, right in self._products:
             if owner == q:
-                form += factor / 2 * (left[0].T @ right[0] + right[0].T @ left[0])
-                size += self._scale * abs(factor) / 2 * (left[1].T @ right[1] + right[1].T @ left[1])
+                form += factor / 2 * (turned(left[0]) @ right[0] + turned(right[0]) @ left[0])
+                size += self._scale * abs(factor) / 2 * (turned(left[1]) @ right[1] + turned(right[1]) @ left[1])
         return form, size
 
     def centred(self, shift: Array, second: Array) -> Centred:
@@ -298,6 +316,17 @@ class Centred:
     above: Array
     own: Array
     scatter: Array
+
+
+def _over(weights: Array, terms: Array) -> Array:
+    """Weighted sums of terms, which are columns in the parts of a stack."""
+    return weights @ terms if terms.ndim == 1 else (weights @ terms).sum(axis=(0, 2))
+
+
+def together(sides: Sequence[Sides]) -> Sides:
+    """Rows of parts, and their sizes, as stacks."""
+    rows, sizes = (np.stack(each) for each in zip(*sides, strict=True))
+    return rows, sizes
 
 
 def _summands(
@@ -349,6 +378,11 @@ class Moments:
         self.last = np.full(self.distinct, -1)
         self._maps: dict[bytes, RoundMap] = {}
         self._increments: dict[tuple[int, float, bytes], tuple[Array, Array, Noise]] = {}
+
+    @property
+    def parts(self) -> Sequence[Moments]:
+        """Those of parts of the state that have nothing to do with one another, see `Moment`: one, as a rule."""
+        return [self]
 
     def recorder(self) -> Recorder:
         """The quantities that `before_rounds` gives the moments of."""
@@ -443,7 +477,7 @@ class Moments:
             if t + 1 < self.setup.T:
                 moment = round_map.advance(moment)
                 if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
-                    nothing, square = np.full(len(moment.mean), np.nan), np.full_like(moment.covariance, np.nan)
+                    nothing, square = np.full_like(moment.loose, np.nan), np.full_like(moment.covariance, np.nan)
                     moment = Moment(np.full_like(moment.mean, np.nan), square, square, square, nothing, nothing)
 
     @property

@@ -32,6 +32,9 @@ class Moment:
     products, the first being the mean of the vector. The others are known parts of a second moment, kept apart since
     rows that make them small keep their digits so.
 
+    Parts that have nothing to do with one another may be stacked, along a first axis: all vectors are columns then,
+    (parts, size, 1), matrices are (parts, size, size), and an expectation is the sum over the parts.
+
     The exact vector differs by e with E[e e'] <= u^2 (``off`` + an error of mean square at most ``loose[k]``^2 in entry
     k), and the covariance by at most u (``rounding`` + entries bounded by ``rough[k]*rough[l]``).
     """
@@ -51,8 +54,8 @@ class Moment:
     @cached_property
     def spreads(self) -> Array:
         """Roots above the variances of the entries, whatever rounding has made of these."""
-        rounding = EPS * np.maximum(np.diagonal(self.rounding), 0.0)
-        return np.asarray(np.sqrt(np.abs(np.diagonal(self.covariance)) + rounding))
+        rounding = EPS * np.maximum(diagonal(self.rounding), 0.0)
+        return np.asarray(np.sqrt(np.abs(diagonal(self.covariance)) + rounding))
 
     @cached_property
     def roots(self) -> Array:
@@ -60,8 +63,11 @@ class Moment:
 
         What a wrong map adds to the error is a share of the exact vector, which may be far larger than what is found.
         """
-        found = np.sqrt(squares(self.mean) + self.spreads**2)
-        return np.asarray(found + EPS * np.sqrt(np.maximum(np.diagonal(self.off), 0.0)))
+        square, off = squares(self.mean) + self.spreads**2, np.maximum(diagonal(self.off), 0.0)
+        if stacked(self.mean):
+            # What parts were made of is all of them, and so is what they are wrong by.
+            square, off = (np.broadcast_to(each.sum(axis=0), each.shape) for each in (square, off))
+        return np.asarray(np.sqrt(square) + EPS * np.sqrt(off))
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
         """The moment of some entries of the state."""
@@ -84,19 +90,19 @@ class Moment:
         used = columns(sizes)
         vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
         matrices = [self.covariance, self.off, self.rounding]
-        if 2 * len(used) < rows.shape[1]:
+        if 2 * len(used) < rows.shape[-1] and not stacked(self.mean):
             rows, sizes, square_of = rows[:, used], sizes[:, used], (used[:, None], used)
             vectors = [vector[used] for vector in vectors]
             matrices = [matrix[square_of] for matrix in matrices]
         means, loose, carried, roots, spreads = vectors
         mean = rows @ means
         square, off, rounding = (float(((rows @ matrix) * rows).sum()) for matrix in matrices)
-        unit = rows.shape[1] + 8
+        unit = rows.shape[-1] + 8
         own = sizes @ (loose + unit * roots)
         spread = sizes @ spreads
         rough = np.abs(rows) @ carried
-        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
-        fresh = float(rough @ rough + 2 * unit * (spread @ spread))
+        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.linalg.norm(own)))
+        fresh = float((rough**2).sum() + 2 * unit * (spread**2).sum())
         length = float(np.sqrt((mean * mean).sum() + abs(square)))
         # What is too small to be squared is there all the same.
         length = max(length, SMALL) if mean.any() else length
@@ -117,7 +123,7 @@ class Moment:
         """E<left z, right z> and its rounding error."""
         one, other = columns(left), columns(right)
         between = product(left, self.covariance, one, other)
-        value = float(((left @ self.mean) * (right @ self.mean)).sum() + (between * right[:, other]).sum())
+        value = float(((left @ self.mean) * (right @ self.mean)).sum() + (between * right[..., other]).sum())
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
         return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
@@ -160,35 +166,37 @@ class LocalMoments:
     """The moments of parts of the state (parts, entries), such as what each client sees, one beside the other."""
 
     def __init__(self, moment: Moment, positions: NDArray[np.intp]) -> None:
-        square = positions[:, :, None], positions[:, None, :]
-        self._mean, self._covariance = moment.mean.reshape(len(moment.mean), -1)[positions], moment.covariance[square]
-        self._off, self._rounding = moment.off[square], moment.rounding[square]
-        self._loose, self._rough, self._roots, self._spreads = (
-            each[positions][..., None] for each in (moment.loose, moment.rough, moment.roots, moment.spreads)
+        square = ..., positions[:, :, None], positions[:, None, :]
+        self._covariance, self._off, self._rounding = (
+            each[square] for each in (moment.covariance, moment.off, moment.rounding)
+        )
+        self._mean, self._loose, self._rough, self._roots, self._spreads = (
+            column(each)[..., positions, :]
+            for each in (moment.mean, moment.loose, moment.rough, moment.roots, moment.spreads)
         )
 
     def inner(self, left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
         """E<left x, right x> of every part, and their rounding errors, for stacks (parts, rows, entries) and sizes."""
         rows, others = left[0], right[0]
-        means = ((rows @ self._mean) * (others @ self._mean)).sum(axis=(1, 2))
-        values = means + ((rows @ self._covariance) * others).sum(axis=(1, 2))
+        means = ((rows @ self._mean) * (others @ self._mean)).sum(axis=(-2, -1))
+        values = means + ((rows @ self._covariance) * others).sum(axis=(-2, -1))
         lengths = self._lengths(*left)
         errors = product_errors(lengths, lengths if left is right else self._lengths(*right))
-        return values, errors
+        return added_up(values), added_up(errors)
 
     def _lengths(self, rows: Array, sizes: Array) -> tuple[Array, Array, Array]:
         """`Moment.lengths`, of every part."""
-        mean, unit = rows @ self._mean, rows.shape[2] + 8
+        mean, unit = rows @ self._mean, rows.shape[-1] + 8
         square, off, rounding = (
-            ((rows @ matrix) * rows).sum(axis=(1, 2)) for matrix in (self._covariance, self._off, self._rounding)
+            ((rows @ matrix) * rows).sum(axis=(-2, -1)) for matrix in (self._covariance, self._off, self._rounding)
         )
         own, spread = sizes @ (self._loose + unit * self._roots), sizes @ self._spreads
         rough = np.abs(rows) @ self._rough
-        error = EPS * (np.sqrt(np.maximum(off, 0.0)) + np.sqrt((own**2).sum(axis=(1, 2))))
-        fresh = (rough**2 + 2 * unit * spread**2).sum(axis=(1, 2))
-        length = np.sqrt((mean**2).sum(axis=(1, 2)) + np.abs(square))
+        error = EPS * (np.sqrt(np.maximum(off, 0.0)) + np.sqrt((own**2).sum(axis=(-2, -1))))
+        fresh = (rough**2 + 2 * unit * spread**2).sum(axis=(-2, -1))
+        length = np.sqrt((mean**2).sum(axis=(-2, -1)) + np.abs(square))
         # What is too small to be squared is there all the same.
-        length = np.where(mean.any(axis=(1, 2)), np.maximum(length, SMALL), length)
+        length = np.where(mean.any(axis=(-2, -1)), np.maximum(length, SMALL), length)
         return length, error, EPS * (np.maximum(rounding, 0.0) + fresh)
 
 
@@ -208,12 +216,38 @@ def product_error(left: tuple[float, float, float], right: tuple[float, float, f
 
 def squares(mean: Array) -> Array:
     """Entry by entry, the sum of squares over the columns of a mean."""
-    return np.asarray(mean**2 if mean.ndim == 1 else (mean**2).sum(axis=1))
+    return np.asarray((mean**2).sum(axis=1) if mean.ndim == 2 else mean**2)
+
+
+def stacked(mean: Array) -> bool:
+    """Whether it is that of parts, see `Moment`."""
+    return mean.ndim > 2
+
+
+def column(vector: Array) -> Array:
+    """A vector as a column; of a stack it is one."""
+    return vector[:, None] if vector.ndim == 1 else vector
+
+
+def turned(matrix: Array) -> Array:
+    """The transposed matrix, or those of a stack."""
+    return matrix.swapaxes(-1, -2)
+
+
+def diagonal(matrix: Array) -> Array:
+    """The diagonal, as vectors of a `Moment` are given."""
+    found = np.diagonal(matrix, axis1=-2, axis2=-1)
+    return found if matrix.ndim == 2 else found[..., None]
+
+
+def added_up(values: Array) -> Array:
+    """The sum over the parts of a stack, of numbers that are a vector otherwise."""
+    return values if values.ndim == 1 else values.sum(axis=0)
 
 
 def columns(rows: Array) -> NDArray[np.intp]:
     """The entries of the state that rows speak of: mostly one client's, where the state is that of all."""
-    used = np.asarray(rows.any(axis=0))
+    used = np.asarray(rows.any(axis=tuple(range(rows.ndim - 1))))
     return used.nonzero()[0]
 
 
@@ -224,16 +258,16 @@ def paired(one: Array, other: Array) -> float:
 
 def product(rows: Array, matrix: Array, used: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
     """Columns ``others`` of ``rows matrix``, ``used`` being the entries that the rows speak of."""
-    if 2 * len(used) >= len(matrix):
+    if 2 * len(used) >= matrix.shape[-1]:
         # The copy of a part would take longer than the product.
         found = rows @ matrix
-        return found if len(others) == found.shape[1] else found[:, others]
-    return np.asarray(rows[:, used] @ matrix[used[:, None], others])
+        return found if len(others) == found.shape[-1] else found[..., others]
+    return np.asarray(rows[..., used] @ matrix[..., used[:, None], others])
 
 
 def single(rows: Array) -> tuple[NDArray[np.intp], Array] | None:
     """The entry of which every row speaks, and its coefficient; None where one speaks of several."""
-    if not rows.size or np.count_nonzero(rows, axis=1).max() > 1:
+    if not rows.size or rows.ndim > 2 or np.count_nonzero(rows, axis=1).max() > 1:
         return None
     at = (rows != 0).argmax(axis=1)
     return at, rows[np.arange(len(rows)), at]
@@ -244,18 +278,18 @@ def chosen(rows: Array, matrix: Array) -> Array:
     if (found := single(rows)) is None:
         return np.asarray(rows @ matrix)
     at, factors = found
-    return np.asarray(factors[:, None] * matrix[at])
+    return np.asarray(factors[:, None] * matrix[..., at, :])
 
 
 def sandwich(rows: Array, matrix: Array) -> Array:
     """``rows matrix rows'``, of the entries that the rows speak of."""
     if (found := single(rows)) is not None:
         at, factors = found
-        return np.asarray(factors[:, None] * matrix[at[:, None], at] * factors)
+        return np.asarray(factors[:, None] * matrix[..., at[:, None], at] * factors)
     used = columns(rows)
-    if 2 * len(used) < rows.shape[1]:
-        rows, matrix = rows[:, used], matrix[used[:, None], used]
-    return np.asarray(rows @ matrix @ rows.T)
+    if 2 * len(used) < rows.shape[-1]:
+        rows, matrix = rows[..., used], matrix[..., used[:, None], used]
+    return np.asarray(rows @ matrix @ turned(rows))
 
 
 def majorant(roots: Array) -> Array:

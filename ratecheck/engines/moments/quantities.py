@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.model.remembering import RememberingGradients
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments import remembered, totals
+from ratecheck.engines.moments import coordinates, remembered, totals
 from ratecheck.engines.moments.changes import Changes
-from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.exact import Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS
 from ratecheck.engines.moments.remembered import Remembered
 from ratecheck.engines.moments.transition import Transition
@@ -87,7 +87,7 @@ class _Followed:
         if names & remembered.NAMES:
             method = replace(method, algorithm=RememberingGradients(method.algorithm))
         self._setup = replace(setup, method=method, records=tuple(sorted({*records, *setup.records})))
-        self._moments = Moments(self._setup)
+        self._moments = coordinates.moments(self._setup)
         self._recorder = Recorder(self._moments)
         self._changes = Changes(self._moments, self._recorder)
         self._remembered = Remembered(self._moments) if names & remembered.NAMES else None

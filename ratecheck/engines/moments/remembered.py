@@ -34,25 +34,27 @@ class Remembered:
     def __init__(self, moments: Moments) -> None:
         if moments.fixed is None:
             raise InputError("what clients remember depends on who took part: draw a trace")
-        self._setup, problem = moments.setup, moments.setup.problem.quadratic
-        assert problem is not None
+        self._setup, steps = moments.setup, moments.setup.local_steps
         self._taking, self._present = moments.fixed, np.maximum.accumulate(moments.fixed, axis=0)
         self._noisy = bool(moments.setup.noise.any())
         self._still = np.array([_still(moments.setup, i) for i in range(moments.n)])
         blocks = [block for block, size in moments.setup.sizes.items() if size]
-        self._now = [moments.gradient_rows(i) for i in range(moments.n)]
-        self._sizes = [_sized(rows, g) for rows, g in zip(self._now, problem.g, strict=True)]
-        self._gradients, self._noise, self._last_sizes = [], [], []
-        for i, (H, g) in enumerate(zip(problem.H, problem.g, strict=True)):
-            points, taken = (
-                np.concatenate([moments.variable_rows(f"{kept}_{block}", i) for block in blocks])
-                for kept in ("last", "taken")
+        slopes = np.stack([moments.slope_rows(i) for i in range(moments.n)])
+        points, taken = (
+            np.stack(
+                [
+                    np.concatenate([moments.variable_rows(f"{kept}_{block}", i) for block in blocks], axis=-2)
+                    for i in range(moments.n)
+                ]
             )
-            gradients = H @ points
-            gradients[:, -1] -= self._setup.local_steps[i] * g
-            self._gradients.append(gradients)
-            self._noise.append(taken - gradients)
-            self._last_sizes.append(_sized(gradients, self._setup.local_steps[i] * g))
+            for kept in ("last", "taken")
+        )
+        slopes_taken = steps.reshape(-1, *[1] * (slopes.ndim - 1)) * slopes
+        # All rows of all clients: sums over these are taken in every round.
+        self._now = np.stack([moments.gradient_rows(i) for i in range(moments.n)])
+        self._gradients = np.asarray(moments.measured[0]) @ points - slopes_taken
+        self._noise = taken - self._gradients
+        self._sizes, self._last_sizes = _sized(self._now, slopes), _sized(self._gradients, slopes_taken)
 
     def quantity(self, name: str, t: int, round_: Transition) -> Number:
         """One quantity of round t."""
@@ -99,12 +101,12 @@ def _still(setup: Setup, i: int) -> bool:
     return all(found)
 
 
-def _sized(rows: Array, offset: Array) -> Array:
-    """The size of rows whose constant is that."""
+def _sized(rows: Array, slopes: Array) -> Array:
+    """The size of rows whose constant is that of the slopes."""
     size = np.abs(rows)
-    size[:, -1] = np.abs(offset)
+    size[..., -1] = np.abs(slopes[..., -1])
     return size
 
 
-def _sum(rows: list[Array], weights: Array) -> Array:
-    return np.asarray(np.einsum("i,iab->ab", weights, np.stack(rows)))
+def _sum(rows: Array, weights: Array) -> Array:
+    return np.asarray(np.tensordot(weights, rows, 1))

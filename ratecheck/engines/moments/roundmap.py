@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import EPS, Moment, chosen, majorant, sandwich, squares
+from ratecheck.engines.moments.moment import (
+    EPS,
+    Moment,
+    chosen,
+    column,
+    columns,
+    diagonal,
+    majorant,
+    sandwich,
+    squares,
+    turned,
+)
 
 _Found = TypeVar("_Found")
 
@@ -128,13 +139,13 @@ class RoundMap:
         """A bound of the new mean's error, relative to the old state."""
         wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self.scatter)
         # What a round leaves as it is has no error.
-        wobble[kept(self.mean) & ~self.scatter.any(axis=1)] = 0.0
+        wobble[self.still & ~self.scatter.any(axis=1)] = 0.0
         return np.asarray(wobble)
 
     @cached_property
     def _unit(self) -> int:
         """Roundings of an inner product."""
-        return int(np.count_nonzero(self.mean, axis=1).max(initial=0)) + 4
+        return int(np.count_nonzero(self.mean, axis=-1).max(initial=0)) + 4
 
     @cached_property
     def calm(self) -> bool:
@@ -144,7 +155,25 @@ class RoundMap:
     @cached_property
     def idle(self) -> bool:
         """Whether the round leaves everything as it is, as one without participants does."""
-        return self.calm and bool(kept(self.mean).all())
+        return self.calm and bool(self.still.all())
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """The entries that a round leaves as they are, in the mean."""
+        return kept(self.mean)
+
+    def told(self, rows: Array) -> Array:
+        """Rows of z' as rows of z, in the mean."""
+        return chosen(rows, self.mean)
+
+    def told_sizes(self, sizes: Array) -> Array:
+        """The sizes of the terms of which those of z' are made that change."""
+        moves = columns(sizes * ~self.still)
+        return chosen(sizes[:, moves], np.abs(self.mean[moves]))
+
+    def wrong(self, roots: Array) -> Array:
+        """A bound of the error of z' by the error of the map."""
+        return np.asarray(self.error @ roots)
 
     def linear(self, matrices: Array) -> Array:
         """A M A' + sum_k w_k F_k M F_k' for a stack of second moments M."""
@@ -159,8 +188,10 @@ class RoundMap:
 
         Contributions of the clients cancel one another where all would move the state alike: F_k m is taken as a whole.
         """
-        spread, size = np.zeros((len(mean), len(mean)) if self.fluctuations else (1, 1)), np.zeros(len(mean))
-        means = mean.reshape(len(mean), -1)
+        if not self.fluctuations:
+            return np.zeros((1, 1)), np.zeros(())
+        spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        means = column(mean)
         for part in self.fluctuations:
             shift = part.matrix @ means[part.columns]
             spread[np.ix_(part.rows, part.rows)] += part.weight * (shift @ shift.T)
@@ -170,7 +201,7 @@ class RoundMap:
     def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Summands of covariance, ``off`` and ``rounding`` beside the mean map of the state: noise and fluctuations."""
         stack = np.stack([moment.covariance, moment.off, moment.rounding])
-        spread = self._scattered(stack, self.moved(moment)) if self.fluctuations else np.zeros_like(stack)
+        spread = self._scattered(stack, np.asarray(self.moved(moment))) if self.fluctuations else np.zeros_like(stack)
         found, off, rounding = self.beside(moment)
         spread[0] += found
         _add(spread[1], off)
@@ -184,7 +215,7 @@ class RoundMap:
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
         """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
         found, off, rounding = self.beside(moment)
-        results = [sandwich(rows, found), (rows * off) @ rows.T, (rows * rounding) @ rows.T]
+        results = [sandwich(rows, found), *(rows @ (column(each) * turned(rows)) for each in (off, rounding))]
         if not self.fluctuations:
             return results
         before, moved = chosen(rows, self.mean), self.moved(moment)
@@ -206,9 +237,30 @@ class RoundMap:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
         pushed, size = self.pushed(moment)
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
-        return pushed + self.noise.covariance, off, self._rough(moment, size)
+        found = pushed + self._covariance if self.fluctuations else self._covariance
+        return found, off, self._rough(moment, size)
 
-    def moved(self, moment: Moment) -> Array:
+    @property
+    def _covariance(self) -> Array:
+        return self.noise.covariance
+
+    @property
+    def _variances(self) -> Array:
+        return np.diagonal(self.noise.covariance)
+
+    def _mean(self, mean: Array) -> Array:
+        return np.asarray(self.mean @ mean)
+
+    def _reach(self, numbers: Array) -> Array:
+        """The sizes of what a round adds up, from those before."""
+        return np.asarray(self._sizes @ numbers)
+
+    def _shaken(self, covariance: Array, pushed: Array) -> Array:
+        covariance = covariance + pushed
+        covariance += self.noise.covariance
+        return covariance
+
+    def moved(self, moment: Moment) -> Array | list[Array]:
         """`linear` of the moment's three matrices."""
         return self._once("_moved", moment, lambda: self.followed(moment.covariance, (moment.off, moment.rounding)))
 
@@ -223,7 +275,7 @@ class RoundMap:
             last = self.__dict__[name] = moment, find()
         return last[1]
 
-    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array | list[Array]:
         """`linear` of a covariance, and matrices above that of positive semidefinite bounds: one symmetric stack."""
         return _symmetric(self.linear(np.stack([covariance, *bounds])))
 
@@ -233,8 +285,8 @@ class RoundMap:
     def _rough(self, moment: Moment, pushed: Array) -> Array:
         """Diagonal of a bound of the rounding of the new covariance, ``pushed`` being what the mean adds to it."""
         if self.idle:
-            return np.zeros_like(pushed)
-        moved, own = self._sizes @ moment.spreads, np.diagonal(self.noise.covariance)
+            return np.zeros_like(moment.spreads)
+        moved, own = self._reach(moment.spreads), self._variances
         square = 2 * self._unit * (moved**2 + pushed + own) + self.noise.rough**2
         return majorant(np.sqrt(square))
 
@@ -255,16 +307,15 @@ class RoundMap:
         """The moment after the round."""
         if self.idle:
             return moment
-        mean = self.mean @ moment.mean
+        mean = self._mean(moment.mean)
         fresh = majorant(self._loose(moment))
         nothing = np.zeros_like(moment.loose)
         if self.calm and moment.certain:
             off = self.linear(moment.off[None])[0]
-            off = self._followed(moment.off, (off + off.T) / 2, fresh)
+            off = self._followed(moment.off, (off + turned(off)) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
         new, (pushed, size) = self.moved(moment), self.pushed(moment)
-        covariance = new[0] + pushed
-        covariance += self.noise.covariance
+        covariance = self._shaken(new[0], pushed)
         off = self._followed(moment.off, new[1], fresh)
         _add(off, majorant(self.noise.off))
         rounding = new[2].copy()
@@ -276,13 +327,13 @@ class RoundMap:
 
         ``off``, of E[e e'], is what the round makes of ``before``.
         """
-        old = np.diagonal(off)
+        old = diagonal(off)
         here = (fresh > 0) & (old > 0)
         ratio = float(np.max(old[here] / fresh[here])) if here.any() else 0.0
         # At least 1: what a small factor adds to old errors would grow with every round.
         a = max(math.sqrt(ratio), 1.0) if ratio < math.inf else 1.0
         # A bound is rounded as a moment is: where a map cancels large terms, what is left may bound nothing.
-        moved = self._sizes @ np.sqrt(np.maximum(np.diagonal(before), 0.0))
+        moved = self._reach(np.sqrt(np.maximum(diagonal(before), 0.0)))
         guard = self._guard(off) + 2 * self._unit * EPS * majorant(moved)
         off = (1 + 1 / a) * off
         _add(off, (1 + a) * fresh + guard)
@@ -290,24 +341,112 @@ class RoundMap:
 
     def _guard(self, matrix: Array) -> Array:
         """Covers the rounding of a bound itself, where it is far smaller in some direction than in others."""
-        return np.asarray(4 * self._unit * EPS * majorant(np.sqrt(np.maximum(np.diagonal(matrix), 0.0))))
+        return np.asarray(4 * self._unit * EPS * majorant(np.sqrt(np.maximum(diagonal(matrix), 0.0))))
 
 
 def _symmetric(matrices: Array) -> Array:
     """The symmetric parts: rounding makes moments asymmetric, and what is not symmetric may grow on its own."""
-    matrices = matrices + matrices.transpose(0, 2, 1)
+    matrices = matrices + turned(matrices)
     matrices /= 2
     return matrices
 
 
-def _add(matrix: Array, diagonal: Array) -> None:
-    at = np.arange(len(matrix))
-    matrix[at, at] += diagonal
+def _add(matrix: Array, numbers: Array) -> None:
+    at = np.arange(matrix.shape[-1])
+    matrix[..., at, at] += numbers.reshape(matrix.shape[:-1])
 
 
 def kept(matrix: Array) -> NDArray[np.bool_]:
     """Rows that are those of the identity."""
-    return np.asarray((np.count_nonzero(matrix, axis=1) == 1) & (np.diagonal(matrix) == 1.0))
+    ones = np.diagonal(matrix, axis1=-2, axis2=-1) == 1.0
+    return np.asarray((np.count_nonzero(matrix, axis=-1) == 1) & ones)
+
+
+class KeptRound(RoundMap):
+    """A round that leaves most entries as they are, and adds nothing to them, for a stack of parts: see `Moment`.
+
+    ``at`` are the entries that change, ``used`` those of which they are made: map, errors and terms are given for
+    these, (parts, at, used), and the noise's covariance (parts, at, at).
+    """
+
+    def __init__(self, at: NDArray[np.intp], used: NDArray[np.intp], size: int, found: RoundMap) -> None:
+        super().__init__(found.mean, found.error, found.terms, found.noise)
+        self._at, self._used, self._size = at, used, size
+
+    @cached_property
+    def idle(self) -> bool:
+        """See `RoundMap.idle`."""
+        return not len(self._at)
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """See `RoundMap.still`."""
+        return ~np.isin(np.arange(self._size), self._at)
+
+    def told(self, rows: Array) -> Array:
+        """See `RoundMap.told`."""
+        found = np.where(self.still, rows, np.zeros((len(self.mean), 1, 1)))
+        found[..., self._used] += rows[..., self._at] @ self.mean
+        return found
+
+    def told_sizes(self, sizes: Array) -> Array:
+        """See `RoundMap.told_sizes`."""
+        found = np.zeros((len(self.mean), *sizes.shape[-2:]))
+        found[..., self._used] = sizes[..., self._at] @ np.abs(self.mean)
+        return found
+
+    def wrong(self, roots: Array) -> Array:
+        """See `RoundMap.wrong`."""
+        return self._placed(self.error @ roots[:, self._used])
+
+    def _placed(self, numbers: Array) -> Array:
+        """Columns of what changes as those of all, 0 elsewhere."""
+        found = np.zeros((len(numbers), self._size, 1))
+        found[:, self._at] = numbers
+        return found
+
+    def _made(self, matrix: Array, numbers: Array) -> Array:
+        """Columns whose changed entries are those of a matrix."""
+        found = numbers.copy()
+        found[:, self._at] = matrix @ numbers[:, self._used]
+        return found
+
+    def _mean(self, mean: Array) -> Array:
+        return self._made(self.mean, mean)
+
+    def _reach(self, numbers: Array) -> Array:
+        return self._made(self.terms, numbers)
+
+    def _loose(self, moment: Moment) -> Array:
+        return self._placed((self.error + (self._unit + 2) * np.abs(self.mean)) @ moment.roots[:, self._used])
+
+    @cached_property
+    def _variances(self) -> Array:
+        return self._placed(diagonal(self.noise.covariance))
+
+    def _shaken(self, covariance: Array, pushed: Array) -> Array:
+        covariance[:, self._at[:, None], self._at] += self.noise.covariance
+        return covariance
+
+    @cached_property
+    def _covariance(self) -> Array:
+        found = np.zeros((len(self.mean), self._size, self._size))
+        return self._shaken(found, found)
+
+    def linear(self, matrices: Array) -> Array:
+        """See `RoundMap.linear`, for symmetric matrices."""
+        return np.stack(self.followed(matrices[0], matrices[1:]))
+
+    def followed(self, covariance: Array, bounds: Sequence[Array] | Array) -> list[Array]:
+        """See `RoundMap.followed`: symmetric as they are made, one by one, whose memory is at hand."""
+        at, used, found = self._at, self._used, []
+        for matrix in (covariance, *bounds):
+            new, told = matrix.copy(), self.mean @ matrix[:, used]
+            square = told[..., used] @ turned(self.mean)
+            new[:, at], new[..., at] = told, turned(told)
+            new[:, at[:, None], at] = (square + turned(square)) / 2
+            found.append(new)
+        return found
 
 
 class Arrow:

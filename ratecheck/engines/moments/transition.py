@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import (
@@ -23,6 +22,7 @@ from ratecheck.engines.moments.moment import (
     WideRows,
     chosen,
     columns,
+    diagonal,
     paired,
     product,
     product_error,
@@ -46,37 +46,26 @@ class Transition:
 
     def _added(self, after: Array) -> list[Array]:
         """The terms that the round adds to the second moments of these rows of z'."""
-        if 2 * len(after) < after.shape[1]:
+        if 2 * after.shape[-2] < after.shape[-1]:
             return self.round_map.spread_of(after, self.moment)
         return [sandwich(after, added) for added in self._spread]
 
     @cached_property
-    def _still(self) -> NDArray[np.bool_]:
-        return kept(self.round_map.mean)
-
-    @cached_property
-    def _sizes(self) -> Array:
-        return np.abs(self.round_map.mean)
-
-    @cached_property
     def _loose(self) -> Array:
-        """A bound of the error of z' by the error of the map."""
-        return np.asarray(self.round_map.error @ self.moment.roots)
+        return self.round_map.wrong(self.moment.roots)
 
     def of(self, before: Array, after: Array | None = None, size: Array | None = None) -> Moment:
         """The moment of ``before z + after z'``, rows of any number; ``size`` bounds the terms of ``before``."""
         moment, round_map = self.moment, self.round_map
-        matrix = before if after is None else before + chosen(after, round_map.mean)
+        matrix = before if after is None else before + round_map.told(after)
         matrices = [sandwich(matrix, part) for part in (moment.covariance, moment.off, moment.rounding)]
-        size, unit = np.abs(before) if size is None else size, len(moment.mean) + 8
+        size, unit = np.abs(before) if size is None else size, matrix.shape[-1] + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
             matrices = [part + added for part, added in zip(matrices, self._added(after), strict=True)]
             # What a round leaves as it is cancels exactly.
-            still = self._still
-            size = np.where(still, np.minimum(size, np.abs(before + after)), size)
-            moves = columns(after * ~still)
-            size = size + chosen(np.abs(after[:, moves]), self._sizes[moves])
+            size = np.where(round_map.still, np.minimum(size, np.abs(before + after)), size)
+            size = size + round_map.told_sizes(np.abs(after))
             loose = loose + np.abs(after) @ self._loose
         covariance, off, rounding = matrices
         terms = size @ moment.spreads
@@ -85,26 +74,26 @@ class Transition:
 
     @staticmethod
     def _rough(covariance: Array) -> Array:
-        return np.asarray(np.sqrt(np.abs(np.diagonal(covariance))))
+        return np.asarray(np.sqrt(np.abs(diagonal(covariance))))
 
     def square(self, before: Array, after: Array | None = None, size: Array | None = None) -> Number:
         """E||before z + after z'||^2; ``size`` bounds the terms of both together."""
         rows = self.of(before, after, size)
-        return rows.square(np.eye(len(before)))
+        return rows.square(np.eye(before.shape[-2]))
 
     def changes(self, rows: Array, groups: int) -> tuple[Array, Array]:
         """E||rows (z' - z)||^2 of each of so many groups of the rows, equally many each, with the errors of `square`.
 
         Of all rows together nothing but the diagonals of their moments is made.
         """
-        moment, round_map, unit, still = self.moment, self.round_map, len(self.moment.mean) + 8, self._still
-        told, large = chosen(rows, round_map.mean), np.abs(rows)
-        matrix, moves = told - rows, columns(rows * ~still)
-        size = np.where(still, 0.0, large) + chosen(large[:, moves], self._sizes[moves])
+        moment, round_map, unit = self.moment, self.round_map, rows.shape[-1] + 8
+        told, large = round_map.told(rows), np.abs(rows)
+        matrix = told - rows
+        size = np.where(round_map.still, 0.0, large) + round_map.told_sizes(large)
         found, off, rounding = round_map.beside(moment)
         parts = (moment.covariance, moment.off, moment.rounding)
         diagonals = [_diagonal(matrix, each, groups) for each in parts]
-        added = [_diagonal(rows, found, groups), rows**2 @ off, rows**2 @ rounding]
+        added = [_diagonal(rows, found, groups), *(rows**2 @ each for each in (off, rounding))]
         if round_map.fluctuations:
             moved = round_map.moved(moment)
             added = [
@@ -117,16 +106,16 @@ class Transition:
         rough = np.sqrt(2 * unit) * (size @ moment.spreads + np.sqrt(np.abs(variance)))
         rough = np.hypot(np.abs(matrix) @ moment.rough, rough)
         roots = np.sqrt(squares(mean) + spread**2) + EPS * np.sqrt(np.maximum(off, 0.0))
-        own = len(rows) // groups + 8
+        own = rows.shape[-2] // groups + 8
         fresh = rough**2 + 2 * own * spread**2
 
         def summed(each: Array) -> Array:
-            return np.asarray(each.reshape(groups, -1).sum(axis=1))
+            return np.asarray(each.reshape(-1, groups, rows.shape[-2] // groups).sum(axis=(0, 2)))
 
         square, value = summed(squares(mean)), summed(squares(mean) + variance)
         error = EPS * (np.sqrt(np.maximum(summed(off), 0.0)) + np.sqrt(summed((loose + own * roots) ** 2)))
         length = np.sqrt(square + np.abs(summed(variance)))
-        there = mean.reshape(groups, -1).any(axis=1)
+        there = summed(mean != 0) > 0
         lengths = np.where(there, np.maximum(length, SMALL), length), error
         rounded = EPS * (np.maximum(summed(rounding), 0.0) + summed(fresh))
         return value, product_errors((*lengths, rounded), (*lengths, rounded))
@@ -141,11 +130,11 @@ class Transition:
     ) -> Number:
         """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
         first, second = self.of(left, size=size), self.of(before, after, more)
-        matrix = before if after is None else before + chosen(after, self.round_map.mean)
+        matrix = before if after is None else before + self.round_map.told(after)
         one, other = columns(left), columns(matrix)
         between = product(left, self.moment.covariance, one, other)
-        value = float((first.mean * second.mean).sum() + np.sum(between * matrix[:, other]))
-        each = np.eye(len(left))
+        value = float((first.mean * second.mean).sum() + np.sum(between * matrix[..., other]))
+        each = np.eye(left.shape[-2])
         return value, product_error(first.lengths(each), second.lengths(each))
 
     @cached_property
@@ -264,7 +253,9 @@ class Displaced:
 def _diagonal(rows: Array, matrix: Array, groups: int) -> Array:
     """Of rows matrix rows', for so many groups of rows, each of which may speak of a few entries alone."""
     if not matrix.any():
-        return np.zeros(len(rows))
+        return np.zeros(rows.shape[:-1] if rows.ndim == 2 else (*rows.shape[:-1], 1))
+    if rows.ndim > 2:
+        return ((rows @ matrix) * rows).sum(axis=-1, keepdims=True)
     if (found := single(rows)) is not None:
         at, factors = found
         return np.asarray(factors * matrix[at, at] * factors)

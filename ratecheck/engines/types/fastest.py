@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from ratecheck.aliases import Progress
 from ratecheck.engines.expected_records import Expectation
+from ratecheck.engines.moments import coordinates
+from ratecheck.engines.moments.coordinates import CoordinateMoments
 from ratecheck.engines.moments.exact import Moments, follow
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import alike, graph_modes, separate
 from ratecheck.engines.types.populations import check, moments_of
+
+# Entries of all clients' states from which on coordinates take less time than the whole.
+_LEAST = 200
 
 
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
@@ -19,7 +24,10 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
 
 
 def recursion(setup: Setup) -> Moments:
-    """`moments_of`, or that of clients that are alike or of modes where its state is smaller."""
+    """`moments_of`, or that of clients that are alike, of modes or of coordinates where its state is smaller."""
     if graph_modes.applies(setup):
         return graph_modes.GraphMoments(setup)
-    return alike.moments(setup) if alike.pays(setup) else moments_of(setup)
+    if alike.pays(setup):
+        return alike.moments(setup)
+    size = setup.problem.n * sum(setup.sizes[block] for block in setup.algorithm.client.values())
+    return CoordinateMoments(setup) if size >= _LEAST and coordinates.applies(setup) else moments_of(setup)

@@ -1,0 +1,76 @@
+"""Runs by the coordinates in which a common Hessian is diagonal, beside the same runs on the whole state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ratecheck.engines import setup
+from ratecheck.engines.moments import coordinates, quantities
+from ratecheck.engines.moments.coordinates import CoordinateMoments
+from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.setup import Setup
+from ratecheck.participation import Trace
+from ratecheck.problems import Quadratic
+
+FEDSUM = ("mean_staleness2", "gradients2", "noise2", "noise_inner", "step:x", "step:h", "change:f", "G_u", "gap")
+STEPS = {"eta_g": 0.5, "eta_l": 0.1}
+
+
+def _setup(method: str, *, sigma: float = 0.0, d: int = 3, curvature: float = 0.0, **given: object) -> Setup:
+    problem = Quadratic.synthetic(n=4, d=d, shared=d, seed=1, curvature=curvature)
+    taking = np.random.default_rng(0).random((6, 4)) < 0.6
+    taking[2] = False
+    noise = {"sigma": sigma} if sigma else None
+    return setup.prepare(method, problem, Trace(taking), K=3, T=6, noise=noise, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("method", "names", "given"),
+    [
+        ("fedsum-b", FEDSUM, {"step_sizes": STEPS, "records": ("G_u", "G_v", "gap", "distance2")}),
+        ("fedsum-cr", FEDSUM, {"step_sizes": STEPS, "records": ("G_u", "G_v", "gap", "distance2")}),
+        ("fedsum", ("total_T:mean_gradients2", "windows:step:x"), {"step_sizes": STEPS}),
+        ("fedsum", ("participant:step:h",), {"step_sizes": STEPS}),
+    ],
+)
+def test_coordinates_say_what_the_whole_state_says(
+    method: str, names: tuple[str, ...], given: dict[str, object], sigma: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Quantities of rounds, participants and sums, up to the rounding of both."""
+    run = _setup(method, sigma=sigma, **given)
+    assert isinstance(coordinates.moments(run), CoordinateMoments)
+    found = quantities.expect(run, names)
+    monkeypatch.setattr(coordinates, "applies", lambda _: False)
+    whole = quantities.expect(run, names)
+    for name, values in whole.records.items():
+        apart = np.abs(found.records[name] - values)
+        assert (apart <= found.errors[name] + whole.errors[name]).all(), name
+        assert apart.max() <= 1e-11 * max(np.abs(values).max(), 1e-2), name
+        assert (found.errors[name] <= 100 * whole.errors[name].max()).all(), name
+
+
+def test_coordinates_bear_the_rounding_of_their_basis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An oracle that coordinates say wrongly is an error of all that is found."""
+    run = _setup("fedsum", step_sizes=STEPS)
+    exactly = quantities.expect(run, ["G_u"])
+    on_lines = coordinates._on_lines
+
+    def wrongly(run: Setup, vectors: np.ndarray) -> list[Setup]:
+        turned = vectors.copy()
+        turned[:, 0] += 1e-9 * vectors[:, 1]
+        return on_lines(run, turned)
+
+    monkeypatch.setattr(coordinates, "_on_lines", wrongly)
+    found = quantities.expect(run, ["G_u"])
+    apart = np.abs(found.records["G_u"] - exactly.records["G_u"])[1:]
+    assert (apart > exactly.errors["G_u"][1:]).all()
+    assert (apart <= found.errors["G_u"][1:]).all()
+
+
+@pytest.mark.parametrize("given", [{"curvature": 1.0}, {"d": 1}])
+def test_the_whole_state_is_followed_where_coordinates_are_coupled(given: dict[str, float]) -> None:
+    """Different Hessians, and a single coordinate."""
+    run = _setup("fedsum", step_sizes=STEPS, **given)  # type: ignore[arg-type]
+    assert type(coordinates.moments(run)) is Moments
