@@ -381,7 +381,7 @@ class Moments:
 
     @property
     def parts(self) -> Sequence[Moments]:
-        """Those of parts of the state that have nothing to do with one another, see `Moment`: one, as a rule."""
+        """The moments of parts of the state that have nothing to do with one another, see `Moment`: one, as a rule."""
         return [self]
 
     def recorder(self) -> Recorder:

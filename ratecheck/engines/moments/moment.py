@@ -220,7 +220,7 @@ def squares(mean: Array) -> Array:
 
 
 def stacked(mean: Array) -> bool:
-    """Whether it is that of parts, see `Moment`."""
+    """True for a stack of parts, see `Moment`."""
     return mean.ndim > 2
 
 
