@@ -9,7 +9,8 @@ import sympy as sp
 import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.certification.certified_constants import CertifiedCase
-from ratecheck.problems import Certificate, MinMax, PhaseRetrieval, Piecewise, Quadratic, from_sympy
+from ratecheck.problems import Certificate, MinMax, Piecewise, Quadratic, from_sympy
+from ratecheck.problems.phase_retrieval import PhaseRetrieval
 
 X = sp.Symbol("x")
 RNG = np.random.default_rng(0)
