@@ -382,7 +382,9 @@ def _weak_convexity(case: CertifiedCase) -> Constant | None:
     """The least rho >= 0 with f_i + rho/2 ||x||^2 convex, from the clients' least curvature, or L."""
     name, least, L = "weak_convexity", case.problem.least_curvature, case.known.get("L")
     if least is not None:
-        off = 0.0 if least >= 0 or L is None else 64 * float(np.finfo(float).eps) * L.value
+        # Without an L the least curvature is no eigenvalue among larger ones, and is off by its own digits at most.
+        largest = L.value if L is not None and math.isfinite(L.value) else -least
+        off = 0.0 if least >= 0 else 64 * float(np.finfo(float).eps) * largest
         # No curvature is below -L, whatever rounding adds to it.
         found = min(max(0.0, off - least), math.inf if L is None else L.value)
         return Constant(name, found, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")

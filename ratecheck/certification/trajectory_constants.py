@@ -165,6 +165,11 @@ def _quiet(case: CertifiedCase) -> bool:
     return (case.T or 0) * steps * problem.n <= _MOST_VISITS
 
 
+def _one_kind(case: CertifiedCase) -> bool:
+    """Whether clients' functions are the same with and without their weights: a run shows gradients of n p_i f_i."""
+    return not case.of_both
+
+
 # Local steps of all clients that are looked at one by one.
 _MOST_VISITS = 200_000
 
@@ -211,13 +216,14 @@ BEYOND = "of functions that continue with another curvature beyond the box of th
 
 MEASURES: Mapping[str, Measure] = {
     "b": Measure(
-        lambda _: 0.0, _dissimilarity, "comes from means over replicates, without a confidence bound", partial=True
+        lambda _: 0.0, _dissimilarity, "comes from means over replicates, without a confidence bound", partial=True,
+        possible=_one_kind,
     ),
     "F_0": Measure(_gap_at_start, _gap, "is of one run", possible=_has_gap, weakens=True, beyond=True),
     "L_f": Measure(_steepest_at_start, _steepest, "is the largest over the replicates, not over all that may happen"),
     "visited_gradient": Measure(
         _at_start(_gradient_sizes), _largest_visited("visited_gradient", _gradient_sizes), "is of one run",
-        possible=_quiet, of_run=True,
+        possible=lambda case: _quiet(case) and _one_kind(case), of_run=True,
     ),
     "visited_distance": Measure(
         _at_start(_distances), _largest_visited("visited_distance", _distances), "is of one run",

@@ -10,6 +10,7 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.problems import Certificate, MinMax, Piecewise, Quadratic, from_sympy
+from ratecheck.problems.phase_retrieval import PhaseRetrieval
 
 X = sp.Symbol("x")
 RNG = np.random.default_rng(0)
@@ -57,6 +58,10 @@ def test_weak_convexity_and_quadratic_growth():
     # No larger than L, or statements would be refused whose rho_weak is at most L.
     assert 1 - 1e-6 < fact(from_sympy(sp.cos(X)), "weak_convexity").value <= 1
     assert fact(from_sympy(-(X**4)), "weak_convexity").certificate is Certificate.ABSENT
+    # Curvature may be bounded below where it has no bound above.
+    assert fact(from_sympy(X**4 / 4 - X**2), "weak_convexity").value == pytest.approx(2)
+    steep = PhaseRetrieval([[[1.0], [2.0]]], [[1.0, 1.0]])
+    assert fact(steep, "weak_convexity").value == pytest.approx(2.5)
 
 
 def test_monotone_clients():

@@ -177,6 +177,15 @@ def test_right_theorems_about_the_functions_without_their_weights_are_not_accuse
     assert "hold of f_i and of n p_i f_i" in " ".join(str(said).split())
 
 
+def test_what_a_run_shows_of_weighted_functions_is_no_constant_of_those_without():
+    """A step on f_1 = 5 x^2 - 9 x with weight 1/10 is as long as its gradient, five times that of n p_1 f_1."""
+    far = theorem("last dist2 <= (R_0 + gamma*G_run*T)**2", method="drawn-fedavg", given="smooth, visited gradients",
+                  when="gamma <= 1/L, K == 1")  # fmt: skip
+    bowls = (WeightedQuadratic([[[10.0]], [[1.0]]], [[9.0], [-0.99]], 1, p=[p, 1 - p]) for p in (0.1, 0.5))
+    said = [rc.verify(far, problem=each, T=1).outcome.name for each in bowls]
+    assert said == ["NOT_APPLICABLE", "HOLDS"]
+
+
 def test_constants_of_alike_clients_stay_exact():
     """Equal weights change no constant, and no note speaks of them."""
     own = theorem("every dist2 <= dist2_prev", method="weighted-fedavg", given="convex", when="gamma <= 1/L, K == 2")
