@@ -295,10 +295,14 @@ class Question:
     def constant(self, fact: str) -> Fraction | None:
         """The number of a fact, such as F_0."""
         known = [name for name, own in self.statement.vocabulary.facts.items() if own == fact and name in self.values]
-        numbers = {written(self.values[name]) for name in known}
+        numbers = {self._written(name) for name in known}
         if len(numbers) > 1:
             raise self.out_of_reach(f"{' and '.join(known)} are the same constant and differ")
         return next(iter(numbers), None)
+
+    def _written(self, name: str) -> Fraction:
+        """The number of a parameter as the statement or whoever gives it writes it."""
+        return self.case.ruled(written).get(name, written(self.values[name]))
 
     @cached_property
     def L(self) -> Fraction | None:
@@ -378,7 +382,7 @@ class Question:
         """Lambda, the weight of a proximal term."""
         if "lambda_" not in self.values:
             raise self.out_of_reach(f"{self.name} takes proximal steps without a parameter lambda_")
-        return written(self.values["lambda_"])
+        return self._written("lambda_")
 
     @cached_property
     def second_weight(self) -> Fraction:
@@ -398,7 +402,7 @@ class Question:
         """Omega = 1/q - 1, with E||C(v) - v||^2 = omega ||v||^2 for what is sent of a message v."""
         if "q" not in self.values:
             raise self.out_of_reach(f"{self.name} compresses without a parameter q")
-        q = written(self.values["q"])
+        q = self._written("q")
         if not 0 < q <= 1:
             raise InputError(f'q={float(q):g} breaks "0 < q <= 1": it is a probability')
         return 1 / q - 1
@@ -612,7 +616,7 @@ class Question:
 
     @cached_property
     def _prescribed(self) -> dict[str, sp.Expr]:
-        """What the rules of the statement compute, not as it is rounded."""
+        """What the settings and rules of the statement compute, not as it is rounded."""
         return self.case.prescribed(written)
 
     @property

@@ -16,8 +16,8 @@ from ratecheck.algorithms.model.answers import full_gradient_at
 from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.algorithms.momentum import ProximalPoint
 from ratecheck.errors import InputError
-from ratecheck.proving.improve import best
-from ratecheck.proving.prove import prove
+from ratecheck.proving.improve import best, sharpest
+from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.ranges import prove_on_range
 from ratecheck.views.proofs.prove import factor_text, prove_text, proved_text
 from ratecheck.views.proofs.ranges import range_lines
@@ -287,6 +287,23 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
 def test_what_is_false_of_other_numbers_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
     """Each has a run beside it that shows it."""
     assert verdict(false, **given) == said
+
+
+def test_what_a_statement_sets_is_not_rounded() -> None:
+    """1 - 3/3 is 0, and the gap is not; the float of 1/3 is a little less."""
+    rest = {"method": "proximal-point", "given": "convex", "when": "lambda_ == 1/3"}
+    assert verdict(theorem("last gap <= 1e17*(1 - 3*lambda_)*F_0", **rest), T=3) == "NOT PROVED"
+
+
+def test_a_term_is_as_sharp_as_in_its_hardest_round() -> None:
+    """With gamma = 1/L a round adds 10/20 gamma^2 L sigma^2 at a minimum: in round 0 that is 1 + 9/19 of 19."""
+    step = "gamma**2*L*sigma**2/20"
+    falls = theorem(f"every fall <= {step}*(t + 1) + {step}*(19 - t)", method="sgd", when="gamma == 1/L",
+                    given="smooth, noise, full participation")  # fmt: skip
+    values, _ = completed(falls.written, {"T": 10, "n": 1, "m": 1})
+    _, falling = sharpest(falls, values)
+    assert falling.factor is not None
+    assert falling.factor >= Fraction(9, 19)
 
 
 def test_an_irrational_factor_on_the_left_is_not_rounded_down() -> None:
