@@ -685,7 +685,7 @@ class DeterministicCase:
         return self.ruled(Fraction)
 
     def ruled(self, exact: Callable[[float], Fraction]) -> dict[str, Fraction]:
-        """Step sizes as rules set them, before they are rounded to floats, where that is a rational number.
+        """What settings and rules set, before it is rounded to floats, where that is a rational number.
 
         ``exact`` is the fraction that a given number stands for.
         """
@@ -693,14 +693,15 @@ class DeterministicCase:
         return {name: Fraction(int(value.p), int(value.q)) for name, value in found if value.is_Rational}
 
     def prescribed(self, exact: Callable[[float], Fraction]) -> dict[str, sp.Expr]:
-        """Step sizes as rules set them, irrational ones as well; see `ruled`."""
+        """What settings and rules set, irrational numbers as well; see `ruled`."""
         found: dict[str, sp.Expr] = {}
-        for rule in self.statement.step_rules:
-            name, names = rule.symbol.name, {symbol.name for symbol in rule.value.free_symbols}
-            if rule.at_least or rule.free or not {name, *names} <= self.values.keys():
+        rules = [(rule.symbol.name, rule.value) for rule in self.statement.step_rules if not rule.at_least | rule.free]
+        for name, formula in [*self.statement.settings.items(), *rules]:
+            symbols = sp.sympify(formula).free_symbols
+            if not {name, *(x.name for x in symbols)} <= self.values.keys():
                 continue
-            known = {x: found.get(x.name, sp.Rational(exact(self.values[x.name]))) for x in rule.value.free_symbols}
-            value = rule.value.xreplace(known)
+            known = {x: found.get(x.name, sp.Rational(exact(self.values[x.name]))) for x in symbols}
+            value = sp.sympify(formula).xreplace(known)
             if value.is_real and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
                 found[name] = value
         return found

@@ -103,9 +103,10 @@ class Program:
         )
 
     @cached_property
-    def blocks(self) -> list[Block]:
-        """The matrices that have to be positive semidefinite: to be read once nothing is required any more."""
+    def spaces(self) -> list[Block]:
+        """All matrices, those without a diagonal last: to be read once nothing is required any more."""
         found: list[Block] = []
+        crossed: list[Block] = []
         for number, affine in enumerate(each.difference for each in self.required):
             spaces: dict[tuple[str, bool], dict[int | None, Form]] = {}
             for unknown, form in affine.items():
@@ -114,10 +115,16 @@ class Program:
                         spaces.setdefault((key.block, key.deviations), {}).setdefault(unknown, {})[key] = value
             for space, entries in sorted(spaces.items()):
                 block = Block(number, *space, entries)
-                block = replace(block, kernel=self.kernels.get(len(found), ()))
                 if block.full:
-                    found.append(block)
-        return found
+                    found.append(replace(block, kernel=self.kernels.get(len(found), ())))
+                else:
+                    crossed.append(block)
+        return found + crossed
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The matrices that have to be positive semidefinite, those that have a diagonal."""
+        return [block for block in self.spaces if block.full]
 
     @cached_property
     def rows(self) -> tuple[list[dict[int | None, Fraction]], list[dict[int | None, Fraction]]]:
@@ -131,7 +138,7 @@ class Program:
                         by_key.setdefault(key, {})[unknown] = value
             least += [row for key, row in by_key.items() if key == ONE]
             zero += [row for key, row in by_key.items() if key != ONE]
-        for block in self.blocks:
+        for block in self.spaces:
             # Where a diagonal is 0 so is its row.
             rows: dict[Entry, dict[int | None, Fraction]] = {}
             for unknown, form in block.entries.items():

@@ -476,7 +476,9 @@ def ways(q: Question) -> Iterator[Way]:
         return
     if first.changes and first.round is not None:
         unlike = q.algorithm.varying
-        different = {(each.right, unlike and each.round, *sorted(each.weights.items())): each for each in q.compared}
+        different = {
+            (each.scaled, each.kept, unlike and each.round, *sorted(each.weights.items())): each for each in q.compared
+        }
         yield [(partial(one_step, q, each), each.round) for each in different.values()]
     for gradients in with_gradients:
         yield from _one_potential(q, gradients=gradients)

@@ -295,10 +295,14 @@ class Question:
     def constant(self, fact: str) -> Fraction | None:
         """The number of a fact, such as F_0."""
         known = [name for name, own in self.statement.vocabulary.facts.items() if own == fact and name in self.values]
-        numbers = {written(self.values[name]) for name in known}
+        numbers = {self._written(name) for name in known}
         if len(numbers) > 1:
             raise self.out_of_reach(f"{' and '.join(known)} are the same constant and differ")
         return next(iter(numbers), None)
+
+    def _written(self, name: str) -> Fraction:
+        """The number of a parameter as the statement or whoever gives it writes it."""
+        return self.case.ruled(written).get(name, written(self.values[name]))
 
     @cached_property
     def L(self) -> Fraction | None:
@@ -378,7 +382,7 @@ class Question:
         """Lambda, the weight of a proximal term."""
         if "lambda_" not in self.values:
             raise self.out_of_reach(f"{self.name} takes proximal steps without a parameter lambda_")
-        return written(self.values["lambda_"])
+        return self._written("lambda_")
 
     @cached_property
     def second_weight(self) -> Fraction:
@@ -398,7 +402,7 @@ class Question:
         """Omega = 1/q - 1, with E||C(v) - v||^2 = omega ||v||^2 for what is sent of a message v."""
         if "q" not in self.values:
             raise self.out_of_reach(f"{self.name} compresses without a parameter q")
-        q = written(self.values["q"])
+        q = self._written("q")
         if not 0 < q <= 1:
             raise InputError(f'q={float(q):g} breaks "0 < q <= 1": it is a probability')
         return 1 / q - 1
@@ -612,7 +616,7 @@ class Question:
 
     @cached_property
     def _prescribed(self) -> dict[str, sp.Expr]:
-        """What the rules of the statement compute, not as it is rounded."""
+        """What the settings and rules of the statement compute, not as it is rounded."""
         return self.case.prescribed(written)
 
     @property
@@ -696,7 +700,22 @@ class Question:
         first, *others = [self.maps.records(names, self.parameters(t)) for t in rounds]
         if any(repr(each) != repr(first) for each in others):
             raise self.out_of_reach(f"what {self.name} records is another thing in every round")
+        terms = [term for each in first.values() for term in each]
+        if any(map(self._moved, terms)):
+            raise self.out_of_reach(f"what {self.name} records depends on where the origin is")
+        asked = any(side[-1] for term in terms if term.over is not TermOver.VALUES for side in (term.left, term.right))
+        if asked and self.proximal and not self.records_prox and self.L is None:
+            # A proximal step knows one of the subgradients where it leads, and an oracle may answer with another one.
+            raise self.out_of_reach(f"what {self.name} records is a subgradient, of which a point has many")
         return first
+
+    def _moved(self, term: TermMap) -> bool:
+        """Whether a recorded term is another one from another start."""
+        b, (on_server, on_client) = self.algorithm.blocks[term.block], self.shift
+        if b not in self.blocks or term.over is TermOver.VALUES:
+            return False
+        moves = [*on_server[b], *on_client[b], Fraction(int(self.records_prox))]
+        return any(_values([[*map(Fraction, side)]], moves) != [0] for side in (term.left, term.right))
 
     @cached_property
     def shift(self) -> tuple[dict[str, list[Fraction]], dict[str, list[Fraction]]]:
@@ -723,12 +742,18 @@ class Question:
         begin, step, finish, sent, aggregate, after = tables
         for b in self.blocks:
             state = [*on_server[b], *on_client[b]]
-            local = _values(begin[b], state)
-            # After two steps nothing changes any more.
-            for _ in range(min(self.K, 3)):
-                asked = [local[0] if self.proximal else Fraction(0)]
-                local = _values(step[b], [*local, *asked, *[Fraction(0)] * (len(step[b][0]) - len(local) - 1)])
-                local = _values(after[b], [*local, local[0]]) if after is not None else local
+            local, before, asked = _values(begin[b], state), None, []
+            for _ in range(self.K):
+                if local == before:
+                    break
+                # What is asked at a point that moves otherwise is another thing from another start.
+                before = local
+                asked += [local[0], *(local[slot] for _, block, slot, _ in self.further_points if block == b)]
+                told = [Fraction(int(self.proximal)), *[Fraction(0)] * (len(step[b][0]) - len(local) - 1)]
+                local = _values(step[b], [*local, *told])
+                if after is not None:
+                    asked.append(local[0])
+                    local = _values(after[b], [*local, Fraction(1)])
             out = _values(finish[b], [*state, *local])
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
             if sent is not None:
@@ -736,7 +761,7 @@ class Question:
                 if any(message):
                     raise self.out_of_reach(f"{self.name} compresses what depends on where the origin is")
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
-            if new != on_server[b] or kept != on_client[b] or local[0] != 1:
+            if new != on_server[b] or kept != on_client[b] or {*asked} != {1}:
                 raise self.out_of_reach(f"{self.name} is another method from another start (round {t})")
 
     @cached_property

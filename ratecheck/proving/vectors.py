@@ -30,7 +30,7 @@ class Vectors:
     facts: list[KnownFact] = field(default_factory=list)
     answers: list[OracleAnswer] = field(default_factory=list)
     second: list[OracleAnswer] = field(default_factory=list)
-    proximal: list[tuple[Point, Point]] = field(default_factory=list)
+    proximal: list[tuple[bool, Point, Point]] = field(default_factory=list)
     _used: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -127,15 +127,15 @@ class Vectors:
 
     def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False, local: bool = False) -> Point:
         """The minimiser of f_i + weight/2 ||. - point||^2, or of the second part: point - gradient there/weight."""
-        for before, found in self.proximal:
-            if before == point:
+        for of_second, before, found in self.proximal:
+            if of_second == second and before == point:
                 return found
         f = "h" if second else "f"
         gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         nearest = {block: point[block] - gradient[block].times(1 / weight) for block in point}
         known, kinds = (self.second, self.question.second_classes) if second else (self.answers, self.question.classes)
         self._noted(known, kinds, f, OracleAnswer(name, nearest, gradient, {}, local))
-        self.proximal.append((point, nearest))
+        self.proximal.append((second, point, nearest))
         return nearest
 
     def minimiser(self) -> None:

@@ -12,10 +12,12 @@ from bounds.theorem import symbol, theorem
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.model.algorithm import Algorithm, square_of_mean
+from ratecheck.algorithms.model.answers import full_gradient_at
 from ratecheck.algorithms.model.registered import NO_PERSONAL
+from ratecheck.algorithms.momentum import ProximalPoint
 from ratecheck.errors import InputError
-from ratecheck.proving.improve import best
-from ratecheck.proving.prove import prove
+from ratecheck.proving.improve import best, sharpest
+from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.ranges import prove_on_range
 from ratecheck.views.proofs.prove import factor_text, prove_text, proved_text
 from ratecheck.views.proofs.ranges import range_lines
@@ -93,14 +95,71 @@ class Louder(FedAvgP):
         return {"G_u": (square_of_mean(p["boost"] * gradient["u"]),)}
 
 
+class Doubled(FedAvgP):
+    """A gradient step whose gradient is taken at twice the point."""
+
+    name, title = "doubled", "gradients at 2 x"
+    recorded = ("G_u",)
+
+    def begin(self, server, client, p):
+        return {**super().begin(server, client, p), "u": 2 * server["u"]}
+
+    def step(self, local, gradient, p):
+        return {**local, "u": local["u"] / 2 - p["gamma_u"] * gradient["u"]}
+
+
+class Lagging(FedAvgP):
+    """A gradient step whose gradient is taken at 0, wherever the point is."""
+
+    name, title = "lagging", "gradients at 0"
+    local = {"u": "u", "v": "v", "zero": "u"}  # noqa: RUF012
+    also = {"far": full_gradient_at("zero")}  # noqa: RUF012
+
+    def begin(self, server, client, p):
+        return {**super().begin(server, client, p), "zero": 0 * server["u"]}
+
+    def step(self, local, gradient, p):
+        return {**local, "u": local["u"] - p["gamma_u"] * gradient["far"]}
+
+
+class Placed(FedAvgP):
+    """Gradient descent that records the square of its point."""
+
+    name, title = "placed", "gradient descent, recorded by its place"
+    recorded = ("G_u",)
+
+    def records(self, server, client, gradient, p):
+        return {"G_u": (square_of_mean(server["u"]),)}
+
+
+class Both(ProximalPoint):
+    """X + prox_h(x) - prox_f(x), two proximal steps from one point."""
+
+    name, title = "both", "two proximal steps at one point"
+    step_sizes = ("gamma_u", "lambda_")
+    second_oracle = record_oracle = "prox"
+    local = {"x": "u", "p": "u", "v": "v"}  # noqa: RUF012
+
+    def begin(self, server, client, p):
+        return {**super().begin(server, client, p), "p": server["x"]}
+
+    def step(self, local, gradient, p):
+        return {**local, "p": gradient["u"]}
+
+    def after(self, local, nearest, p):
+        return {**local, "x": local["x"] + nearest["u"] - local["p"]}
+
+
 @pytest.fixture
 def own():
     """The methods under names of their own, which other tests do not count."""
+    others = (Doubled(), Lagging(), Placed(), Both())
+    METHODS.update({each.name: Method(each.name, each.name, each, fixed=NO_PERSONAL) for each in others})
     METHODS["warm"] = Method("warm", "warm", Warm(), personal=False)
     METHODS["alone"] = Method("alone", "alone", Alone(), fixed=NO_PERSONAL, personal=False)
     METHODS["louder"] = Method("louder", "louder", Louder(), fixed=NO_PERSONAL, personal=False)
     yield
-    for name in ("warm", "alone", "louder"):
+    for name in ("warm", "alone", "louder", *(each.name for each in others)):
         del METHODS[name]
 
 
@@ -159,6 +218,22 @@ def test_a_method_that_starts_elsewhere_or_has_no_common_point_is_refused() -> N
     assert verdict(louder, T=10) == "what louder records is another thing in every round"
 
 
+@pytest.mark.usefixtures("own")
+def test_what_depends_on_the_origin_is_refused_and_two_proximal_steps_are_two() -> None:
+    """With (x - 1)^2/2 from 0: the gradients at 2 x, or at 0, do not fall; a point of f = 0 is anywhere."""
+    rest = {"given": "smooth, full participation", "vocabulary": "textbook", "when": "gamma_u <= 1/L"}
+    settings = {"K": 1, "n": 1, "m": 1, "sigma_u": 0, "eta_u": 1}
+    for name, said in {
+        "doubled": "doubled is another method from another start (round 0)",
+        "lagging": "lagging is another method from another start (round 0)",
+        "placed": "what placed records depends on where the origin is",
+    }.items():
+        assert verdict(theorem("mean G_u <= 2*F_0/(gamma_u*T)", method=name, settings=settings, **rest)) == said
+    # f = x^2/2, h = 0, lambda = 1: x becomes 3/2 x.
+    both = theorem("last dist2 <= R_0**2", method="both", given="convex, convex_part", when="gamma*lambda_ == 1")
+    assert verdict(both, T=3) == "NOT PROVED"
+
+
 def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
     """gamma_t = (t + 1)/(20 L) is short enough in the first ten rounds, and not in all."""
     found = prove(theorem("gap <= gap_prev", method="gd", given="smooth", when="gamma == (t + 1)/(20*L)"), {"T": 10})
@@ -186,6 +261,12 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
          "gamma is another one in every round, and so are the proximal steps"),
         # f = x^2/2, T = 1: 2 F_0 > 0.002 F_0, and the proof at T = 1000 is one for T = 1000 alone.
         (theorem("mean grad2/T <= 0.002*F_0/(gamma*T)", **GD), {"T": 1}, "NOT PROVED"),
+        # f = |x|, T = 1: the only gap is F_0.
+        (theorem("mean gap <= 0.001*F_0", method="gd", given="convex, interpolation", when="gamma <= 1"), {"T": 1},
+         "NOT PROVED"),
+        # f = max(0, 10 x) from 1 with lambda = 1: the next point is 0, where 10 is a subgradient as well.
+        (theorem("last grad2 <= lambda_**2*R_0**2", method="proximal-point", given="convex"), {"T": 3},
+         "what proximal-point records is a subgradient, of which a point has many"),
         # Its rounds have two steps, and stay where they are on x^2/2 with gamma = 1.
         (theorem("mean grad2 <= 2*F_0/(gamma*T)", method="extragradient", given="smooth", when="gamma <= 1/L, K == 1"),
          {}, "K=1, and extragradient has K=2"),
@@ -206,6 +287,23 @@ def test_one_round_of_many_that_differ_is_not_one_of_any_number() -> None:
 def test_what_is_false_of_other_numbers_is_not_proved(false: Statement, given: dict[str, float], said: str) -> None:
     """Each has a run beside it that shows it."""
     assert verdict(false, **given) == said
+
+
+def test_what_a_statement_sets_is_not_rounded() -> None:
+    """1 - 3/3 is 0, and the gap is not; the float of 1/3 is a little less."""
+    rest = {"method": "proximal-point", "given": "convex", "when": "lambda_ == 1/3"}
+    assert verdict(theorem("last gap <= 1e17*(1 - 3*lambda_)*F_0", **rest), T=3) == "NOT PROVED"
+
+
+def test_a_term_is_as_sharp_as_in_its_hardest_round() -> None:
+    """With gamma = 1/L a round adds 10/20 gamma^2 L sigma^2 at a minimum: in round 0 that is 1 + 9/19 of 19."""
+    step = "gamma**2*L*sigma**2/20"
+    falls = theorem(f"every fall <= {step}*(t + 1) + {step}*(19 - t)", method="sgd", when="gamma == 1/L",
+                    given="smooth, noise, full participation")  # fmt: skip
+    values, _ = completed(falls.written, {"T": 10, "n": 1, "m": 1})
+    _, falling = sharpest(falls, values)
+    assert falling.factor is not None
+    assert falling.factor >= Fraction(9, 19)
 
 
 def test_an_irrational_factor_on_the_left_is_not_rounded_down() -> None:
