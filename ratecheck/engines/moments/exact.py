@@ -156,7 +156,7 @@ class Recorder:
         self._sizes, self._large = sizes * self._scale, np.abs(self._rows)
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=-1).max(initial=0)) + 8
         # Quantities that are made of squares: the others have no form.
-        self._squared = np.flatnonzero(self._shares.any(axis=-1).reshape(-1, len(self.names)).any(axis=0))
+        self._squared = np.flatnonzero(self._shares.any(axis=(*range(self._shares.ndim - 2), -1)))
         self._forms = self._squares(self._owner)
         self._above = self._forms if (self._owner >= 0).all() else self._squares(self._shares)
 
@@ -233,12 +233,13 @@ class Recorder:
             used = columns(weight)
             rows = self._rows[..., used, :]
             forms.append((turned(rows * weight[..., used, None]) @ rows).ravel())
-        return np.array(forms).reshape(len(forms), -1)
+        return np.array(forms).reshape(len(forms), -1 if forms else 0)
 
     def _evaluated(self, forms: Array, matrix: Array) -> Array:
         """<form, matrix> of every quantity."""
         found = np.zeros(len(self.names))
-        found[self._squared] = forms @ matrix.ravel()
+        if len(forms):
+            found[self._squared] = forms @ matrix.ravel()
         return found
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
