@@ -22,14 +22,13 @@ _POWERS: Mapping[str, int] = {
     **dict.fromkeys(("L", "L_u", "L_v", "L_uv", "L_vu", "sigma", "sigma_u", "sigma_v", "weak_convexity"), 1),
     **dict.fromkeys(("gradient_bound", "dissimilarity_G", "dissimilarity_B", "minimiser_heterogeneity"), 1),
     "generalized_L0": 1,
-    "generalized_L1": 0,
     "B_0": 2,
     "mean_B_0": 2,
 }
 # Those of single clients' functions that have no such power.
 _OF_CLIENTS = frozenset({
     "b", "interpolation", "noise_moment", "sub_gaussian", "noise_bound", "growth_A", "growth_B", "growth_C",
-    "visited_gradient", "lagrangian_gap", "joint_minimum", "inner_convexity",
+    "lagrangian_gap", "joint_minimum", "inner_convexity",
 })  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def oracle(source, i, t, k, x, out, words, keys, lanes):
         exact_gradient(source, i, x, out, lanes)
     if source.kind == SAMPLED:
         add_samples(source, i, t, k, x, out, words, keys, lanes)
-    add_noise(source, i, t, k, out, words, keys, lanes)
+    add_law(source.law, source.shape, source.noise, i, t, k, out, words, keys, lanes)
 
 
 @kernel_apart
@@ -176,12 +176,6 @@ def add_samples(source, i, t, k, x, out, words, keys, lanes):
         for lane in range(lanes):
             size = away[row, lane]
             out[row, lane] += size if words[word, lane] >= half else -size
-
-
-@kernel
-def add_noise(source, i, t, k, out, words, keys, lanes):
-    """Add the noise of client i's local step k to out (d, B), its answer without; ``words`` (4, B) is scratch."""
-    add_law(source.law, source.shape, source.noise, i, t, k, out, words, keys, lanes)
 
 
 @kernel_apart

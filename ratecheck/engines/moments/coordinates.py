@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.exact import Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
@@ -76,23 +75,22 @@ class CoordinateMoments(Moments):
         """Let every coordinate bear in full, in norm, by how much the oracle is not what coordinates say."""
         d = len(self._lines)
         (M, c), known = setup.operator(setup.algorithm.oracle), setup.operator_error(setup.algorithm.oracle)
-        m, shift = (np.stack([part(line.rounds_of) for line in self._lines], axis=1) for part in (_factors, _shifts))
+        m = np.stack([line.rounds_of.M[:, 0, 0] for line in self._lines], axis=1)
+        shift = np.stack([line.rounds_of.c[:, 0] for line in self._lines], axis=1)
         unit = 4 * float(np.linalg.norm(vectors.T @ vectors - np.eye(d))) + 8 * d * EPS
-        apart = M @ vectors - vectors * m[:, None], c - shift @ vectors.T
-        off, steep = (
-            float(
-                max(
-                    np.linalg.norm(one) + np.linalg.norm(wrong) + unit * np.linalg.norm(whole)
-                    for one, wrong, whole in each
-                )
+
+        def largest(apart: Array, wrong: Array, whole: Array) -> float:
+            norms = (
+                np.linalg.norm(one) + np.linalg.norm(off) + unit * np.linalg.norm(exact)
+                for one, off, exact in zip(apart, wrong, whole, strict=True)
             )
-            for each in (zip(apart[0], known[0], M, strict=True), zip(apart[1], known[1], c, strict=True))
-        )
+            return float(max(norms))
+
+        off = largest(M @ vectors - vectors * m[:, None], known[0], M)
+        steep = largest(c - shift @ vectors.T, known[1], c)
         for line in self._lines:
-            line.rounds_of.M_error, line.rounds_of.c_error = (
-                line.rounds_of.M_error + off,
-                line.rounds_of.c_error + steep,
-            )
+            rounds = line.rounds_of
+            rounds.M_error, rounds.c_error = rounds.M_error + off, rounds.c_error + steep
 
     @property
     def parts(self) -> Sequence[Moments]:
@@ -149,11 +147,3 @@ class CoordinateMoments(Moments):
     def variable_rows(self, name: str, i: int) -> Array:
         """See `Moments.variable_rows`, of all coordinates."""
         return np.stack([line.variable_rows(name, i) for line in self._lines])
-
-
-def _factors(rounds: AffineRounds) -> Array:
-    return rounds.M[:, 0, 0]
-
-
-def _shifts(rounds: AffineRounds) -> Array:
-    return rounds.c[:, 0]

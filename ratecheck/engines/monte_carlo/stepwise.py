@@ -39,7 +39,7 @@ from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 LANES = 64
 # Rounds per kernel call: bounds the memory of participation masks, and is how often progress is reported.
 _CHUNK_ENTRIES = 1 << 21
-# Rounds whose coefficients are computed together where they vary: most of the time goes into asking at all.
+# Rounds whose coefficients are computed together where they vary: most of the time does not depend on how many.
 _TABLED_ROUNDS = 1 << 10
 
 
