@@ -10,13 +10,16 @@ A reader of the repository sees an output in the page, where
     python docs/examples.py [PAGE ...]
 
 writes it. A build fails where the page says something else than the example prints, but for the last digits of numbers
-and for seconds.
+and for seconds. The command also keeps, in ``docs/kept/examples.json``, a hash for each page of what its outputs came
+from: the sources, the versions of the libraries, the examples and the outputs. A page of which none of these changed is
+not run again by a build; a page that shows a figure always is, since figures are not in the repository.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.metadata
 import json
 import os
 import re
@@ -28,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import kept
 import nbformat
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -65,6 +69,7 @@ class Example:
     end: int
 
 
+_NAME = re.compile(r"[\w-]+")
 # A folder with ``ratecheck`` and ``python`` that start more quickly, as the tests have one.
 COMMANDS = "RATECHECK_DOCS_COMMANDS"
 _BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -107,6 +112,24 @@ def run_folder(page: Path) -> Path:
     codes = json.dumps([example.code for example in examples(page)])
     digest = hashlib.sha256((sources_digest() + codes).encode()).hexdigest()[:16]
     return GENERATED / "runs" / f"{page.stem}-{digest}"
+
+
+def libraries() -> list[str]:
+    """Name and version of each installed library that a command may use, and of Python."""
+    names = {_NAME.match(line)[0] for line in importlib.metadata.requires("ratecheck") or () if "'test'" not in line}
+    installed = {each.name.lower(): each.version for each in importlib.metadata.distributions()}
+    return [sys.version.split()[0], *(f"{name} {installed[name]}" for name in sorted(names) if name in installed)]
+
+
+def origin(page: Path) -> str:
+    """A hash of what a page's outputs came from: sources, libraries, examples, and the outputs themselves."""
+    parts = [sources_digest(), *libraries(), *(each.code for each in examples(page)), *OUTPUT.findall(page.read_text())]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def is_kept(page: Path) -> bool:
+    """Whether the page's outputs came from what is here, and no figure is shown that a run would have to draw."""
+    return kept.load("examples").get(page.stem) == origin(page) and "\n:figure:" not in page.read_text()
 
 
 def run_page(page: Path) -> None:
@@ -204,7 +227,7 @@ class Output(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A literal block, or an image."""
         page = Path(self.env.doc2path(self.env.docname))
-        text = printed(page, self.lineno)
+        text = "\n".join(self.content) if is_kept(page) else printed(page, self.lineno)
         if text is None:
             raise self.error("there is no example above this output")
         if "figure" in self.options:
@@ -230,5 +253,8 @@ _COLUMNS = 98
 
 
 if __name__ == "__main__":
-    for each in [HERE / name for name in sys.argv[1:]] or sorted(HERE.glob("*.md")):
+    written = [HERE / name for name in sys.argv[1:]] or sorted(HERE.glob("*.md"))
+    for each in written:
         write(each)
+    origins = {each.stem: origin(each) for each in written if examples(each)}
+    kept.save("examples", dict(sorted((kept.load("examples") | origins).items())))

@@ -92,7 +92,7 @@ def everything(_: Sphinx | None = None) -> None:
         key=lambda page: (early.get(page.stem, len(early)), -len(examples.examples(page)), page.name),
     )
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = [pool.submit(examples.run_page, page) for page in pages]
+        running = [pool.submit(examples.run_page, page) for page in pages if not examples.is_kept(page)]
         for name, made in tables.items():
             _write(GENERATED / f"{name}.md", made())
         statement_pages.write(_write)

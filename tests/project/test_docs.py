@@ -90,19 +90,22 @@ def test_start_page_commands_end_as_announced(copy):
     assert (folder / "theorem.png").stat().st_size > 10_000
 
 
-def test_what_was_corrected_is_refuted_as_claimed_and_not_as_corrected(copy):
+def shown(name):
+    """The outputs that a page shows, which the build compares with what its examples print."""
+    return "\n".join(examples.OUTPUT.findall((DOCS / f"{name}.md").read_text()))
+
+
+def test_what_was_corrected_is_refuted_as_claimed_and_not_as_corrected():
     """Every entry, as the page's own search says."""
-    folder = copy / "_generated" / "runs" / examples.run_folder(DOCS / "corrected.md").name
-    said = "\n".join(path.read_text() for path in folder.glob("*.txt"))
+    said = shown("corrected")
     entries = (DOCS / "corrected.md").read_text().count("**Claim.**")
     assert len(re.findall(r"^\w+   VIOLATED, left / right up to", said, re.MULTILINE)) == entries >= 8
     assert len(re.findall(r"^  corrected: INCONCLUSIVE, left / right up to", said, re.MULTILINE)) == entries
 
 
-def test_recent_theorems_hold_in_their_right_form_and_fall_in_the_wrong_one(copy):
+def test_recent_theorems_hold_in_their_right_form_and_fall_in_the_wrong_one():
     """Every file of the page, as its own run says."""
-    folder = copy / "_generated" / "runs" / examples.run_folder(DOCS / "recent.md").name
-    said = "\n".join(path.read_text() for path in folder.glob("*.txt"))
+    said = shown("recent")
     files = {*re.findall(r"^cat > (\w+\.py)", (DOCS / "recent.md").read_text(), re.MULTILINE)} - {"common.py"}
     found = re.findall(r"^(\w+\.py):(right|wrong) +(\w+)", said, re.MULTILINE)
     wanted = {"right": "HOLDS", "wrong": "VIOLATED"}

@@ -13,7 +13,7 @@ from bounds.papers.textbook.statements import STATEMENTS
 
 ROOT = Path(__file__).parents[2]
 # Made by scripts of their own, and by `kept`.
-SCRIPTS = {"claims", "classics", "rates", "reviews", "slack"}
+SCRIPTS = {"claims", "classics", "examples", "rates", "reviews", "slack"}
 
 
 def test_every_digest_can_be_made():

@@ -65,3 +65,32 @@ def test_no_page_has_an_empty_output():
     """A reader of the repository sees what is printed."""
     for page in DOCS.glob("*.md"):
         assert not re.search(r"^```\{output\}\n```$", page.read_text(), re.MULTILINE), page.name
+
+
+@pytest.fixture
+def page_kept(tmp_path, monkeypatch):
+    """A page whose outputs are kept as those of what is here."""
+    page = tmp_path / "page.md"
+    page.write_text("```bash\necho 1\n```\n\n```{output}\n1\n```\n")
+    monkeypatch.setattr(examples, "GENERATED", tmp_path / "made")
+    monkeypatch.setattr(examples.kept, "load", {"examples": {"page": examples.origin(page)}}.__getitem__)
+    return page
+
+
+def test_a_page_is_not_run_again_while_nothing_of_its_origin_changes(page_kept):
+    """As its command kept it."""
+    assert examples.is_kept(page_kept)
+
+
+@pytest.mark.parametrize("old_new", [("echo 1", "echo 2"), ("\n1\n", "\n2\n"), ("```{output}\n1", ":figure: a.png")])
+def test_a_page_is_run_again_where_it_changes(page_kept, old_new):
+    """An example, an output, or a figure that is shown."""
+    page_kept.write_text(page_kept.read_text().replace(*old_new))
+    assert not examples.is_kept(page_kept)
+
+
+@pytest.mark.parametrize(("name", "other"), [("sources_digest", "0"), ("libraries", ["numpy 0"])])
+def test_a_page_is_run_again_where_sources_or_libraries_change(page_kept, monkeypatch, name, other):
+    """A source file or a version."""
+    monkeypatch.setattr(examples, name, lambda: other)
+    assert not examples.is_kept(page_kept)
