@@ -114,11 +114,12 @@ def run_folder(page: Path) -> Path:
     return GENERATED / "runs" / f"{page.stem}-{digest}"
 
 
-def libraries() -> list[str]:
+@functools.cache
+def libraries() -> tuple[str, ...]:
     """Name and version of each installed library that a command may use, and of Python."""
     names = {_NAME.match(line)[0] for line in importlib.metadata.requires("ratecheck") or () if "'test'" not in line}
     installed = {each.name.lower(): each.version for each in importlib.metadata.distributions()}
-    return [sys.version.split()[0], *(f"{name} {installed[name]}" for name in sorted(names) if name in installed)]
+    return (sys.version.split()[0], *(f"{name} {installed[name]}" for name in sorted(names) if name in installed))
 
 
 def origin(page: Path) -> str:
