@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
+from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.exact import Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
@@ -58,6 +60,22 @@ def _on_lines(setup: Setup, vectors: Array) -> list[Setup]:
     ]
 
 
+class StackedRounds(AffineRounds):
+    """Affine maps of all clients on every coordinate, as stacks: coefficients are the same."""
+
+    def __init__(self, lines: Sequence[Moments]) -> None:
+        super().__init__(lines[0].setup, lines[0].rounds_of.tables)
+        self._lines = lines
+
+    @cached_property
+    def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
+        change, noise, error, off, rough = (
+            np.stack(parts, axis=1)
+            for parts in zip(*(line.rounds_of.all_steps for line in self._lines), strict=True)
+        )
+        return change, noise, error, off, rough
+
+
 class CoordinateMoments(Moments):
     """The recursion of all coordinates at once: see the module."""
 
@@ -65,8 +83,12 @@ class CoordinateMoments(Moments):
         quadratic = setup.problem.quadratic
         assert quadratic is not None
         _, vectors = np.linalg.eigh(quadratic.H[0])
-        self._lines = [Moments(line) for line in _on_lines(setup, vectors)]
-        super().__init__(self._lines[0].setup)
+        first, *others = _on_lines(setup, vectors)
+        super().__init__(first)
+        # Coefficients do not depend on the coordinate.
+        tables = self.rounds_of.tables
+        self._lines = [Moments(first, self.rounds_of), *(Moments(line, AffineRounds(line, tables)) for line in others)]
+        self.rounds_of = StackedRounds(self._lines)
         self._bear(setup, vectors)
         M, c = (np.stack(each, axis=1) for each in zip(*(line.measured for line in self._lines), strict=True))
         self.measured = M, c
@@ -110,9 +132,8 @@ class CoordinateMoments(Moments):
         return Moment(mean, covariance, np.broadcast_to(off, covariance.shape), rounding, loose, rough)
 
     def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
-        B, error, noise = zip(*(line.increment(i, delay, to_server) for line in self._lines), strict=True)
-        off, rough = (np.stack([getattr(each, name) for each in noise])[..., None] for name in ("off", "rough"))
-        return np.stack(B), np.stack(error), Noise(np.stack([each.covariance for each in noise]), off, rough)
+        B, error, noise = super()._increment(i, delay, to_server)
+        return B, error, Noise(noise.covariance, noise.off[..., None], noise.rough[..., None])
 
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
@@ -123,18 +144,34 @@ class CoordinateMoments(Moments):
         A_0[: len(servers), : len(servers)] = keep[: len(servers), : len(servers)]
         B, error, covariance = (np.zeros((d, len(at), size)) for size in (len(used), len(used), len(at)))
         off, rough = (np.zeros((d, self.size, 1)) for _ in range(2))
-        for k, (i, delay) in enumerate(zip(members, delays, strict=True)):
-            # Server, the client and the constant among what is used.
-            columns = np.concatenate([servers, len(servers) + self.client * k + np.arange(self.client), [len(at)]])
-            rows, own = columns[:-1, None], self.outputs(int(i))
-            added, wrong, noise = self.increment(int(i), float(delay), to_server)
-            B[:, rows, columns] += added
-            error[:, rows, columns] += wrong
-            covariance[:, rows, columns[:-1]] += noise.covariance
-            off[:, own], rough[:, own] = np.hypot(off[:, own], noise.off), np.hypot(rough[:, own], noise.rough)
+        if len(members):
+            found = [self.increment(int(i), float(delay), to_server) for i, delay in zip(members, delays, strict=True)]
+            added, wrong, noises = zip(*found, strict=True)
+            self._put(B, np.stack(added, axis=1))
+            self._put(error, np.stack(wrong, axis=1))
+            self._put(covariance, np.stack([each.covariance for each in noises], axis=1))
+            for numbers, name in ((off, "off"), (rough, "rough")):
+                each = np.stack([getattr(noise, name) for noise in noises], axis=1)
+                # The noises of clients are independent.
+                numbers[:, servers] = np.sqrt((each[:, :, : self.server] ** 2).sum(axis=1))
+                numbers[:, at[self.server :]] = each[:, :, self.server :].reshape(d, -1, 1)
         error += 4 * np.abs(A_0) * ~kept(A_0[:, :-1])[:, None] + (self.distinct + 4) * np.abs(B)
         found = RoundMap(A_0 + B, error, np.abs(A_0) + np.abs(B), Noise(covariance, off, rough))
         return KeptRound(at, used, self.size, found)
+
+    def _put(self, matrix: Array, parts: Array) -> None:
+        """Add what clients add, (coordinates, clients, entries, entries), to entries of (server, clients, constant)."""
+        cut, c, m = self.server, self.client, parts.shape[1]
+        mine = cut + c * np.arange(m)[:, None] + np.arange(c)
+        own = ..., slice(cut, cut + c)
+        total = parts[:, :, :cut].sum(axis=1)
+        matrix[:, :cut, :cut] += total[..., :cut]
+        matrix[:, :cut, mine] = parts[:, :, :cut][own].transpose(0, 2, 1, 3)
+        matrix[:, mine, :cut] = parts[:, :, cut:, :cut]
+        matrix[:, mine[:, :, None], mine[:, None]] = parts[:, :, cut:][own]
+        if parts.shape[-1] > cut + c:
+            matrix[:, :cut, -1] = total[..., -1]
+            matrix[:, mine, -1] = parts[:, :, cut:, -1]
 
     def slope_rows(self, i: int) -> Array:
         """See `Moments.slope_rows`, of all coordinates."""

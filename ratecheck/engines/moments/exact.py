@@ -49,6 +49,9 @@ from ratecheck.participation.model.law import Clients, Sets, Subsets
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
 _KEPT_MAPS, _KEPT_INCREMENTS = 64, 1024
 
+# Forms of at most one in so many entries of the state are evaluated at these alone.
+_FEW = 4
+
 
 def check_affine_gradients(setup: Setup) -> None:
     """Raise `InputError` unless every client's gradient is affine."""
@@ -157,8 +160,9 @@ class Recorder:
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=-1).max(initial=0)) + 8
         # Quantities that are made of squares: the others have no form.
         self._squared = np.flatnonzero(self._shares.any(axis=(*range(self._shares.ndim - 2), -1)))
-        self._forms = self._squares(self._owner)
-        self._above = self._forms if (self._owner >= 0).all() else self._squares(self._shares)
+        self._forms = _Forms.of(self._squares(self._owner))
+        positive = bool((self._owner >= 0).all())
+        self._above = self._forms if positive else _Forms.of(self._squares(self._shares))
 
     def _read(self, moments: Moments) -> tuple[tuple[Array, Array, Array], list[tuple[int, float, Sides, Sides]]]:
         """Rows, their sizes and their weights in the quantities, and the products."""
@@ -235,11 +239,11 @@ class Recorder:
             forms.append((turned(rows * weight[..., used, None]) @ rows).ravel())
         return np.array(forms).reshape(len(forms), -1 if forms else 0)
 
-    def _evaluated(self, forms: Array, matrix: Array) -> Array:
+    def _evaluated(self, forms: _Forms, matrix: Array) -> Array:
         """<form, matrix> of every quantity."""
         found = np.zeros(len(self.names))
-        if len(forms):
-            found[self._squared] = forms @ matrix.ravel()
+        if len(forms.entries):
+            found[self._squared] = forms.on(matrix)
         return found
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
@@ -276,7 +280,7 @@ class Recorder:
         q = self.names.index(name)
         form = np.zeros((*self._rows.shape[:-2], *[self._rows.shape[-1]] * 2))
         if q in self._squared:
-            form += self._forms[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
+            form += self._squares(self._owner)[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
         size = turned(self._sizes * self._shares[..., q, :, None]) @ self._sizes / self._scale
         for owner, factor, left, right in self._products:
             if owner == q:
@@ -304,6 +308,25 @@ class Recorder:
                 own[q] += weight * float(wrong @ wrong)
                 scatter[q] += weight * float(np.sum((np.abs(part) @ roots) ** 2))
         return Centred(signed[:, *pairs], above[:, *pairs], np.sqrt(own), scatter)
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """Forms by the entries of a matrix that they speak of, which are those ``at``, or all of them."""
+
+    entries: Array
+    at: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, forms: Array) -> _Forms:
+        """Forms (quantities, entries): what is recorded of a server speaks of a few entries of the state."""
+        used = columns(forms)
+        return cls(forms[:, used], used) if _FEW * len(used) < forms.shape[1] else cls(forms, None)
+
+    def on(self, matrix: Array) -> Array:
+        """<form, matrix> of each."""
+        entries = matrix.ravel()
+        return np.asarray(self.entries @ (entries if self.at is None else entries[self.at]))
 
 
 @dataclass(frozen=True)
@@ -368,9 +391,9 @@ def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Ar
 class Moments:
     """The second-moment recursion of one setup."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, rounds: AffineRounds | None = None) -> None:
         self.setup = setup
-        self.rounds_of = AffineRounds(setup)
+        self.rounds_of = AffineRounds(setup) if rounds is None else rounds
         self.n, self.distinct = setup.problem.n, setup.problem.distinct
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.distinct * self.client + 1
@@ -432,25 +455,24 @@ class Moments:
         """The increment of client i: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, its noise."""
         part = self.rounds_of.client_round(i, delay)
         own, known = self.rounds_of.sent(i)
-        change = own @ part.client_rows + known @ part.message_rows
-        change[:, self.server : self.server + self.client] -= np.eye(self.client)
-        load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
+        change, size = own @ part.client_rows + known @ part.message_rows, np.abs(part.message_rows)
+        change[..., self.server : self.server + self.client] -= np.eye(self.client)
+        load = np.zeros((self.server + self.client, self.client + size.shape[-2]))
         load[: self.server, self.client :] = to_server
         load[self.server :, : self.client], load[self.server :, self.client :] = own, known
-        large, size = np.abs(load), np.abs(part.message_rows)
-        told = part.message_error + (len(size) + 8) * size
+        large, told = np.abs(load).T, part.message_error + (size.shape[-2] + 8) * size
         kept_error = np.abs(own) @ part.client_error + np.abs(known) @ told
         if known.any():
             kept_error = kept_error + (len(own) + 8) * np.abs(own) @ np.abs(part.client_rows)
-        error = np.vstack([np.abs(to_server) @ told, kept_error + 2 * np.abs(change)])
-        roots = np.sqrt(np.maximum(np.diagonal(part.noise), 0.0))
-        unit = 2 * len(roots) + 8
+        error = np.concatenate([np.abs(to_server) @ told, kept_error + 2 * np.abs(change)], axis=-2)
+        roots = np.sqrt(np.maximum(np.diagonal(part.noise, axis1=-2, axis2=-1), 0.0))
+        unit = 2 * roots.shape[-1] + 8
         noise = Noise(
             load @ part.noise @ load.T,
-            large @ (part.off + 4 * roots),
-            large @ np.hypot(part.rough, np.sqrt(unit) * roots),
+            (part.off + 4 * roots) @ large,
+            np.hypot(part.rough, np.sqrt(unit) * roots) @ large,
         )
-        return np.vstack([to_server @ part.message_rows, change]), error, noise
+        return np.concatenate([to_server @ part.message_rows, change], axis=-2), error, noise
 
     def check_projection(self, moment: Moment, t: int) -> None:
         """Raise `InputError` where the projection would have acted on the state of round t."""
@@ -477,7 +499,7 @@ class Moments:
             yield moment, round_map
             if t + 1 < self.setup.T:
                 moment = round_map.advance(moment)
-                if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
+                if not (_finite(moment.covariance) and _finite(moment.mean)):
                     nothing, square = np.full_like(moment.loose, np.nan), np.full_like(moment.covariance, np.nan)
                     moment = Moment(np.full_like(moment.mean, np.nan), square, square, square, nothing, nothing)
 
@@ -767,6 +789,11 @@ class Moments:
                 rows.append(part)
         here = slice(starts[block], starts[block + 1])
         return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+
+
+def _finite(numbers: Array) -> bool:
+    """Whether all are: so they are where their sum is."""
+    return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
 
 def client_by_client(setup: Setup) -> Moments:

@@ -21,6 +21,7 @@ from ratecheck.engines.moments.moment import (
     diagonal,
     majorant,
     sandwich,
+    scaled_squares,
     squares,
     turned,
 )
@@ -162,6 +163,15 @@ class RoundMap:
         """The entries that a round leaves as they are, in the mean."""
         return kept(self.mean)
 
+    @cached_property
+    def moving(self) -> NDArray[np.intp]:
+        """The entries that a round may change."""
+        noise = self.noise
+        fixed = self.still & ~(self.error.any(axis=1) | noise.covariance.any(axis=1) | (noise.off + noise.rough > 0))
+        for part in self.fluctuations:
+            fixed[part.rows] &= ~part.matrix.any(axis=1)
+        return np.flatnonzero(~fixed)
+
     def told(self, rows: Array) -> Array:
         """Rows of z' as rows of z, in the mean."""
         return chosen(rows, self.mean)
@@ -213,9 +223,12 @@ class RoundMap:
         return np.asarray(moved - self.mean @ matrices @ self.mean.T)
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
-        """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
+        """``rows`` times the matrices of `spread` times ``rows'``."""
+        if self.fluctuations and 2 * rows.shape[-2] >= rows.shape[-1]:
+            return [sandwich(rows, each) for each in self._once("_spread_of_all", moment, lambda: self.spread(moment))]
+        # For a few rows no matrix of the state is made.
         found, off, rounding = self.beside(moment)
-        results = [sandwich(rows, found), *(rows @ (column(each) * turned(rows)) for each in (off, rounding))]
+        results = [sandwich(rows, found), *(scaled_squares(rows, each) for each in (off, rounding))]
         if not self.fluctuations:
             return results
         before, moved = chosen(rows, self.mean), self.moved(moment)
@@ -235,14 +248,14 @@ class RoundMap:
 
     def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
-        pushed, size = self.pushed(moment)
-        off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
-        found = pushed + self._covariance if self.fluctuations else self._covariance
-        return found, off, self._rough(moment, size)
+        pushed, _ = self.pushed(moment)
+        found = pushed + self.noise.covariance if self.fluctuations else self.noise.covariance
+        return found, *self._bounds(moment)
 
-    @property
-    def _covariance(self) -> Array:
-        return self.noise.covariance
+    def _bounds(self, moment: Moment) -> tuple[Array, Array]:
+        """What a round adds to the diagonals of ``off`` and ``rounding``."""
+        off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
+        return off, self._rough(moment, self.pushed(moment)[1])
 
     @property
     def _variances(self) -> Array:
@@ -280,10 +293,13 @@ class RoundMap:
         return _symmetric(self.linear(np.stack([covariance, *bounds])))
 
     def _loose(self, moment: Moment) -> Array:
-        return np.asarray(self._wobble @ moment.roots)
+        return self._once("_loose_of", moment, lambda: np.asarray(self._wobble @ moment.roots))
 
     def _rough(self, moment: Moment, pushed: Array) -> Array:
         """Diagonal of a bound of the rounding of the new covariance, ``pushed`` being what the mean adds to it."""
+        return self._once("_rough_of", moment, lambda: self._roughened(moment, pushed))
+
+    def _roughened(self, moment: Moment, pushed: Array) -> Array:
         if self.idle:
             return np.zeros_like(moment.spreads)
         moved, own = self._reach(moment.spreads), self._variances
@@ -381,7 +397,14 @@ class KeptRound(RoundMap):
     @cached_property
     def still(self) -> NDArray[np.bool_]:
         """See `RoundMap.still`."""
-        return ~np.isin(np.arange(self._size), self._at)
+        found = np.ones(self._size, dtype=bool)
+        found[self._at] = False
+        return found
+
+    @cached_property
+    def moving(self) -> NDArray[np.intp]:
+        """See `RoundMap.moving`."""
+        return self._at
 
     def told(self, rows: Array) -> Array:
         """See `RoundMap.told`."""
@@ -417,8 +440,12 @@ class KeptRound(RoundMap):
     def _reach(self, numbers: Array) -> Array:
         return self._made(self.terms, numbers)
 
+    @cached_property
+    def _wobble(self) -> Array:
+        return np.asarray(self.error + (self._unit + 2) * np.abs(self.mean))
+
     def _loose(self, moment: Moment) -> Array:
-        return self._placed((self.error + (self._unit + 2) * np.abs(self.mean)) @ moment.roots[:, self._used])
+        return self._once("_loose_of", moment, lambda: self._placed(self._wobble @ moment.roots[:, self._used]))
 
     @cached_property
     def _variances(self) -> Array:
@@ -428,10 +455,15 @@ class KeptRound(RoundMap):
         covariance[:, self._at[:, None], self._at] += self.noise.covariance
         return covariance
 
-    @cached_property
-    def _covariance(self) -> Array:
+    def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """See `RoundMap.beside`."""
         found = np.zeros((len(self.mean), self._size, self._size))
-        return self._shaken(found, found)
+        return self._shaken(found, found), *self._bounds(moment)
+
+    def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
+        """See `RoundMap.spread_of`: what is added is known at the entries that change."""
+        bounds = (scaled_squares(rows, each) for each in self._bounds(moment))
+        return [sandwich(rows[..., self._at], self.noise.covariance), *bounds]
 
     def linear(self, matrices: Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import (
@@ -41,16 +42,6 @@ class Transition:
         self.moment, self.round_map = moment, round_map
 
     @cached_property
-    def _spread(self) -> tuple[Array, Array, Array]:
-        return self.round_map.spread(self.moment)
-
-    def _added(self, after: Array) -> list[Array]:
-        """The terms that the round adds to the second moments of these rows of z'."""
-        if 2 * after.shape[-2] < after.shape[-1]:
-            return self.round_map.spread_of(after, self.moment)
-        return [sandwich(after, added) for added in self._spread]
-
-    @cached_property
     def _loose(self) -> Array:
         return self.round_map.wrong(self.moment.roots)
 
@@ -62,7 +53,8 @@ class Transition:
         size, unit = np.abs(before) if size is None else size, matrix.shape[-1] + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
-            matrices = [part + added for part, added in zip(matrices, self._added(after), strict=True)]
+            spread = self.round_map.spread_of(after, moment)
+            matrices = [part + added for part, added in zip(matrices, spread, strict=True)]
             # What a round leaves as it is cancels exactly.
             size = np.where(round_map.still, np.minimum(size, np.abs(before + after)), size)
             size = size + round_map.told_sizes(np.abs(after))
@@ -129,13 +121,28 @@ class Transition:
         more: Array | None = None,
     ) -> Number:
         """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
-        first, second = self.of(left, size=size), self.of(before, after, more)
         matrix = before if after is None else before + self.round_map.told(after)
-        one, other = columns(left), columns(matrix)
-        between = product(left, self.moment.covariance, one, other)
-        value = float((first.mean * second.mean).sum() + np.sum(between * matrix[..., other]))
-        each = np.eye(left.shape[-2])
-        return value, product_error(first.lengths(each), second.lengths(each))
+        return self._inner(left, size, matrix, self.of(before, after, more))
+
+    def _inner(self, left: Array, size: Array | None, matrix: Array, right: Moment) -> Number:
+        """E<left z, x> for x of the moment ``right``, of which z tells ``matrix z``."""
+        moment, one, other = self.moment, columns(left), columns(matrix)
+        between = product(left, moment.covariance, one, other)
+        value = float(((left @ moment.mean) * right.mean).sum() + np.sum(between * matrix[..., other]))
+        return value, product_error(moment.lengths(left, size), right.lengths(np.eye(left.shape[-2])))
+
+    @cached_property
+    def change(self) -> tuple[NDArray[np.intp], Moment]:
+        """The entries that the round may change, and the moment of what it adds to them."""
+        at = self.round_map.moving
+        same = np.eye(self.moment.covariance.shape[-1])[at]
+        return at, self.of(-same, same)
+
+    def inner_change(self, left: Array, size: Array) -> Number:
+        """E<left z, z' - z> at the entries of `change`, for the rows of the others as well."""
+        at, change = self.change
+        same = np.eye(left.shape[-1])[at]
+        return self._inner(left[..., at, :], size[..., at, :], self.round_map.told(same) - same, change)
 
     @cached_property
     def magnitude(self) -> Array:
