@@ -85,6 +85,11 @@ class ClientRound:
     rough: Array
 
 
+# How a client begins, and of (client', message) what is loaded by its local variables, and what is made of its inputs
+# without any step, with the size of its terms.
+ClientTables = tuple[Array, list[tuple[Array, Array, Array]]]
+
+
 class AffineRounds:
     """Affine maps of all clients for one setup on a problem whose oracle is affine."""
 
@@ -209,18 +214,13 @@ class AffineRounds:
     def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
         """The whole round of client i at a delay."""
         change, covariance, error, off, rough = (part[i] for part in self.all_steps)
-        begun = self.begin(i, delay)
+        begun, tables = self._tables_of(i, delay)
         # What is moved, and in units of rounding how far it may be off.
         moved, length = (change @ begun)[..., :-1, :], change.shape[-1]
         wrong = ((error / _EPS + (length + 4) * np.abs(change)) @ np.abs(begun))[..., :-1, :]
-        rows, loads, errors = [], [], []
-        for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
-            load = self._matrix("local", i, outputs, self.local, row=row)
-            still, size = self._of_inputs("still", i, outputs, row, delay)
-            rows.append(still + load @ moved)
-            errors.append(4 * size + np.abs(load) @ (wrong + 4 * np.abs(moved)))
-            loads.append(load)
-        load = np.vstack(loads)
+        rows = [still + load @ moved for load, still, _ in tables]
+        errors = [4 * size + np.abs(load) @ (wrong + 4 * np.abs(moved)) for load, _, size in tables]
+        load = np.vstack([load for load, *_ in tables])
         roots = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1)[..., :-1], 0.0))
         unit = 2 * length + 8
         return ClientRound(
@@ -232,6 +232,13 @@ class AffineRounds:
             (off[..., :-1] / _EPS + 4 * roots) @ np.abs(load).T,
             np.hypot(rough[..., :-1] / np.sqrt(_EPS), np.sqrt(unit) * roots) @ np.abs(load).T,
         )
+
+    def _tables_of(self, i: int, delay: float) -> ClientTables:
+        begun, found = self.begin(i, delay), []
+        for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
+            load = self._matrix("local", i, outputs, self.local, row=row)
+            found.append((load, *self._of_inputs("still", i, outputs, row, delay)))
+        return begun, found
 
     @cached_property
     def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.affine import AffineRounds
+from ratecheck.engines.moments.affine import AffineRounds, ClientTables
 from ratecheck.engines.moments.exact import Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
@@ -66,6 +66,7 @@ class StackedRounds(AffineRounds):
     def __init__(self, lines: Sequence[Moments]) -> None:
         super().__init__(lines[0].setup, lines[0].rounds_of.tables)
         self._lines = lines
+        self._read: dict[tuple[int, float], ClientTables] = {}
 
     @cached_property
     def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
@@ -74,6 +75,13 @@ class StackedRounds(AffineRounds):
             for parts in zip(*(line.rounds_of.all_steps for line in self._lines), strict=True)
         )
         return change, noise, error, off, rough
+
+    def _tables_of(self, i: int, delay: float) -> ClientTables:
+        # Few numbers, which clients share where they are alike.
+        key = 0 if self._alike else i, delay
+        if key not in self._read:
+            self._read[key] = super()._tables_of(i, delay)
+        return self._read[key]
 
 
 class CoordinateMoments(Moments):
@@ -129,7 +137,7 @@ class CoordinateMoments(Moments):
             np.stack([getattr(each, name) for each in found]) for name in ("covariance", "rounding")
         )
         off = len(found) ** 2 * np.sum([each.off for each in found], axis=0)
-        return Moment(mean, covariance, np.broadcast_to(off, covariance.shape), rounding, loose, rough)
+        return Moment(mean, covariance, np.tile(off, (len(found), 1, 1)), rounding, loose, rough)
 
     def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
         B, error, noise = super()._increment(i, delay, to_server)

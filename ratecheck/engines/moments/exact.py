@@ -282,10 +282,13 @@ class Recorder:
         if q in self._squared:
             form += self._squares(self._owner)[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
         size = turned(self._sizes * self._shares[..., q, :, None]) @ self._sizes / self._scale
-        for owner, factor, left, right in self._products:
-            if owner == q:
-                form += factor / 2 * (turned(left[0]) @ right[0] + turned(right[0]) @ left[0])
-                size += self._scale * abs(factor) / 2 * (turned(left[1]) @ right[1] + turned(right[1]) @ left[1])
+        for owners, factors, at, left, right in self._together:
+            mine = owners == q
+            square = ..., at[mine][:, :, None], at[mine][:, None]
+            halves = factors[mine][:, None, None] / 2
+            for found, share, k in ((form, halves, 0), (size, np.abs(halves) / self._scale, 1)):
+                one, other = (side[k][..., mine, :, :] for side in (left, right))
+                np.add.at(found, square, share * (turned(one) @ other + turned(other) @ one))
         return form, size
 
     def centred(self, shift: Array, second: Array) -> Centred:
@@ -492,13 +495,16 @@ class Moments:
         return (moment for moment, _ in self.rounds())
 
     def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
-        """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""
+        """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows.
+
+        A moment is to be read before the next one is asked for, which may take its place.
+        """
         moment = self.start()
         for t in range(self.setup.T):
             round_map = self.round_map(t)
             yield moment, round_map
             if t + 1 < self.setup.T:
-                moment = round_map.advance(moment)
+                moment = round_map.carry(moment)
                 if not (_finite(moment.covariance) and _finite(moment.mean)):
                     nothing, square = np.full_like(moment.loose, np.nan), np.full_like(moment.covariance, np.nan)
                     moment = Moment(np.full_like(moment.mean, np.nan), square, square, square, nothing, nothing)

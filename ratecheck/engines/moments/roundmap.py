@@ -268,11 +268,6 @@ class RoundMap:
         """The sizes of what a round adds up, from those before."""
         return np.asarray(self._sizes @ numbers)
 
-    def _shaken(self, covariance: Array, pushed: Array) -> Array:
-        covariance = covariance + pushed
-        covariance += self.noise.covariance
-        return covariance
-
     def moved(self, moment: Moment) -> Array | list[Array]:
         """`linear` of the moment's three matrices."""
         return self._once("_moved", moment, lambda: self.followed(moment.covariance, (moment.off, moment.rounding)))
@@ -323,25 +318,34 @@ class RoundMap:
         """The moment after the round."""
         if self.idle:
             return moment
-        mean = self._mean(moment.mean)
-        fresh = majorant(self._loose(moment))
+        mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
         nothing = np.zeros_like(moment.loose)
         if self.calm and moment.certain:
-            off = self.linear(moment.off[None])[0]
-            off = self._followed(moment.off, (off + turned(off)) / 2, fresh)
+            off = _symmetric(self.linear(moment.off[None]))[0]
+            self._follow_errors(off, moved, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new, (pushed, size) = self.moved(moment), self.pushed(moment)
-        covariance = self._shaken(new[0], pushed)
-        off = self._followed(moment.off, new[1], fresh)
+        (covariance, off, rounding), (pushed, size) = self.moved(moment), self.pushed(moment)
+        # The new moment takes the place of what was found for it.
+        del self.__dict__["_moved"]
+        covariance += pushed
+        covariance += self.noise.covariance
+        self._follow_errors(off, moved, fresh)
         _add(off, majorant(self.noise.off))
-        rounding = new[2].copy()
         _add(rounding, self._rough(moment, size) + self._guard(rounding))
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 
-    def _followed(self, before: Array, off: Array, fresh: Array) -> Array:
-        """A bound of E[(e + f)(e + f)'] from those of E[e e'] and E[f f']: (1 + 1/a) and (1 + a) times them.
+    def carry(self, moment: Moment) -> Moment:
+        """`advance` of a moment that nobody needs any more: it may be used up."""
+        return self.advance(moment)
 
-        ``off``, of E[e e'], is what the round makes of ``before``.
+    def _errors(self, moment: Moment) -> tuple[Array, Array]:
+        """The diagonal above E[f f'] for the error f that a round adds, and how large that before it becomes at most."""
+        return majorant(self._loose(moment)), self._reach(np.sqrt(np.maximum(diagonal(moment.off), 0.0)))
+
+    def _follow_errors(self, off: Array, moved: Array, fresh: Array) -> None:
+        """Bound E[(e + f)(e + f)'] in the place of E[e e'], ``off``: by (1 + 1/a) and (1 + a) times it and E[f f'].
+
+        ``moved`` and ``fresh`` are those of `_errors`.
         """
         old = diagonal(off)
         here = (fresh > 0) & (old > 0)
@@ -349,11 +353,9 @@ class RoundMap:
         # At least 1: what a small factor adds to old errors would grow with every round.
         a = max(math.sqrt(ratio), 1.0) if ratio < math.inf else 1.0
         # A bound is rounded as a moment is: where a map cancels large terms, what is left may bound nothing.
-        moved = self._reach(np.sqrt(np.maximum(diagonal(before), 0.0)))
         guard = self._guard(off) + 2 * self._unit * EPS * majorant(moved)
-        off = (1 + 1 / a) * off
+        off *= 1 + 1 / a
         _add(off, (1 + a) * fresh + guard)
-        return off
 
     def _guard(self, matrix: Array) -> Array:
         """Covers the rounding of a bound itself, where it is far smaller in some direction than in others."""
@@ -451,14 +453,11 @@ class KeptRound(RoundMap):
     def _variances(self) -> Array:
         return self._placed(diagonal(self.noise.covariance))
 
-    def _shaken(self, covariance: Array, pushed: Array) -> Array:
-        covariance[:, self._at[:, None], self._at] += self.noise.covariance
-        return covariance
-
     def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """See `RoundMap.beside`."""
         found = np.zeros((len(self.mean), self._size, self._size))
-        return self._shaken(found, found), *self._bounds(moment)
+        found[:, self._at[:, None], self._at] = self.noise.covariance
+        return found, *self._bounds(moment)
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
         """See `RoundMap.spread_of`: what is added is known at the entries that change."""
@@ -470,15 +469,42 @@ class KeptRound(RoundMap):
         return np.stack(self.followed(matrices[0], matrices[1:]))
 
     def followed(self, covariance: Array, bounds: Sequence[Array] | Array) -> list[Array]:
-        """See `RoundMap.followed`: symmetric as they are made, one by one, whose memory is at hand."""
-        at, used, found = self._at, self._used, []
-        for matrix in (covariance, *bounds):
-            new, told = matrix.copy(), self.mean @ matrix[:, used]
-            square = told[..., used] @ turned(self.mean)
-            new[:, at], new[..., at] = told, turned(told)
-            new[:, at[:, None], at] = (square + turned(square)) / 2
-            found.append(new)
+        """See `RoundMap.followed`: symmetric as they are made."""
+        found = [matrix.copy() for matrix in (covariance, *bounds)]
+        for matrix in found:
+            self._follow(matrix)
         return found
+
+    def _follow(self, matrix: Array) -> None:
+        """Put a second moment after the round in the place of that before it."""
+        at, used = self._at, self._used
+        told = self.mean @ matrix[:, used]
+        square = told[..., used] @ turned(self.mean)
+        matrix[:, at], matrix[..., at] = told, turned(told)
+        matrix[:, at[:, None], at] = (square + turned(square)) / 2
+
+    def advance(self, moment: Moment) -> Moment:
+        """See `RoundMap.advance`."""
+        covariance, off, rounding = (each.copy() for each in (moment.covariance, moment.off, moment.rounding))
+        return self.carry(replace(moment, covariance=covariance, off=off, rounding=rounding))
+
+    def carry(self, moment: Moment) -> Moment:
+        """See `RoundMap.carry`: what a round leaves as it is stays where it is."""
+        if self.idle:
+            return moment
+        mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
+        covariance, off, rounding = moment.covariance, moment.off, moment.rounding
+        certain, rough = self.calm and moment.certain, self._rough(moment, np.zeros(()))
+        self._follow(off)
+        self._follow_errors(off, moved, fresh)
+        if not certain:
+            self._follow(covariance)
+            covariance[:, self._at[:, None], self._at] += self.noise.covariance
+            self._follow(rounding)
+            _add(off, majorant(self.noise.off))
+            _add(rounding, rough + self._guard(rounding))
+        nothing = np.zeros_like(moment.loose)
+        return Moment(mean, covariance, off, rounding, nothing, nothing)
 
 
 class Arrow:
