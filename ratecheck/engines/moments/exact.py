@@ -376,17 +376,21 @@ def _summands(
 
 def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:
     """Both factors of a term of client i as maps of z; ``error`` is that of the anchor, in units of rounding."""
-    slots = moments.slot_rows(i, term.block)
-    sizes = [np.abs(rows) for rows in slots]
     starts = moments.setup.starts
     here = slice(starts[term.block], starts[term.block + 1])
-    # The last slot is the displacement of the point from its anchor.
-    slots[-1][:, -1] -= anchor[here]
-    sizes[-1][:, -1] += np.abs(anchor[here]) + error[here]
+    used = np.flatnonzero((term.left != 0.0) | (term.right != 0.0)).tolist()
+    slots = {k: moments.slot_rows(i, term.block, k) for k in used}
+    sizes = {k: np.abs(rows) for k, rows in slots.items()}
+    if (last := len(term.left) - 1) in slots:
+        # The last slot is the displacement of the point from its anchor.
+        slots[last][:, -1] -= anchor[here]
+        sizes[last][:, -1] += np.abs(anchor[here]) + error[here]
+    nothing = np.zeros((here.stop - here.start, moments.size))
 
     def side(coefficients: Array) -> Sides:
-        rows = sum((c * each for c, each in zip(coefficients, slots, strict=True)), np.zeros(()))
-        return rows, sum((abs(c) * each for c, each in zip(coefficients, sizes, strict=True)), np.zeros(()))
+        own = [k for k in used if coefficients[k]]
+        rows = sum((coefficients[k] * slots[k] for k in own), nothing)
+        return rows, sum((abs(coefficients[k]) * sizes[k] for k in own), nothing)
 
     return side(term.left), side(term.right)
 
@@ -782,19 +786,18 @@ class Moments:
                 parts.append(self.server + i * self.client + self.rounds_of.client.variable(block, slot))
         return np.concatenate(parts)
 
-    def slot_rows(self, i: int, block: int) -> list[Array]:
-        """Maps of z for the slots (server, client, gradient, point) of one block, in the order of a `TermMap`."""
+    def slot_rows(self, i: int, block: int, slot: int) -> Array:
+        """Map of z for one of the slots (server, client, gradient, point) of a block, in the order of a `TermMap`."""
         size = self.setup.sizes[self.setup.algorithm.blocks[block]]
-        starts = self.setup.starts
-        rows = []
         for layout, offset in ((self.rounds_of.server, 0), (self.rounds_of.client, self.server + i * self.client)):
-            for slot in range(layout.counts.slots):
+            if slot < layout.counts.slots:
                 part = np.zeros((size, self.size))
                 if slot < layout.counts.by_block[block]:
                     part[np.arange(size), offset + layout.variable(block, slot)] = 1.0
-                rows.append(part)
-        here = slice(starts[block], starts[block + 1])
-        return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+                return part
+            slot -= layout.counts.slots
+        starts = self.setup.starts
+        return (self.point_rows(i) if slot else self.gradient_rows(i))[starts[block] : starts[block + 1]]
 
 
 def _finite(numbers: Array) -> bool:

@@ -258,6 +258,11 @@ class RoundMap:
         return off, self._rough(moment, self.pushed(moment)[1])
 
     @property
+    def apart(self) -> bool:
+        """Whether what changes is given apart from what stays."""
+        return False
+
+    @property
     def _variances(self) -> Array:
         return np.diagonal(self.noise.covariance)
 
@@ -448,6 +453,11 @@ class KeptRound(RoundMap):
 
     def _loose(self, moment: Moment) -> Array:
         return self._once("_loose_of", moment, lambda: self._placed(self._wobble @ moment.roots[:, self._used]))
+
+    @property
+    def apart(self) -> bool:
+        """See `RoundMap.apart`."""
+        return True
 
     @cached_property
     def _variances(self) -> Array:

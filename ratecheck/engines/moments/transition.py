@@ -78,6 +78,31 @@ class Transition:
 
         Of all rows together nothing but the diagonals of their moments is made.
         """
+        own = rows.shape[-2] // groups + 8
+        mean, variance, off, rounding, loose, rough = self._changes(rows, groups)
+        spread = np.sqrt(np.abs(variance) + EPS * np.maximum(rounding, 0.0))
+        roots = np.sqrt(squares(mean) + spread**2) + EPS * np.sqrt(np.maximum(off, 0.0))
+        fresh = rough**2 + 2 * own * spread**2
+
+        def summed(each: Array) -> Array:
+            return np.asarray(each.reshape(-1, groups, rows.shape[-2] // groups).sum(axis=(0, 2)))
+
+        square, value = summed(squares(mean)), summed(squares(mean) + variance)
+        error = EPS * (np.sqrt(np.maximum(summed(off), 0.0)) + np.sqrt(summed((loose + own * roots) ** 2)))
+        length = np.sqrt(square + np.abs(summed(variance)))
+        there = summed(mean != 0) > 0
+        lengths = np.where(there, np.maximum(length, SMALL), length), error
+        rounded = EPS * (np.maximum(summed(rounding), 0.0) + summed(fresh))
+        return value, product_errors((*lengths, rounded), (*lengths, rounded))
+
+    def _changes(self, rows: Array, groups: int) -> tuple[Array, ...]:
+        """Fields of the `Moment` of rows (z' - z), of its matrices the diagonals."""
+        if self.round_map.apart:
+            at, change = self.change
+            part = rows[..., at]
+            matrices = (change.covariance, change.off, change.rounding)
+            sizes = (np.abs(part) @ each for each in (change.loose, change.rough))
+            return part @ change.mean, *(_diagonal(part, each, groups) for each in matrices), *sizes
         moment, round_map, unit = self.moment, self.round_map, rows.shape[-1] + 8
         told, large = round_map.told(rows), np.abs(rows)
         matrix = told - rows
@@ -93,24 +118,10 @@ class Transition:
                 for more, new, part in zip(added, moved, parts, strict=True)
             ]
         variance, off, rounding = (each + more for each, more in zip(diagonals, added, strict=True))
-        mean, spread = matrix @ moment.mean, np.sqrt(np.abs(variance) + EPS * np.maximum(rounding, 0.0))
         loose = np.abs(matrix) @ moment.loose + large @ self._loose + 2 * unit * (size @ moment.roots)
         rough = np.sqrt(2 * unit) * (size @ moment.spreads + np.sqrt(np.abs(variance)))
         rough = np.hypot(np.abs(matrix) @ moment.rough, rough)
-        roots = np.sqrt(squares(mean) + spread**2) + EPS * np.sqrt(np.maximum(off, 0.0))
-        own = rows.shape[-2] // groups + 8
-        fresh = rough**2 + 2 * own * spread**2
-
-        def summed(each: Array) -> Array:
-            return np.asarray(each.reshape(-1, groups, rows.shape[-2] // groups).sum(axis=(0, 2)))
-
-        square, value = summed(squares(mean)), summed(squares(mean) + variance)
-        error = EPS * (np.sqrt(np.maximum(summed(off), 0.0)) + np.sqrt(summed((loose + own * roots) ** 2)))
-        length = np.sqrt(square + np.abs(summed(variance)))
-        there = summed(mean != 0) > 0
-        lengths = np.where(there, np.maximum(length, SMALL), length), error
-        rounded = EPS * (np.maximum(summed(rounding), 0.0) + summed(fresh))
-        return value, product_errors((*lengths, rounded), (*lengths, rounded))
+        return matrix @ moment.mean, variance, off, rounding, loose, rough
 
     def inner(
         self,
