@@ -213,8 +213,10 @@ class AffineRounds:
 
     def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
         """The whole round of client i at a delay."""
-        change, covariance, error, off, rough = (part[i] for part in self.all_steps)
-        begun, tables = self._tables_of(i, delay)
+        return self._whole([part[i] for part in self.all_steps], self._tables_of(i, delay))
+
+    def _whole(self, steps: Sequence[Array], read: ClientTables) -> ClientRound:
+        (change, covariance, error, off, rough), (begun, tables) = steps, read
         # What is moved, and in units of rounding how far it may be off.
         moved, length = (change @ begun)[..., :-1, :], change.shape[-1]
         wrong = ((error / _EPS + (length + 4) * np.abs(change)) @ np.abs(begun))[..., :-1, :]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.affine import AffineRounds, ClientTables
-from ratecheck.engines.moments.exact import Moments, client_by_client
+from ratecheck.engines.moments.affine import AffineRounds, ClientRound, ClientTables
+from ratecheck.engines.moments.exact import KEPT_INCREMENTS, Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
 from ratecheck.engines.setup import Setup
@@ -76,6 +76,21 @@ class StackedRounds(AffineRounds):
         )
         return change, noise, error, off, rough
 
+    @property
+    def shared(self) -> bool:
+        """Whether clients have the same coefficients."""
+        return self._alike
+
+    def client_rounds(self, members: Sequence[tuple[int, float]]) -> ClientRound:
+        """The rounds of clients with their delays, (clients, coordinates, ...), where coefficients are ``shared``."""
+        begun, tables = zip(*(self._tables_of(*each) for each in members), strict=True)
+        parts = [
+            (part[0][0], *(np.stack([each[k] for each in part])[:, None] for k in (1, 2)))
+            for part in zip(*tables, strict=True)
+        ]
+        at = [i for i, _ in members]
+        return self._whole([part[at] for part in self.all_steps], (np.stack(begun)[:, None], parts))
+
     def _tables_of(self, i: int, delay: float) -> ClientTables:
         # Few numbers, which clients share where they are alike.
         key = 0 if self._alike else i, delay
@@ -96,7 +111,7 @@ class CoordinateMoments(Moments):
         # Coefficients do not depend on the coordinate.
         tables = self.rounds_of.tables
         self._lines = [Moments(first, self.rounds_of), *(Moments(line, AffineRounds(line, tables)) for line in others)]
-        self.rounds_of = StackedRounds(self._lines)
+        self.rounds_of: StackedRounds = StackedRounds(self._lines)
         self._bear(setup, vectors)
         M, c = (np.stack(each, axis=1) for each in zip(*(line.measured for line in self._lines), strict=True))
         self.measured = M, c
@@ -139,9 +154,22 @@ class CoordinateMoments(Moments):
         off = len(found) ** 2 * np.sum([each.off for each in found], axis=0)
         return Moment(mean, covariance, np.tile(off, (len(found), 1, 1)), rounding, loose, rough)
 
-    def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
-        B, error, noise = super()._increment(i, delay, to_server)
+    def _added_by(self, i: int, part: ClientRound, to_server: Array) -> tuple[Array, Array, Noise]:
+        B, error, noise = super()._added_by(i, part, to_server)
         return B, error, Noise(noise.covariance, noise.off[..., None], noise.rough[..., None])
+
+    def _find(self, members: Sequence[tuple[int, float]], to_server: Array) -> list[tuple[Array, Array, Noise]]:
+        """The increments of clients with their delays: those that are new are found all at once."""
+        name, known = to_server.tobytes(), self._increments
+        new = [each for each in members if (*each, name) not in known]
+        if len(known) + len(new) > KEPT_INCREMENTS:
+            known.clear()
+            new = [*members]
+        if self.rounds_of.shared and new:
+            B, error, noise = self._added_by(0, self.rounds_of.client_rounds(new), to_server)
+            for k, each in enumerate(new):
+                known[*each, name] = B[k], error[k], Noise(noise.covariance[k], noise.off[k], noise.rough[k])
+        return [self.increment(*each, to_server) for each in members]
 
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
@@ -152,8 +180,8 @@ class CoordinateMoments(Moments):
         A_0[: len(servers), : len(servers)] = keep[: len(servers), : len(servers)]
         B, error, covariance = (np.zeros((d, len(at), size)) for size in (len(used), len(used), len(at)))
         off, rough = (np.zeros((d, self.size, 1)) for _ in range(2))
-        if len(members):
-            found = [self.increment(int(i), float(delay), to_server) for i, delay in zip(members, delays, strict=True)]
+        found = self._find([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
+        if found:
             added, wrong, noises = zip(*found, strict=True)
             self._put(B, np.stack(added, axis=1))
             self._put(error, np.stack(wrong, axis=1))

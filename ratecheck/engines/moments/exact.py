@@ -29,7 +29,7 @@ from threadpoolctl import ThreadpoolController
 from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments.affine import AffineRounds
+from ratecheck.engines.moments.affine import AffineRounds, ClientRound
 from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares, turned
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
@@ -47,7 +47,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation.model.law import Clients, Sets, Subsets
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
-_KEPT_MAPS, _KEPT_INCREMENTS = 64, 1024
+_KEPT_MAPS, KEPT_INCREMENTS = 64, 1024
 
 # Forms of at most one in so many entries of the state are evaluated at these alone.
 _FEW = 4
@@ -453,14 +453,16 @@ class Moments:
         """As `_increment`, once for every client, delay, and number of participants."""
         key = i, delay, to_server.tobytes()
         if key not in self._increments:
-            if len(self._increments) == _KEPT_INCREMENTS:
+            if len(self._increments) == KEPT_INCREMENTS:
                 self._increments.clear()
             self._increments[key] = self._increment(i, delay, to_server)
         return self._increments[key]
 
     def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
         """The increment of client i: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, its noise."""
-        part = self.rounds_of.client_round(i, delay)
+        return self._added_by(i, self.rounds_of.client_round(i, delay), to_server)
+
+    def _added_by(self, i: int, part: ClientRound, to_server: Array) -> tuple[Array, Array, Noise]:
         own, known = self.rounds_of.sent(i)
         change, size = own @ part.client_rows + known @ part.message_rows, np.abs(part.message_rows)
         change[..., self.server : self.server + self.client] -= np.eye(self.client)
