@@ -71,8 +71,7 @@ class StackedRounds(AffineRounds):
     @cached_property
     def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
         change, noise, error, off, rough = (
-            np.stack(parts, axis=1)
-            for parts in zip(*(line.rounds_of.all_steps for line in self._lines), strict=True)
+            np.stack(parts, axis=1) for parts in zip(*(line.rounds_of.all_steps for line in self._lines), strict=True)
         )
         return change, noise, error, off, rough
 

@@ -145,9 +145,13 @@ class WideRows:
     def __init__(self, rows: Array, sizes: Array | None = None) -> None:
         self.rows, self.large = rows, np.abs(rows)
         self.sizes = self.large if sizes is None else sizes
-        self.form = self.rows.T @ self.rows
         # Roundings of a product: of its terms, or of an entry of the form.
         self.unit = max(len(rows), len(columns(self.sizes))) + 8
+
+    @cached_property
+    def form(self) -> Array:
+        """Rows' rows."""
+        return np.asarray(self.rows.T @ self.rows)
 
     def lengths(
         self, mean: Array, squares: tuple[float, float, float], own: Array, rough: Array, spreads: Array

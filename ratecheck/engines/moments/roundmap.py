@@ -344,7 +344,7 @@ class RoundMap:
         return self.advance(moment)
 
     def _errors(self, moment: Moment) -> tuple[Array, Array]:
-        """The diagonal above E[f f'] for the error f that a round adds, and how large that before it becomes at most."""
+        """The diagonal above E[f f'] for the error f that a round adds, and how large that before becomes at most."""
         return majorant(self._loose(moment)), self._reach(np.sqrt(np.maximum(diagonal(moment.off), 0.0)))
 
     def _follow_errors(self, off: Array, moved: Array, fresh: Array) -> None:
