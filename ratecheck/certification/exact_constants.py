@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,11 +120,16 @@ class Proved:
         return found
 
     def _bounds_norms(self, blocks: Sequence[NDArray[np.float64]]) -> Callable[[Fraction], bool]:
-        exact = [rationals(matrix) for block in blocks for matrix in block if matrix.size]
+        # Clients may share a matrix.
+        different = {(matrix.shape, matrix.tobytes()): matrix for block in blocks for matrix in block if matrix.size}
+
+        @cache
+        def products() -> list[Entries]:
+            return [matrix.dot(matrix.T) for matrix in map(rationals, different.values())]
 
         def bounds(value: Fraction) -> bool:
             return value >= 0 and all(
-                semidefinite(value * value * identity(len(matrix)) - matrix.dot(matrix.T)) for matrix in exact
+                semidefinite(value * value * identity(len(product)) - product) for product in products()
             )
 
         return bounds

@@ -85,15 +85,20 @@ class ClientRound:
     rough: Array
 
 
+# How a client begins, and of (client', message) what is loaded by its local variables, and what is made of its inputs
+# without any step, with the size of its terms.
+ClientTables = tuple[Array, list[tuple[Array, Array, Array]]]
+
+
 class AffineRounds:
     """Affine maps of all clients for one setup on a problem whose oracle is affine."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, tables: CoefficientReader | None = None) -> None:
         self.setup, maps = setup, setup.maps
         self.M, self.c = setup.operator(setup.algorithm.oracle)
         self.M_error, self.c_error = setup.operator_error(setup.algorithm.oracle)
         self._slots = maps.server.slots, maps.client.slots
-        self._tables = CoefficientReader(setup)
+        self.tables = CoefficientReader(setup) if tables is None else tables
         self._alike = setup.alike
         self._matrices: dict[tuple[Any, ...], Array] = {}
         sizes = tuple(setup.sizes.values())
@@ -117,7 +122,7 @@ class AffineRounds:
 
         Where all clients are alike it is built once, unless there is one for every local step.
         """
-        table = getattr(self._tables.client(i), name)
+        table = getattr(self.tables.client(i), name)
         keep = self._alike and (name != "changes" or len(table) == 1)
         key = name, part, rows, columns, row, column
         if not keep or key not in self._matrices:
@@ -208,33 +213,37 @@ class AffineRounds:
 
     def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
         """The whole round of client i at a delay."""
-        change, covariance, error, off, rough = (part[i] for part in self._all_steps)
-        begun = self.begin(i, delay)
+        return self._whole([part[i] for part in self.all_steps], self._tables_of(i, delay))
+
+    def _whole(self, steps: Sequence[Array], read: ClientTables) -> ClientRound:
+        (change, covariance, error, off, rough), (begun, tables) = steps, read
         # What is moved, and in units of rounding how far it may be off.
-        moved = (change @ begun)[:-1]
-        wrong = ((error / _EPS + (len(change) + 4) * np.abs(change)) @ np.abs(begun))[:-1]
-        rows, loads, errors = [], [], []
-        for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
-            load = self._matrix("local", i, outputs, self.local, row=row)
-            still, size = self._of_inputs("still", i, outputs, row, delay)
-            rows.append(still + load @ moved)
-            errors.append(4 * size + np.abs(load) @ (wrong + 4 * np.abs(moved)))
-            loads.append(load)
-        load = np.vstack(loads)
-        roots = np.sqrt(np.maximum(np.diagonal(covariance)[:-1], 0.0))
-        unit = 2 * len(change) + 8
+        moved, length = (change @ begun)[..., :-1, :], change.shape[-1]
+        wrong = ((error / _EPS + (length + 4) * np.abs(change)) @ np.abs(begun))[..., :-1, :]
+        rows = [still + load @ moved for load, still, _ in tables]
+        errors = [4 * size + np.abs(load) @ (wrong + 4 * np.abs(moved)) for load, _, size in tables]
+        load = np.vstack([load for load, *_ in tables])
+        roots = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1)[..., :-1], 0.0))
+        unit = 2 * length + 8
         return ClientRound(
             rows[0],
             rows[1],
             errors[0],
             errors[1],
-            load @ covariance[:-1, :-1] @ load.T,
-            np.abs(load) @ (off[:-1] / _EPS + 4 * roots),
-            np.abs(load) @ np.hypot(rough[:-1] / np.sqrt(_EPS), np.sqrt(unit) * roots),
+            load @ covariance[..., :-1, :-1] @ load.T,
+            (off[..., :-1] / _EPS + 4 * roots) @ np.abs(load).T,
+            np.hypot(rough[..., :-1] / np.sqrt(_EPS), np.sqrt(unit) * roots) @ np.abs(load).T,
         )
 
+    def _tables_of(self, i: int, delay: float) -> ClientTables:
+        begun, found = self.begin(i, delay), []
+        for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
+            load = self._matrix("local", i, outputs, self.local, row=row)
+            found.append((load, *self._of_inputs("still", i, outputs, row, delay)))
+        return begun, found
+
     @cached_property
-    def _all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
+    def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
         """Of all clients: all local steps less the identity, the covariance of their noise, and their errors."""
         n, steps = self.setup.problem.distinct, self.setup.local_steps
         size = self.local.size + 1
@@ -244,7 +253,7 @@ class AffineRounds:
         firsts = [self.local_change(i) for i in range(n)]
         blocks = self._blocks(firsts)
         # Clients that repeat one step equally often go together.
-        alone = [len(self._tables.client(i).changes) > 1 for i in range(n)]
+        alone = [len(self.tables.client(i).changes) > 1 for i in range(n)]
         together = {int(K): [i for i in range(n) if steps[i] == K and not alone[i]] for K in np.unique(steps)}
         for K, members in together.items():
             if members:
@@ -268,7 +277,7 @@ class AffineRounds:
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
-        table = self._tables.aggregate(participants)
+        table = self.tables.aggregate(participants)
         keep = self.server.expand(table, self.server)
         return keep, self.server.expand(table, self.message, column=self._slots[0])
 
@@ -291,7 +300,7 @@ class AffineRounds:
 
     def aggregate_change(self, participants: int) -> Array:
         """The first matrix of `aggregate` less the identity."""
-        return self.server.expand(self._tables.aggregate_change(participants), self.server)
+        return self.server.expand(self.tables.aggregate_change(participants), self.server)
 
     def start(self) -> Start:
         """The starting state.
@@ -310,7 +319,7 @@ class AffineRounds:
             sizes.append(np.abs(from_point) @ np.abs(point) + np.abs(from_gradient) @ size)
             steps = np.inf if setup.algorithm.full_start else setup.local_steps[i]
             roots.append(from_gradient * (setup.noise / np.sqrt(steps)))
-        table = self._tables.start_server()
+        table = self.tables.start_server()
         server_point = self.server.expand(table, self.point)
         server_clients = self.server.expand(table, self.client, column=1)
         server = server_point @ setup.point[0] + server_clients @ self._mean(means)

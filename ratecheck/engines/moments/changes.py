@@ -20,7 +20,7 @@ from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Moments, Recorder, Sides, term_sides, together
 from ratecheck.engines.moments.moment import LocalMoments, added_up, column
-from ratecheck.engines.moments.transition import Transition, total
+from ratecheck.engines.moments.transition import Transition, scaled, total
 from ratecheck.engines.records import plan
 from ratecheck.errors import InputError
 
@@ -43,25 +43,29 @@ class Changes:
 
     def __init__(self, moments: Moments, recorder: Recorder) -> None:
         self._moments, self._recorder = moments, recorder
-        self._identity = np.eye(moments.size)
-        self._forms: dict[str, tuple[Array, Array]] = {}
+        self._forms: dict[str, tuple[Array, Array, Array]] = {}
         self._rows: dict[str, Array] = {}
         self._parts: dict[str, list[Products]] = {}
 
     def change(self, record: str, round_: Transition) -> Difference:
         """E[R(z') - R(z)] = E<2Qz, z' - z> + E<z' - z, Q(z' - z)> for a record z'Qz plus a constant."""
         if record not in self._forms:
-            self._forms[record] = self._recorder.form(record)
-        form, size = self._forms[record]
-        first = round_.inner(2 * form, -self._identity, self._identity, 2 * size)
-        second = round_.of(-self._identity, self._identity).inner(form, self._identity, (size, None))
+            form, size = self._recorder.form(record)
+            self._forms[record] = form, size, np.abs(form)
+        form, size, large = self._forms[record]
+        at, change = round_.change
+        square = ..., at[:, None], at
+        first = scaled(2.0, round_.inner_change(form, size))
+        second = change.inner(form[square], np.eye(len(at)), (size[square], None))
         magnitude = round_.magnitude
-        return (*total((first, second)), float((magnitude * (np.abs(form) @ magnitude)).sum()))
+        return (*total((first, second)), float((magnitude * (large @ magnitude)).sum()))
 
     def step(self, variable: str, round_: Transition) -> Difference:
         """E||V' - V||^2, summed over the clients where it is theirs."""
         if variable in self._moments.setup.algorithm.server:
-            rows = self._moments.variable_rows(variable, 0)
+            if variable not in self._rows:
+                self._rows[variable] = self._moments.variable_rows(variable, 0)
+            rows = self._rows[variable]
             return (*round_.square(-rows, rows), float(np.sum((np.abs(rows) @ round_.magnitude) ** 2)))
         return _added(self.steps(variable, round_))
 

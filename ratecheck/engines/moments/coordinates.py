@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments, client_by_client
+from ratecheck.engines.moments.affine import AffineRounds, ClientRound, ClientTables
+from ratecheck.engines.moments.exact import KEPT_INCREMENTS, Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
 from ratecheck.engines.setup import Setup
@@ -58,6 +60,44 @@ def _on_lines(setup: Setup, vectors: Array) -> list[Setup]:
     ]
 
 
+class StackedRounds(AffineRounds):
+    """Affine maps of all clients on every coordinate, as stacks: coefficients are the same."""
+
+    def __init__(self, lines: Sequence[Moments]) -> None:
+        super().__init__(lines[0].setup, lines[0].rounds_of.tables)
+        self._lines = lines
+        self._read: dict[tuple[int, float], ClientTables] = {}
+
+    @cached_property
+    def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
+        change, noise, error, off, rough = (
+            np.stack(parts, axis=1) for parts in zip(*(line.rounds_of.all_steps for line in self._lines), strict=True)
+        )
+        return change, noise, error, off, rough
+
+    @property
+    def shared(self) -> bool:
+        """Whether clients have the same coefficients."""
+        return self._alike
+
+    def client_rounds(self, members: Sequence[tuple[int, float]]) -> ClientRound:
+        """The rounds of clients with their delays, (clients, coordinates, ...), where coefficients are ``shared``."""
+        begun, tables = zip(*(self._tables_of(*each) for each in members), strict=True)
+        parts = [
+            (part[0][0], *(np.stack([each[k] for each in part])[:, None] for k in (1, 2)))
+            for part in zip(*tables, strict=True)
+        ]
+        at = [i for i, _ in members]
+        return self._whole([part[at] for part in self.all_steps], (np.stack(begun)[:, None], parts))
+
+    def _tables_of(self, i: int, delay: float) -> ClientTables:
+        # Few numbers, which clients share where they are alike.
+        key = 0 if self._alike else i, delay
+        if key not in self._read:
+            self._read[key] = super()._tables_of(i, delay)
+        return self._read[key]
+
+
 class CoordinateMoments(Moments):
     """The recursion of all coordinates at once: see the module."""
 
@@ -65,8 +105,12 @@ class CoordinateMoments(Moments):
         quadratic = setup.problem.quadratic
         assert quadratic is not None
         _, vectors = np.linalg.eigh(quadratic.H[0])
-        self._lines = [Moments(line) for line in _on_lines(setup, vectors)]
-        super().__init__(self._lines[0].setup)
+        first, *others = _on_lines(setup, vectors)
+        super().__init__(first)
+        # Coefficients do not depend on the coordinate.
+        tables = self.rounds_of.tables
+        self._lines = [Moments(first, self.rounds_of), *(Moments(line, AffineRounds(line, tables)) for line in others)]
+        self.rounds_of: StackedRounds = StackedRounds(self._lines)
         self._bear(setup, vectors)
         M, c = (np.stack(each, axis=1) for each in zip(*(line.measured for line in self._lines), strict=True))
         self.measured = M, c
@@ -107,12 +151,24 @@ class CoordinateMoments(Moments):
             np.stack([getattr(each, name) for each in found]) for name in ("covariance", "rounding")
         )
         off = len(found) ** 2 * np.sum([each.off for each in found], axis=0)
-        return Moment(mean, covariance, np.broadcast_to(off, covariance.shape), rounding, loose, rough)
+        return Moment(mean, covariance, np.tile(off, (len(found), 1, 1)), rounding, loose, rough)
 
-    def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
-        B, error, noise = zip(*(line.increment(i, delay, to_server) for line in self._lines), strict=True)
-        off, rough = (np.stack([getattr(each, name) for each in noise])[..., None] for name in ("off", "rough"))
-        return np.stack(B), np.stack(error), Noise(np.stack([each.covariance for each in noise]), off, rough)
+    def _added_by(self, i: int, part: ClientRound, to_server: Array) -> tuple[Array, Array, Noise]:
+        B, error, noise = super()._added_by(i, part, to_server)
+        return B, error, Noise(noise.covariance, noise.off[..., None], noise.rough[..., None])
+
+    def _find(self, members: Sequence[tuple[int, float]], to_server: Array) -> list[tuple[Array, Array, Noise]]:
+        """The increments of clients with their delays: those that are new are found all at once."""
+        name, known = to_server.tobytes(), self._increments
+        new = [each for each in members if (*each, name) not in known]
+        if len(known) + len(new) > KEPT_INCREMENTS:
+            known.clear()
+            new = [*members]
+        if self.rounds_of.shared and new:
+            B, error, noise = self._added_by(0, self.rounds_of.client_rounds(new), to_server)
+            for k, each in enumerate(new):
+                known[*each, name] = B[k], error[k], Noise(noise.covariance[k], noise.off[k], noise.rough[k])
+        return [self.increment(*each, to_server) for each in members]
 
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
@@ -123,18 +179,34 @@ class CoordinateMoments(Moments):
         A_0[: len(servers), : len(servers)] = keep[: len(servers), : len(servers)]
         B, error, covariance = (np.zeros((d, len(at), size)) for size in (len(used), len(used), len(at)))
         off, rough = (np.zeros((d, self.size, 1)) for _ in range(2))
-        for k, (i, delay) in enumerate(zip(members, delays, strict=True)):
-            # Server, the client and the constant among what is used.
-            columns = np.concatenate([servers, len(servers) + self.client * k + np.arange(self.client), [len(at)]])
-            rows, own = columns[:-1, None], self.outputs(int(i))
-            added, wrong, noise = self.increment(int(i), float(delay), to_server)
-            B[:, rows, columns] += added
-            error[:, rows, columns] += wrong
-            covariance[:, rows, columns[:-1]] += noise.covariance
-            off[:, own], rough[:, own] = np.hypot(off[:, own], noise.off), np.hypot(rough[:, own], noise.rough)
+        found = self._find([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
+        if found:
+            added, wrong, noises = zip(*found, strict=True)
+            self._put(B, np.stack(added, axis=1))
+            self._put(error, np.stack(wrong, axis=1))
+            self._put(covariance, np.stack([each.covariance for each in noises], axis=1))
+            for numbers, name in ((off, "off"), (rough, "rough")):
+                each = np.stack([getattr(noise, name) for noise in noises], axis=1)
+                # The noises of clients are independent.
+                numbers[:, servers] = np.sqrt((each[:, :, : self.server] ** 2).sum(axis=1))
+                numbers[:, at[self.server :]] = each[:, :, self.server :].reshape(d, -1, 1)
         error += 4 * np.abs(A_0) * ~kept(A_0[:, :-1])[:, None] + (self.distinct + 4) * np.abs(B)
         found = RoundMap(A_0 + B, error, np.abs(A_0) + np.abs(B), Noise(covariance, off, rough))
         return KeptRound(at, used, self.size, found)
+
+    def _put(self, matrix: Array, parts: Array) -> None:
+        """Add what clients add, (coordinates, clients, entries, entries), to entries of (server, clients, constant)."""
+        cut, c, m = self.server, self.client, parts.shape[1]
+        mine = cut + c * np.arange(m)[:, None] + np.arange(c)
+        own = ..., slice(cut, cut + c)
+        total = parts[:, :, :cut].sum(axis=1)
+        matrix[:, :cut, :cut] += total[..., :cut]
+        matrix[:, :cut, mine] = parts[:, :, :cut][own].transpose(0, 2, 1, 3)
+        matrix[:, mine, :cut] = parts[:, :, cut:, :cut]
+        matrix[:, mine[:, :, None], mine[:, None]] = parts[:, :, cut:][own]
+        if parts.shape[-1] > cut + c:
+            matrix[:, :cut, -1] = total[..., -1]
+            matrix[:, mine, -1] = parts[:, :, cut:, -1]
 
     def slope_rows(self, i: int) -> Array:
         """See `Moments.slope_rows`, of all coordinates."""

@@ -29,7 +29,7 @@ from threadpoolctl import ThreadpoolController
 from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments.affine import AffineRounds
+from ratecheck.engines.moments.affine import AffineRounds, ClientRound
 from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares, turned
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
@@ -47,7 +47,10 @@ from ratecheck.errors import InputError
 from ratecheck.participation.model.law import Clients, Sets, Subsets
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
-_KEPT_MAPS, _KEPT_INCREMENTS = 64, 1024
+_KEPT_MAPS, KEPT_INCREMENTS = 64, 1024
+
+# Forms of at most one in so many entries of the state are evaluated at these alone.
+_FEW = 4
 
 
 def check_affine_gradients(setup: Setup) -> None:
@@ -157,8 +160,9 @@ class Recorder:
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=-1).max(initial=0)) + 8
         # Quantities that are made of squares: the others have no form.
         self._squared = np.flatnonzero(self._shares.any(axis=(*range(self._shares.ndim - 2), -1)))
-        self._forms = self._squares(self._owner)
-        self._above = self._forms if (self._owner >= 0).all() else self._squares(self._shares)
+        self._forms = _Forms.of(self._squares(self._owner))
+        positive = bool((self._owner >= 0).all())
+        self._above = self._forms if positive else _Forms.of(self._squares(self._shares))
 
     def _read(self, moments: Moments) -> tuple[tuple[Array, Array, Array], list[tuple[int, float, Sides, Sides]]]:
         """Rows, their sizes and their weights in the quantities, and the products."""
@@ -235,11 +239,11 @@ class Recorder:
             forms.append((turned(rows * weight[..., used, None]) @ rows).ravel())
         return np.array(forms).reshape(len(forms), -1 if forms else 0)
 
-    def _evaluated(self, forms: Array, matrix: Array) -> Array:
+    def _evaluated(self, forms: _Forms, matrix: Array) -> Array:
         """<form, matrix> of every quantity."""
         found = np.zeros(len(self.names))
-        if len(forms):
-            found[self._squared] = forms @ matrix.ravel()
+        if len(forms.entries):
+            found[self._squared] = forms.on(matrix)
         return found
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
@@ -276,12 +280,15 @@ class Recorder:
         q = self.names.index(name)
         form = np.zeros((*self._rows.shape[:-2], *[self._rows.shape[-1]] * 2))
         if q in self._squared:
-            form += self._forms[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
+            form += self._squares(self._owner)[np.flatnonzero(self._squared == q)[0]].reshape(form.shape)
         size = turned(self._sizes * self._shares[..., q, :, None]) @ self._sizes / self._scale
-        for owner, factor, left, right in self._products:
-            if owner == q:
-                form += factor / 2 * (turned(left[0]) @ right[0] + turned(right[0]) @ left[0])
-                size += self._scale * abs(factor) / 2 * (turned(left[1]) @ right[1] + turned(right[1]) @ left[1])
+        for owners, factors, at, left, right in self._together:
+            mine = owners == q
+            square = ..., at[mine][:, :, None], at[mine][:, None]
+            halves = factors[mine][:, None, None] / 2
+            for found, share, k in ((form, halves, 0), (size, np.abs(halves) / self._scale, 1)):
+                one, other = (side[k][..., mine, :, :] for side in (left, right))
+                np.add.at(found, square, share * (turned(one) @ other + turned(other) @ one))
         return form, size
 
     def centred(self, shift: Array, second: Array) -> Centred:
@@ -304,6 +311,25 @@ class Recorder:
                 own[q] += weight * float(wrong @ wrong)
                 scatter[q] += weight * float(np.sum((np.abs(part) @ roots) ** 2))
         return Centred(signed[:, *pairs], above[:, *pairs], np.sqrt(own), scatter)
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """Forms by the entries of a matrix that they speak of, which are those ``at``, or all of them."""
+
+    entries: Array
+    at: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, forms: Array) -> _Forms:
+        """Forms (quantities, entries): what is recorded of a server speaks of a few entries of the state."""
+        used = columns(forms)
+        return cls(forms[:, used], used) if _FEW * len(used) < forms.shape[1] else cls(forms, None)
+
+    def on(self, matrix: Array) -> Array:
+        """<form, matrix> of each."""
+        entries = matrix.ravel()
+        return np.asarray(self.entries @ (entries if self.at is None else entries[self.at]))
 
 
 @dataclass(frozen=True)
@@ -350,17 +376,21 @@ def _summands(
 
 def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:
     """Both factors of a term of client i as maps of z; ``error`` is that of the anchor, in units of rounding."""
-    slots = moments.slot_rows(i, term.block)
-    sizes = [np.abs(rows) for rows in slots]
     starts = moments.setup.starts
     here = slice(starts[term.block], starts[term.block + 1])
-    # The last slot is the displacement of the point from its anchor.
-    slots[-1][:, -1] -= anchor[here]
-    sizes[-1][:, -1] += np.abs(anchor[here]) + error[here]
+    used = np.flatnonzero((term.left != 0.0) | (term.right != 0.0)).tolist()
+    slots = {k: moments.slot_rows(i, term.block, k) for k in used}
+    sizes = {k: np.abs(rows) for k, rows in slots.items()}
+    if (last := len(term.left) - 1) in slots:
+        # The last slot is the displacement of the point from its anchor.
+        slots[last][:, -1] -= anchor[here]
+        sizes[last][:, -1] += np.abs(anchor[here]) + error[here]
+    nothing = np.zeros((here.stop - here.start, moments.size))
 
     def side(coefficients: Array) -> Sides:
-        rows = sum((c * each for c, each in zip(coefficients, slots, strict=True)), np.zeros(()))
-        return rows, sum((abs(c) * each for c, each in zip(coefficients, sizes, strict=True)), np.zeros(()))
+        own = [k for k in used if coefficients[k]]
+        rows = sum((coefficients[k] * slots[k] for k in own), nothing)
+        return rows, sum((abs(coefficients[k]) * sizes[k] for k in own), nothing)
 
     return side(term.left), side(term.right)
 
@@ -368,9 +398,9 @@ def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Ar
 class Moments:
     """The second-moment recursion of one setup."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, rounds: AffineRounds | None = None) -> None:
         self.setup = setup
-        self.rounds_of = AffineRounds(setup)
+        self.rounds_of = AffineRounds(setup) if rounds is None else rounds
         self.n, self.distinct = setup.problem.n, setup.problem.distinct
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.distinct * self.client + 1
@@ -423,34 +453,35 @@ class Moments:
         """As `_increment`, once for every client, delay, and number of participants."""
         key = i, delay, to_server.tobytes()
         if key not in self._increments:
-            if len(self._increments) == _KEPT_INCREMENTS:
+            if len(self._increments) == KEPT_INCREMENTS:
                 self._increments.clear()
             self._increments[key] = self._increment(i, delay, to_server)
         return self._increments[key]
 
     def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
         """The increment of client i: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, its noise."""
-        part = self.rounds_of.client_round(i, delay)
+        return self._added_by(i, self.rounds_of.client_round(i, delay), to_server)
+
+    def _added_by(self, i: int, part: ClientRound, to_server: Array) -> tuple[Array, Array, Noise]:
         own, known = self.rounds_of.sent(i)
-        change = own @ part.client_rows + known @ part.message_rows
-        change[:, self.server : self.server + self.client] -= np.eye(self.client)
-        load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
+        change, size = own @ part.client_rows + known @ part.message_rows, np.abs(part.message_rows)
+        change[..., self.server : self.server + self.client] -= np.eye(self.client)
+        load = np.zeros((self.server + self.client, self.client + size.shape[-2]))
         load[: self.server, self.client :] = to_server
         load[self.server :, : self.client], load[self.server :, self.client :] = own, known
-        large, size = np.abs(load), np.abs(part.message_rows)
-        told = part.message_error + (len(size) + 8) * size
+        large, told = np.abs(load).T, part.message_error + (size.shape[-2] + 8) * size
         kept_error = np.abs(own) @ part.client_error + np.abs(known) @ told
         if known.any():
             kept_error = kept_error + (len(own) + 8) * np.abs(own) @ np.abs(part.client_rows)
-        error = np.vstack([np.abs(to_server) @ told, kept_error + 2 * np.abs(change)])
-        roots = np.sqrt(np.maximum(np.diagonal(part.noise), 0.0))
-        unit = 2 * len(roots) + 8
+        error = np.concatenate([np.abs(to_server) @ told, kept_error + 2 * np.abs(change)], axis=-2)
+        roots = np.sqrt(np.maximum(np.diagonal(part.noise, axis1=-2, axis2=-1), 0.0))
+        unit = 2 * roots.shape[-1] + 8
         noise = Noise(
             load @ part.noise @ load.T,
-            large @ (part.off + 4 * roots),
-            large @ np.hypot(part.rough, np.sqrt(unit) * roots),
+            (part.off + 4 * roots) @ large,
+            np.hypot(part.rough, np.sqrt(unit) * roots) @ large,
         )
-        return np.vstack([to_server @ part.message_rows, change]), error, noise
+        return np.concatenate([to_server @ part.message_rows, change], axis=-2), error, noise
 
     def check_projection(self, moment: Moment, t: int) -> None:
         """Raise `InputError` where the projection would have acted on the state of round t."""
@@ -470,14 +501,17 @@ class Moments:
         return (moment for moment, _ in self.rounds())
 
     def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
-        """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""
+        """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows.
+
+        A moment is to be read before the next one is asked for, which may take its place.
+        """
         moment = self.start()
         for t in range(self.setup.T):
             round_map = self.round_map(t)
             yield moment, round_map
             if t + 1 < self.setup.T:
-                moment = round_map.advance(moment)
-                if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
+                moment = round_map.carry(moment)
+                if not (_finite(moment.covariance) and _finite(moment.mean)):
                     nothing, square = np.full_like(moment.loose, np.nan), np.full_like(moment.covariance, np.nan)
                     moment = Moment(np.full_like(moment.mean, np.nan), square, square, square, nothing, nothing)
 
@@ -754,19 +788,23 @@ class Moments:
                 parts.append(self.server + i * self.client + self.rounds_of.client.variable(block, slot))
         return np.concatenate(parts)
 
-    def slot_rows(self, i: int, block: int) -> list[Array]:
-        """Maps of z for the slots (server, client, gradient, point) of one block, in the order of a `TermMap`."""
+    def slot_rows(self, i: int, block: int, slot: int) -> Array:
+        """Map of z for one of the slots (server, client, gradient, point) of a block, in the order of a `TermMap`."""
         size = self.setup.sizes[self.setup.algorithm.blocks[block]]
-        starts = self.setup.starts
-        rows = []
         for layout, offset in ((self.rounds_of.server, 0), (self.rounds_of.client, self.server + i * self.client)):
-            for slot in range(layout.counts.slots):
+            if slot < layout.counts.slots:
                 part = np.zeros((size, self.size))
                 if slot < layout.counts.by_block[block]:
                     part[np.arange(size), offset + layout.variable(block, slot)] = 1.0
-                rows.append(part)
-        here = slice(starts[block], starts[block + 1])
-        return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+                return part
+            slot -= layout.counts.slots
+        starts = self.setup.starts
+        return (self.point_rows(i) if slot else self.gradient_rows(i))[starts[block] : starts[block + 1]]
+
+
+def _finite(numbers: Array) -> bool:
+    """Whether all are: so they are where their sum is."""
+    return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
 
 def client_by_client(setup: Setup) -> Moments:

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ NAMES = frozenset({*RECORDS, "E", "C", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "
 NAMES |= {"du2", "dv2", "sampled2", "xbar2", "spread", "sum2", "squares"}
 # Quantities of the local iterates that a client remembers.
 _EARLIER = frozenset({"S_3u", "C"})
+# Quantities of what each client sees by itself, and of what a round changes.
+_LOCAL = frozenset({"T_1v", "T_2v", "E", "C"})
+_CHANGES = frozenset({"descent", "inner_u", "inner_v", "du2", "dv2"})
 # The step sizes of which T_1u ... T_2v are made: a method that has none of them has none of these.
 _STEPS = ("gamma_u", "eta_u", "gamma_v", "eta_v")
 
@@ -46,8 +49,8 @@ _STEPS = ("gamma_u", "eta_u", "gamma_v", "eta_v")
 def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress | None = None) -> Expectation:
     """Expected lemma quantities per round: G_u, G_v, B, E, C, T_1u ... T_3u, S_3u, descent, inner_u ... dv2.
 
-    T_1u ... T_2v are those of methods with the step sizes gamma and eta of both blocks. S_3u and C, which are about
-    iterates of earlier rounds, are left out unless among the ``names``: they make the state three times as large.
+    Those among the ``names``, and the records. T_1u ... T_2v are those of methods with the step sizes gamma and eta of
+    both blocks. S_3u and C, which are about iterates of earlier rounds, make the state three times as large.
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
@@ -63,7 +66,8 @@ def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress |
     method = replace(setup.method, algorithm=Remembering(setup.algorithm)) if remembers else setup.method
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        probe = _Probe(Moments(replace(setup, method=method, records=RECORDS)), remembers=remembers)
+        moments = Moments(replace(setup, method=method, records=RECORDS))
+        probe = _Probe(moments, frozenset(names), remembers=remembers)
         for t, (moment, round_map) in enumerate(probe.moments.rounds()):
             rows.append(probe.quantities(moment, round_map, t))
             if progress is not None:
@@ -168,8 +172,8 @@ class _Local:
 
 
 class _Probe:
-    def __init__(self, moments: Moments, *, remembers: bool) -> None:
-        self.moments, self.remembers = moments, remembers
+    def __init__(self, moments: Moments, names: frozenset[str], *, remembers: bool) -> None:
+        self.moments, self._names, self.remembers = moments, names, remembers
         self.setup = moments.setup
         assert moments.setup.problem.quadratic is not None
         self.problem = moments.setup.problem.quadratic
@@ -296,32 +300,44 @@ class _Probe:
         )
 
     def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
-        """All quantities of round t from the moment before it; call in order of t."""
-        n, rate, parts = self.moments.n, self.setup.trace.rate, self._parts
-        own = LocalMoments(moment, parts.own)
-        personal, squares = own.inner(parts.gradients_v, parts.sums_v), own.inner(parts.sums_v, parts.sums_v)
-        squares_u = _sum([_inner(moment, parts.total, parts.total), parts.noise_u])
-        squares_v = _sum([_all(squares), parts.noise_v])
+        """The quantities of round t from the moment before it; call in order of t."""
+        own = LocalMoments(moment, self._parts.own) if self._names & _LOCAL else None
         values, errors = self.recorder.record(moment)
         record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
-        steps = self.setup.parameters(0)
-        if {*_STEPS} <= steps.keys():
-            gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
-            record |= {
-                "T_1u": _scaled(-gamma_u / n, _inner(moment, parts.mean_u, parts.total)),
-                "T_1v": _scaled(-gamma_v * rate / n, _all(personal)),
-                "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
-                "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
-            }
-        noise = [local.noise for local in self.locals]
-        record |= {
-            "T_3u": self._spread(parts.apart, moment),
-            "E": _sum([_all(own.inner(parts.drifts, parts.drifts)), *noise]),
-        }
-        if self.remembers:
-            record |= {"S_3u": self._spread(self._earlier[0], moment), "C": self._staleness(own)}
+        found = self._spreads(moment)
+        if {*_STEPS} <= self.setup.parameters(0).keys():
+            found |= self._of_steps(moment, own)
+        if own is not None:
+            found["E"] = partial(self._drift, own)
+        record |= {name: find() for name, find in found.items() if name in self._names}
+        if own is not None and "C" in self._names:
+            record["C"] = self._staleness(own)
             self._remember(own, t)
         return record | self._changes(moment, round_map)
+
+    def _of_steps(self, moment: Moment, own: LocalMoments | None) -> dict[str, Callable[[], Number]]:
+        """T_1u ... T_2v."""
+        n, rate, parts, steps = self.moments.n, self.setup.trace.rate, self._parts, self.setup.parameters(0)
+        gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
+        found: dict[str, Callable[[], Number]] = {
+            "T_1u": lambda: _scaled(-gamma_u / n, _inner(moment, parts.mean_u, parts.total)),
+            "T_2u": lambda: _scaled(gamma_u**2 / n**2, _sum([_inner(moment, parts.total, parts.total), parts.noise_u])),
+        }
+        if own is not None:
+            found["T_1v"] = lambda: _scaled(-gamma_v * rate / n, _all(own.inner(parts.gradients_v, parts.sums_v)))
+            found["T_2v"] = lambda: _scaled(
+                gamma_v**2 * rate / n, _sum([_all(own.inner(parts.sums_v, parts.sums_v)), parts.noise_v])
+            )
+        return found
+
+    def _spreads(self, moment: Moment) -> dict[str, Callable[[], Number]]:
+        """T_3u, and S_3u where iterates are remembered."""
+        found = {"T_3u": lambda: self._spread(self._parts.apart, moment)}
+        return found | ({"S_3u": lambda: self._spread(self._earlier[0], moment)} if self.remembers else {})
+
+    def _drift(self, own: LocalMoments) -> Number:
+        drifts = self._parts.drifts
+        return _sum([_all(own.inner(drifts, drifts)), *(local.noise for local in self.locals)])
 
     def _gradient_size(self, i: int) -> Array:
         rows = np.abs(self.gradients[i])
@@ -353,23 +369,26 @@ class _Probe:
 
     def _changes(self, moment: Moment, round_map: RoundMap) -> Record:
         """Change of f and of the iterates over the round."""
-        n, d_u, parts = self.moments.n, self.problem.d_u, self._parts
-        transition, first_u = Transition(moment, round_map), self.points[0][:d_u]
+        n, d_u, parts, names, record = self.moments.n, self.problem.d_u, self._parts, self._names, {}
+        if not names & _CHANGES:
+            return {}
         if self._displacement is None or self._displacement.round_map is not round_map:
             self._displacement = Displacement(round_map)
         change = self._displacement.at(moment)
-        inner_u = transition.inner(parts.mean_u[0], -first_u, first_u, parts.mean_u[1])
-        inner_v = change.inner_before(parts.rows_v, parts.moved_v)
-        # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
-        second = change.inner(parts.moved, parts.bent)
-        first = _sum([inner_u, _scaled(1 / n, inner_v)])
-        return {
-            "descent": _sum([first, _scaled(1 / (2 * n), second)]),
-            "inner_u": inner_u,
-            "inner_v": _scaled(1 / n, inner_v),
-            "du2": change.inner(parts.moved_u, parts.moved_u),
-            "dv2": _scaled(1 / n, change.inner(parts.moved_v, parts.moved_v)),
-        }
+        if names & {"descent", "inner_u"}:
+            transition, first_u = Transition(moment, round_map), self.points[0][:d_u]
+            record["inner_u"] = transition.inner(parts.mean_u[0], -first_u, first_u, parts.mean_u[1])
+        if names & {"descent", "inner_v"}:
+            record["inner_v"] = _scaled(1 / n, change.inner_before(parts.rows_v, parts.moved_v))
+        if "descent" in names:
+            # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
+            second = change.inner(parts.moved, parts.bent)
+            record["descent"] = _sum([_sum([record["inner_u"], record["inner_v"]]), _scaled(1 / (2 * n), second)])
+        if "du2" in names:
+            record["du2"] = change.inner(parts.moved_u, parts.moved_u)
+        if "dv2" in names:
+            record["dv2"] = _scaled(1 / n, change.inner(parts.moved_v, parts.moved_v))
+        return {name: number for name, number in record.items() if name in names}
 
 
 @dataclass(frozen=True)

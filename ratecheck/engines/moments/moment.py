@@ -49,7 +49,9 @@ class Moment:
     @cached_property
     def certain(self) -> bool:
         """Whether nothing is random."""
-        return not (self.covariance.any() or self.rounding.any())
+        # Where anything is random, a variance mostly is not 0.
+        parts = (each for matrix in (self.covariance, self.rounding) for each in (diagonal(matrix), matrix))
+        return not any(each.any() for each in parts)
 
     @cached_property
     def spreads(self) -> Array:
@@ -90,9 +92,10 @@ class Moment:
         used = columns(sizes)
         vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
         matrices = [self.covariance, self.off, self.rounding]
-        if 2 * len(used) < rows.shape[-1] and not stacked(self.mean):
-            rows, sizes, square_of = rows[:, used], sizes[:, used], (used[:, None], used)
-            vectors = [vector[used] for vector in vectors]
+        if 2 * len(used) < rows.shape[-1]:
+            rows, sizes, square_of = rows[..., used], sizes[..., used], (..., used[:, None], used)
+            at = (..., used, slice(None)) if stacked(self.mean) else used
+            vectors = [vector[at] for vector in vectors]
             matrices = [matrix[square_of] for matrix in matrices]
         means, loose, carried, roots, spreads = vectors
         mean = rows @ means
@@ -142,9 +145,13 @@ class WideRows:
     def __init__(self, rows: Array, sizes: Array | None = None) -> None:
         self.rows, self.large = rows, np.abs(rows)
         self.sizes = self.large if sizes is None else sizes
-        self.form = self.rows.T @ self.rows
         # Roundings of a product: of its terms, or of an entry of the form.
         self.unit = max(len(rows), len(columns(self.sizes))) + 8
+
+    @cached_property
+    def form(self) -> Array:
+        """Rows' rows."""
+        return np.asarray(self.rows.T @ self.rows)
 
     def lengths(
         self, mean: Array, squares: tuple[float, float, float], own: Array, rough: Array, spreads: Array
@@ -290,6 +297,14 @@ def sandwich(rows: Array, matrix: Array) -> Array:
     if 2 * len(used) < rows.shape[-1]:
         rows, matrix = rows[..., used], matrix[..., used[:, None], used]
     return np.asarray(rows @ matrix @ turned(rows))
+
+
+def scaled_squares(rows: Array, numbers: Array) -> Array:
+    """``rows diag(numbers) rows'``, quickly where every row speaks of one entry."""
+    if (found := single(rows)) is None:
+        return np.asarray(rows @ (column(numbers) * turned(rows)))
+    at, factors = found
+    return np.asarray(column(numbers)[..., at, :] * np.outer(factors, factors) * (at[:, None] == at))
 
 
 def majorant(roots: Array) -> Array:

@@ -23,13 +23,15 @@ from ratecheck.engines.moments.transition import Transition, scaled
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 
-NAMES = frozenset(
-    {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2", "noise2", "noise_inner"}
-)  # fmt: skip
+OF_NOISE = frozenset({"noise2", "noise_inner"})
+NAMES = OF_NOISE | {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2"}
 
 
 class Remembered:
-    """Quantities of rounds in turn; ``moments`` are those of a method with `RememberingGradients`."""
+    """Quantities of rounds in turn; ``moments`` are those of a method with `Remembering`.
+
+    Those ``OF_NOISE`` are known of one with `RememberingGradients`.
+    """
 
     def __init__(self, moments: Moments) -> None:
         if moments.fixed is None:
@@ -40,20 +42,17 @@ class Remembered:
         self._still = np.array([_still(moments.setup, i) for i in range(moments.n)])
         blocks = [block for block, size in moments.setup.sizes.items() if size]
         slopes = np.stack([moments.slope_rows(i) for i in range(moments.n)])
-        points, taken = (
-            np.stack(
-                [
-                    np.concatenate([moments.variable_rows(f"{kept}_{block}", i) for block in blocks], axis=-2)
-                    for i in range(moments.n)
-                ]
-            )
-            for kept in ("last", "taken")
-        )
+
+        def kept(name: str) -> Array:
+            parts = ([moments.variable_rows(f"{name}_{block}", i) for block in blocks] for i in range(moments.n))
+            return np.stack([np.concatenate(each, axis=-2) for each in parts])
+
         slopes_taken = steps.reshape(-1, *[1] * (slopes.ndim - 1)) * slopes
         # All rows of all clients: sums over these are taken in every round.
         self._now = np.stack([moments.gradient_rows(i) for i in range(moments.n)])
-        self._gradients = np.asarray(moments.measured[0]) @ points - slopes_taken
-        self._noise = taken - self._gradients
+        self._gradients = np.asarray(moments.measured[0]) @ kept("last") - slopes_taken
+        taken = f"taken_{blocks[0]}" in moments.setup.algorithm.client
+        self._noise = kept("taken") - self._gradients if taken else None
         self._sizes, self._last_sizes = _sized(self._now, slopes), _sized(self._gradients, slopes_taken)
 
     def quantity(self, name: str, t: int, round_: Transition) -> Number:
@@ -65,6 +64,7 @@ class Remembered:
             counted = present if name == "noise2" else present * ~self._taking[t]
             if not (self._noisy and counted.any()):
                 return 0.0, 0.0
+            assert self._noise is not None
             noise = _sum(self._noise, counted)
             nothing = np.zeros_like(noise)
             if name == "noise2":

@@ -21,6 +21,7 @@ from ratecheck.engines.moments.moment import (
     diagonal,
     majorant,
     sandwich,
+    scaled_squares,
     squares,
     turned,
 )
@@ -162,6 +163,15 @@ class RoundMap:
         """The entries that a round leaves as they are, in the mean."""
         return kept(self.mean)
 
+    @cached_property
+    def moving(self) -> NDArray[np.intp]:
+        """The entries that a round may change."""
+        noise = self.noise
+        fixed = self.still & ~(self.error.any(axis=1) | noise.covariance.any(axis=1) | (noise.off + noise.rough > 0))
+        for part in self.fluctuations:
+            fixed[part.rows] &= ~part.matrix.any(axis=1)
+        return np.flatnonzero(~fixed)
+
     def told(self, rows: Array) -> Array:
         """Rows of z' as rows of z, in the mean."""
         return chosen(rows, self.mean)
@@ -213,9 +223,12 @@ class RoundMap:
         return np.asarray(moved - self.mean @ matrices @ self.mean.T)
 
     def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
-        """``rows`` times the matrices of `spread` times ``rows'``, for a few rows: no matrix of the state is made."""
+        """``rows`` times the matrices of `spread` times ``rows'``."""
+        if self.fluctuations and 2 * rows.shape[-2] >= rows.shape[-1]:
+            return [sandwich(rows, each) for each in self._once("_spread_of_all", moment, lambda: self.spread(moment))]
+        # For a few rows no matrix of the state is made.
         found, off, rounding = self.beside(moment)
-        results = [sandwich(rows, found), *(rows @ (column(each) * turned(rows)) for each in (off, rounding))]
+        results = [sandwich(rows, found), *(scaled_squares(rows, each) for each in (off, rounding))]
         if not self.fluctuations:
             return results
         before, moved = chosen(rows, self.mean), self.moved(moment)
@@ -235,14 +248,19 @@ class RoundMap:
 
     def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
         """Terms of noise and of the mean state in a covariance, and the diagonals for ``off`` and ``rounding``."""
-        pushed, size = self.pushed(moment)
+        pushed, _ = self.pushed(moment)
+        found = pushed + self.noise.covariance if self.fluctuations else self.noise.covariance
+        return found, *self._bounds(moment)
+
+    def _bounds(self, moment: Moment) -> tuple[Array, Array]:
+        """What a round adds to the diagonals of ``off`` and ``rounding``."""
         off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
-        found = pushed + self._covariance if self.fluctuations else self._covariance
-        return found, off, self._rough(moment, size)
+        return off, self._rough(moment, self.pushed(moment)[1])
 
     @property
-    def _covariance(self) -> Array:
-        return self.noise.covariance
+    def apart(self) -> bool:
+        """Whether what changes is given apart from what stays."""
+        return False
 
     @property
     def _variances(self) -> Array:
@@ -254,11 +272,6 @@ class RoundMap:
     def _reach(self, numbers: Array) -> Array:
         """The sizes of what a round adds up, from those before."""
         return np.asarray(self._sizes @ numbers)
-
-    def _shaken(self, covariance: Array, pushed: Array) -> Array:
-        covariance = covariance + pushed
-        covariance += self.noise.covariance
-        return covariance
 
     def moved(self, moment: Moment) -> Array | list[Array]:
         """`linear` of the moment's three matrices."""
@@ -280,10 +293,13 @@ class RoundMap:
         return _symmetric(self.linear(np.stack([covariance, *bounds])))
 
     def _loose(self, moment: Moment) -> Array:
-        return np.asarray(self._wobble @ moment.roots)
+        return self._once("_loose_of", moment, lambda: np.asarray(self._wobble @ moment.roots))
 
     def _rough(self, moment: Moment, pushed: Array) -> Array:
         """Diagonal of a bound of the rounding of the new covariance, ``pushed`` being what the mean adds to it."""
+        return self._once("_rough_of", moment, lambda: self._roughened(moment, pushed))
+
+    def _roughened(self, moment: Moment, pushed: Array) -> Array:
         if self.idle:
             return np.zeros_like(moment.spreads)
         moved, own = self._reach(moment.spreads), self._variances
@@ -307,25 +323,34 @@ class RoundMap:
         """The moment after the round."""
         if self.idle:
             return moment
-        mean = self._mean(moment.mean)
-        fresh = majorant(self._loose(moment))
+        mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
         nothing = np.zeros_like(moment.loose)
         if self.calm and moment.certain:
-            off = self.linear(moment.off[None])[0]
-            off = self._followed(moment.off, (off + turned(off)) / 2, fresh)
+            off = _symmetric(self.linear(moment.off[None]))[0]
+            self._follow_errors(off, moved, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
-        new, (pushed, size) = self.moved(moment), self.pushed(moment)
-        covariance = self._shaken(new[0], pushed)
-        off = self._followed(moment.off, new[1], fresh)
+        (covariance, off, rounding), (pushed, size) = self.moved(moment), self.pushed(moment)
+        # The new moment takes the place of what was found for it.
+        del self.__dict__["_moved"]
+        covariance += pushed
+        covariance += self.noise.covariance
+        self._follow_errors(off, moved, fresh)
         _add(off, majorant(self.noise.off))
-        rounding = new[2].copy()
         _add(rounding, self._rough(moment, size) + self._guard(rounding))
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 
-    def _followed(self, before: Array, off: Array, fresh: Array) -> Array:
-        """A bound of E[(e + f)(e + f)'] from those of E[e e'] and E[f f']: (1 + 1/a) and (1 + a) times them.
+    def carry(self, moment: Moment) -> Moment:
+        """`advance` of a moment that nobody needs any more: it may be used up."""
+        return self.advance(moment)
 
-        ``off``, of E[e e'], is what the round makes of ``before``.
+    def _errors(self, moment: Moment) -> tuple[Array, Array]:
+        """The diagonal above E[f f'] for the error f that a round adds, and how large that before becomes at most."""
+        return majorant(self._loose(moment)), self._reach(np.sqrt(np.maximum(diagonal(moment.off), 0.0)))
+
+    def _follow_errors(self, off: Array, moved: Array, fresh: Array) -> None:
+        """Bound E[(e + f)(e + f)'] in the place of E[e e'], ``off``: by (1 + 1/a) and (1 + a) times it and E[f f'].
+
+        ``moved`` and ``fresh`` are those of `_errors`.
         """
         old = diagonal(off)
         here = (fresh > 0) & (old > 0)
@@ -333,11 +358,9 @@ class RoundMap:
         # At least 1: what a small factor adds to old errors would grow with every round.
         a = max(math.sqrt(ratio), 1.0) if ratio < math.inf else 1.0
         # A bound is rounded as a moment is: where a map cancels large terms, what is left may bound nothing.
-        moved = self._reach(np.sqrt(np.maximum(diagonal(before), 0.0)))
         guard = self._guard(off) + 2 * self._unit * EPS * majorant(moved)
-        off = (1 + 1 / a) * off
+        off *= 1 + 1 / a
         _add(off, (1 + a) * fresh + guard)
-        return off
 
     def _guard(self, matrix: Array) -> Array:
         """Covers the rounding of a bound itself, where it is far smaller in some direction than in others."""
@@ -381,7 +404,14 @@ class KeptRound(RoundMap):
     @cached_property
     def still(self) -> NDArray[np.bool_]:
         """See `RoundMap.still`."""
-        return ~np.isin(np.arange(self._size), self._at)
+        found = np.ones(self._size, dtype=bool)
+        found[self._at] = False
+        return found
+
+    @cached_property
+    def moving(self) -> NDArray[np.intp]:
+        """See `RoundMap.moving`."""
+        return self._at
 
     def told(self, rows: Array) -> Array:
         """See `RoundMap.told`."""
@@ -417,36 +447,74 @@ class KeptRound(RoundMap):
     def _reach(self, numbers: Array) -> Array:
         return self._made(self.terms, numbers)
 
+    @cached_property
+    def _wobble(self) -> Array:
+        return np.asarray(self.error + (self._unit + 2) * np.abs(self.mean))
+
     def _loose(self, moment: Moment) -> Array:
-        return self._placed((self.error + (self._unit + 2) * np.abs(self.mean)) @ moment.roots[:, self._used])
+        return self._once("_loose_of", moment, lambda: self._placed(self._wobble @ moment.roots[:, self._used]))
+
+    @property
+    def apart(self) -> bool:
+        """See `RoundMap.apart`."""
+        return True
 
     @cached_property
     def _variances(self) -> Array:
         return self._placed(diagonal(self.noise.covariance))
 
-    def _shaken(self, covariance: Array, pushed: Array) -> Array:
-        covariance[:, self._at[:, None], self._at] += self.noise.covariance
-        return covariance
-
-    @cached_property
-    def _covariance(self) -> Array:
+    def beside(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """See `RoundMap.beside`."""
         found = np.zeros((len(self.mean), self._size, self._size))
-        return self._shaken(found, found)
+        found[:, self._at[:, None], self._at] = self.noise.covariance
+        return found, *self._bounds(moment)
+
+    def spread_of(self, rows: Array, moment: Moment) -> list[Array]:
+        """See `RoundMap.spread_of`: what is added is known at the entries that change."""
+        bounds = (scaled_squares(rows, each) for each in self._bounds(moment))
+        return [sandwich(rows[..., self._at], self.noise.covariance), *bounds]
 
     def linear(self, matrices: Array) -> Array:
         """See `RoundMap.linear`, for symmetric matrices."""
         return np.stack(self.followed(matrices[0], matrices[1:]))
 
     def followed(self, covariance: Array, bounds: Sequence[Array] | Array) -> list[Array]:
-        """See `RoundMap.followed`: symmetric as they are made, one by one, whose memory is at hand."""
-        at, used, found = self._at, self._used, []
-        for matrix in (covariance, *bounds):
-            new, told = matrix.copy(), self.mean @ matrix[:, used]
-            square = told[..., used] @ turned(self.mean)
-            new[:, at], new[..., at] = told, turned(told)
-            new[:, at[:, None], at] = (square + turned(square)) / 2
-            found.append(new)
+        """See `RoundMap.followed`: symmetric as they are made."""
+        found = [matrix.copy() for matrix in (covariance, *bounds)]
+        for matrix in found:
+            self._follow(matrix)
         return found
+
+    def _follow(self, matrix: Array) -> None:
+        """Put a second moment after the round in the place of that before it."""
+        at, used = self._at, self._used
+        told = self.mean @ matrix[:, used]
+        square = told[..., used] @ turned(self.mean)
+        matrix[:, at], matrix[..., at] = told, turned(told)
+        matrix[:, at[:, None], at] = (square + turned(square)) / 2
+
+    def advance(self, moment: Moment) -> Moment:
+        """See `RoundMap.advance`."""
+        covariance, off, rounding = (each.copy() for each in (moment.covariance, moment.off, moment.rounding))
+        return self.carry(replace(moment, covariance=covariance, off=off, rounding=rounding))
+
+    def carry(self, moment: Moment) -> Moment:
+        """See `RoundMap.carry`: what a round leaves as it is stays where it is."""
+        if self.idle:
+            return moment
+        mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
+        covariance, off, rounding = moment.covariance, moment.off, moment.rounding
+        certain, rough = self.calm and moment.certain, self._rough(moment, np.zeros(()))
+        self._follow(off)
+        self._follow_errors(off, moved, fresh)
+        if not certain:
+            self._follow(covariance)
+            covariance[:, self._at[:, None], self._at] += self.noise.covariance
+            self._follow(rounding)
+            _add(off, majorant(self.noise.off))
+            _add(rounding, rough + self._guard(rounding))
+        nothing = np.zeros_like(moment.loose)
+        return Moment(mean, covariance, off, rounding, nothing, nothing)
 
 
 class Arrow:

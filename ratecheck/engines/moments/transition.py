@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import (
@@ -41,16 +42,6 @@ class Transition:
         self.moment, self.round_map = moment, round_map
 
     @cached_property
-    def _spread(self) -> tuple[Array, Array, Array]:
-        return self.round_map.spread(self.moment)
-
-    def _added(self, after: Array) -> list[Array]:
-        """The terms that the round adds to the second moments of these rows of z'."""
-        if 2 * after.shape[-2] < after.shape[-1]:
-            return self.round_map.spread_of(after, self.moment)
-        return [sandwich(after, added) for added in self._spread]
-
-    @cached_property
     def _loose(self) -> Array:
         return self.round_map.wrong(self.moment.roots)
 
@@ -62,7 +53,8 @@ class Transition:
         size, unit = np.abs(before) if size is None else size, matrix.shape[-1] + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
-            matrices = [part + added for part, added in zip(matrices, self._added(after), strict=True)]
+            spread = self.round_map.spread_of(after, moment)
+            matrices = [part + added for part, added in zip(matrices, spread, strict=True)]
             # What a round leaves as it is cancels exactly.
             size = np.where(round_map.still, np.minimum(size, np.abs(before + after)), size)
             size = size + round_map.told_sizes(np.abs(after))
@@ -86,6 +78,31 @@ class Transition:
 
         Of all rows together nothing but the diagonals of their moments is made.
         """
+        own = rows.shape[-2] // groups + 8
+        mean, variance, off, rounding, loose, rough = self._changes(rows, groups)
+        spread = np.sqrt(np.abs(variance) + EPS * np.maximum(rounding, 0.0))
+        roots = np.sqrt(squares(mean) + spread**2) + EPS * np.sqrt(np.maximum(off, 0.0))
+        fresh = rough**2 + 2 * own * spread**2
+
+        def summed(each: Array) -> Array:
+            return np.asarray(each.reshape(-1, groups, rows.shape[-2] // groups).sum(axis=(0, 2)))
+
+        square, value = summed(squares(mean)), summed(squares(mean) + variance)
+        error = EPS * (np.sqrt(np.maximum(summed(off), 0.0)) + np.sqrt(summed((loose + own * roots) ** 2)))
+        length = np.sqrt(square + np.abs(summed(variance)))
+        there = summed(mean != 0) > 0
+        lengths = np.where(there, np.maximum(length, SMALL), length), error
+        rounded = EPS * (np.maximum(summed(rounding), 0.0) + summed(fresh))
+        return value, product_errors((*lengths, rounded), (*lengths, rounded))
+
+    def _changes(self, rows: Array, groups: int) -> tuple[Array, ...]:
+        """Fields of the `Moment` of rows (z' - z), of its matrices the diagonals."""
+        if self.round_map.apart:
+            at, change = self.change
+            part = rows[..., at]
+            matrices = (change.covariance, change.off, change.rounding)
+            sizes = (np.abs(part) @ each for each in (change.loose, change.rough))
+            return part @ change.mean, *(_diagonal(part, each, groups) for each in matrices), *sizes
         moment, round_map, unit = self.moment, self.round_map, rows.shape[-1] + 8
         told, large = round_map.told(rows), np.abs(rows)
         matrix = told - rows
@@ -101,24 +118,10 @@ class Transition:
                 for more, new, part in zip(added, moved, parts, strict=True)
             ]
         variance, off, rounding = (each + more for each, more in zip(diagonals, added, strict=True))
-        mean, spread = matrix @ moment.mean, np.sqrt(np.abs(variance) + EPS * np.maximum(rounding, 0.0))
         loose = np.abs(matrix) @ moment.loose + large @ self._loose + 2 * unit * (size @ moment.roots)
         rough = np.sqrt(2 * unit) * (size @ moment.spreads + np.sqrt(np.abs(variance)))
         rough = np.hypot(np.abs(matrix) @ moment.rough, rough)
-        roots = np.sqrt(squares(mean) + spread**2) + EPS * np.sqrt(np.maximum(off, 0.0))
-        own = rows.shape[-2] // groups + 8
-        fresh = rough**2 + 2 * own * spread**2
-
-        def summed(each: Array) -> Array:
-            return np.asarray(each.reshape(-1, groups, rows.shape[-2] // groups).sum(axis=(0, 2)))
-
-        square, value = summed(squares(mean)), summed(squares(mean) + variance)
-        error = EPS * (np.sqrt(np.maximum(summed(off), 0.0)) + np.sqrt(summed((loose + own * roots) ** 2)))
-        length = np.sqrt(square + np.abs(summed(variance)))
-        there = summed(mean != 0) > 0
-        lengths = np.where(there, np.maximum(length, SMALL), length), error
-        rounded = EPS * (np.maximum(summed(rounding), 0.0) + summed(fresh))
-        return value, product_errors((*lengths, rounded), (*lengths, rounded))
+        return matrix @ moment.mean, variance, off, rounding, loose, rough
 
     def inner(
         self,
@@ -129,13 +132,28 @@ class Transition:
         more: Array | None = None,
     ) -> Number:
         """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
-        first, second = self.of(left, size=size), self.of(before, after, more)
         matrix = before if after is None else before + self.round_map.told(after)
-        one, other = columns(left), columns(matrix)
-        between = product(left, self.moment.covariance, one, other)
-        value = float((first.mean * second.mean).sum() + np.sum(between * matrix[..., other]))
-        each = np.eye(left.shape[-2])
-        return value, product_error(first.lengths(each), second.lengths(each))
+        return self._inner(left, size, matrix, self.of(before, after, more))
+
+    def _inner(self, left: Array, size: Array | None, matrix: Array, right: Moment) -> Number:
+        """E<left z, x> for x of the moment ``right``, of which z tells ``matrix z``."""
+        moment, one, other = self.moment, columns(left), columns(matrix)
+        between = product(left, moment.covariance, one, other)
+        value = float(((left @ moment.mean) * right.mean).sum() + np.sum(between * matrix[..., other]))
+        return value, product_error(moment.lengths(left, size), right.lengths(np.eye(left.shape[-2])))
+
+    @cached_property
+    def change(self) -> tuple[NDArray[np.intp], Moment]:
+        """The entries that the round may change, and the moment of what it adds to them."""
+        at = self.round_map.moving
+        same = np.eye(self.moment.covariance.shape[-1])[at]
+        return at, self.of(-same, same)
+
+    def inner_change(self, left: Array, size: Array) -> Number:
+        """E<left z, z' - z> at the entries of `change`, for the rows of the others as well."""
+        at, change = self.change
+        same = np.eye(left.shape[-1])[at]
+        return self._inner(left[..., at, :], size[..., at, :], self.round_map.told(same) - same, change)
 
     @cached_property
     def magnitude(self) -> Array:
