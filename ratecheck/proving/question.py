@@ -215,8 +215,10 @@ class Question:
                 raise self.out_of_reach(f"{name}={here[name]}, and {self.name} has {name}={number:g}")
         if self.method.full and self.sampled:
             raise self.out_of_reach(f"m={self.m} of n={self.n} clients, and {self.name} has all of them in every round")
-        if self.n > 1 and self.recorded_slots[U][0] == "client" and not self.algorithm.mixed:
-            raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
+        if self.n > 1 and self.recorded_slots[U][0] == "client":
+            whole = {fact.removesuffix(PREVIOUS) for fact in self.case.facts} & {"du2", "inner_u"}
+            if not self.algorithm.mixed or whole:
+                raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
 
     def _check_weights(self) -> None:
         """Raise `InputError` for a method that is about clients of any weights, of which equal ones are followed."""
@@ -758,7 +760,8 @@ class Question:
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
             if sent is not None:
                 kept = _values(sent[b], [*kept, *message])
-                if any(message):
+                names = zip(self.variables("message", b), message, strict=False)
+                if any(moved for name, moved in names if name in self.algorithm.compressed):
                     raise self.out_of_reach(f"{self.name} compresses what depends on where the origin is")
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or {*asked} != {1}:

@@ -1,0 +1,103 @@
+"""Claims that are false and that a proof of another method, or of a symbol of another meaning, might seem to show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bounds.theorem import symbol, theorem
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.compression import CompressedSgd
+from ratecheck.algorithms.gossip import Dsgd
+from ratecheck.algorithms.model.algorithm import square_of_mean
+from ratecheck.errors import InputError
+from ratecheck.proving.prove import prove
+
+
+class Peers(Dsgd):
+    """Clients on a graph without a server, recorded at their own points."""
+
+    name, title = "peers", "clients on a graph"
+    server = {}  # noqa: RUF012  # as methods declare it
+    recorded = ("G_u",)
+
+    def start_server(self, point, clients, p):
+        return {}
+
+    def aggregate(self, server, total, p):
+        return {}
+
+    def records(self, server, client, gradient, p):
+        return {"G_u": (square_of_mean(gradient["u"]),)}
+
+
+class Beside(CompressedSgd):
+    """Gradient descent that compresses nothing but a vector 0, which is sent beside the gradient."""
+
+    name, title = "beside", "gradient descent, and a compressed 0"
+    message = {"total": "u", "whole": "u"}  # noqa: RUF012
+    recorded = ("G_u",)
+
+    def finish(self, server, client, local, p):
+        return {}, {"total": 0 * local["total"], "whole": local["total"]}
+
+    def aggregate(self, server, total, p):
+        return {"x": server["x"] - p["gamma_u"] / p["m"] * total["whole"] + 0 * total["total"]}
+
+
+@pytest.fixture
+def own():
+    """The methods under names of their own, which other tests do not count."""
+    METHODS["peers"] = Method("peers", "peers", Peers(), {"K": 1}, personal=False, full=True)
+    METHODS["beside"] = Method("beside", "beside", Beside(), personal=False)
+    yield
+    for name in ("peers", "beside"):
+        del METHODS[name]
+
+
+@pytest.mark.usefixtures("own")
+def test_the_distance_of_clients_without_a_server_is_the_mean_of_theirs() -> None:
+    """With (x - 1)^2/2 and (x + 1)^2/2 from 0, clients go apart, and their mean stays at the minimiser."""
+    points = np.array([0.0, 0.0])
+    mixing = np.array([[0.75, 0.25], [0.25, 0.75]])
+    points = mixing @ (points - (points - np.array([1.0, -1.0])))
+    assert points.mean() == 0
+    assert (points**2).mean() == 0.25
+    nearer = theorem("last dist2 <= dist2_0", method="peers", given="smooth, convex",
+                     when="gamma == 1/L, lambda_W <= 1/2")  # fmt: skip
+    assert prove(nearer, {"n": 2, "T": 1, "lambda_W": 0.5, "dist2_0": 0.01}).verdict == "NOT PROVED"
+    far = theorem("last dist2 <= 2*dist2_0 + zeta_star**2/L**2", method="peers", given="smooth, convex",
+                  when="gamma == 1/L, lambda_W <= 1/2")  # fmt: skip
+    assert prove(far, {"n": 2, "T": 1, "lambda_W": 0.5, "dist2_0": 0.01, "zeta_star": 1}).verdict == "PROVED"
+
+
+@pytest.mark.usefixtures("own")
+def test_what_is_sent_as_it_is_has_no_error_of_a_compression() -> None:
+    """With x^2/4 and gamma = 1/10 a step wins 0.0975 g^2; with half of the coordinates it would win 0.095 in mean."""
+    x, mu, gamma = 1.0, 0.5, 0.1
+    g = mu * x
+    won = mu / 2 * x**2 - mu / 2 * (x - gamma * g) ** 2
+    assert won > (gamma - mu * gamma**2) * g**2
+    rest = {"method": "beside", "given": "smooth, strongly convex", "when": "gamma == 1/(10*L), K == 1, q == 1/2"}
+    given = {"n": 1, "mu": mu, "T": 2}
+    assert prove(theorem("every (-fall) <= (gamma - mu*gamma**2)*grad2", **rest), given).verdict == "NOT PROVED"
+    assert prove(theorem("every (-fall) <= (gamma - mu*gamma**2/2)*grad2", **rest), given).verdict == "PROVED"
+
+
+def test_a_name_of_ones_own_is_not_what_the_basic_setting_has_under_it() -> None:
+    """There the noise is sigma_u, and here that is any number; with x^2/2 and gamma = 1 the mean is sigma^2 at last."""
+    own = symbol("sigma_u", "any number", role="free", degrees=(1, -1))
+    noise = theorem("mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma_u**2", method="sgd", given="smooth, noise",
+                    when="gamma <= 1/L", symbols=own)  # fmt: skip
+    assert prove(noise, {"sigma_u": 0.001, "sigma": 1}).verdict == "NOT PROVED"
+    both = theorem("mean grad2 <= 2*F_0/(gamma*T) + L*gamma*sigma**2", method="sgd", given="smooth, noise",
+                   when="gamma <= 1/L, sigma_u <= sigma", symbols=own)  # fmt: skip
+    found = prove(both, {"sigma_u": 0.001, "sigma": 1})
+    assert found.verdict == "PROVED"
+    assert (found.shown["sigma_u"], found.shown["sigma"]) == (0.001, 1)
+    # C is a quantity of the basic setting, and a constant of many theorems.
+    constant = theorem("mean grad2 <= C*F_0/(gamma*T)", method="gd", given="smooth", when="gamma <= 1/L, C >= 2",
+                       symbols=symbol("C", "a constant", role="free"))  # fmt: skip
+    assert prove(constant, {"C": 2}).verdict == "PROVED"
+    with pytest.raises(InputError, match="C >= 2"):
+        prove(constant, {"C": 1})
