@@ -621,6 +621,13 @@ class Question:
         """What the settings and rules of the statement compute, not as it is rounded."""
         return self.case.prescribed(written)
 
+    @cached_property
+    def rounded(self) -> tuple[str, ...]:
+        """What the statement sets to an irrational number, and the method or the class has as a fraction near it."""
+        vocabulary = self.statement.vocabulary
+        used = {*self.parameters(0), *(name for name in vocabulary.facts if vocabulary[name].role is Role.CONSTANT)}
+        return tuple(name for name, value in self._prescribed.items() if name in used and not value.is_Rational)
+
     @property
     def F_0(self) -> Fraction | None:
         """The largest f(x^0) - f* where the statement has that constant."""
@@ -698,6 +705,8 @@ class Question:
         names = tuple(sorted(facts & {*self.algorithm.recorded}))
         if not names:
             return {}
+        if self.second_classes:
+            raise self.out_of_reach(f"what {self.name} records is about a part of f, and its claim is about f")
         rounds = range(self.T + self.over.further if self.algorithm.varying else 1)
         first, *others = [self.maps.records(names, self.parameters(t)) for t in rounds]
         if any(repr(each) != repr(first) for each in others):

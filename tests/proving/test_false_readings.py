@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+import sympy as sp
 
 from bounds.theorem import symbol, theorem
+from ratecheck import recheck
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.compression import CompressedSgd
 from ratecheck.algorithms.gossip import Dsgd
 from ratecheck.algorithms.model.algorithm import square_of_mean
 from ratecheck.errors import InputError
+from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import prove
+from ratecheck.proving.ranges import ParameterRange, prove_on_range
+from ratecheck.views.proofs.prove import prove_fields, prove_text
 
 
 class Peers(Dsgd):
@@ -101,3 +108,62 @@ def test_a_name_of_ones_own_is_not_what_the_basic_setting_has_under_it() -> None
     assert prove(constant, {"C": 2}).verdict == "PROVED"
     with pytest.raises(InputError, match="C >= 2"):
         prove(constant, {"C": 1})
+
+
+def test_a_step_that_is_rounded_is_proved_with_room_for_the_rounding() -> None:
+    """With x^2/2 and gamma = sqrt(3), a little more than its 16 digits, a round wins a little less than is claimed."""
+    near = Fraction("1.7320508075688772")
+    share = near - near**2 / 2
+    exact = sp.sqrt(3) - sp.Rational(3, 2)
+    assert exact < sp.Rational(share.numerator, share.denominator)
+    rest = {"method": "gd", "given": "smooth", "when": "gamma == sqrt(3)/L"}
+    numbers: dict[str, float] = {"T": 3, "L": 1}
+    falls = theorem(f"every fall <= -{share.numerator}/{share.denominator}*grad2/L", **rest)
+    assert prove(falls, numbers).verdict == "PROVED UP TO 1e-9"
+    mean = theorem(f"mean grad2 <= {share.denominator}*L*F_0/({share.numerator}*T)", **rest)
+    found = prove(mean, numbers)
+    assert found.verdict == "PROVED UP TO 1e-9"
+    assert "of irrational numbers those of 16 digits are taken: gamma" in prove_text(found)
+    assert prove(theorem("mean grad2 <= 5*L*F_0/T", **rest), numbers).verdict == "PROVED"
+
+
+def test_what_is_set_by_something_that_is_set_later_is_exact() -> None:
+    """Eta is 1, and the gap is not 0."""
+    rest = {"method": "gd", "given": "smooth", "when": "eta == 3*L*gamma, gamma == 1/(3*L)"}
+    assert prove(theorem("last gap <= 1e17*(1 - eta)*F_0", **rest), {"T": 3}).verdict == "NOT PROVED"
+
+
+def test_a_certificate_says_of_what_it_is() -> None:
+    """Of twice the right side, and of the best round by weights that add up to 1."""
+    rest = {"method": "gd", "given": "smooth", "when": "gamma == 1/L"}
+    half = prove(theorem("mean grad2 <= F_0/(gamma*T)", **rest), {"T": 3})
+    assert half.verdict == "NOT PROVED"
+    assert all("times the right side of own/" in each["id"] for each in certificates(half))
+    best = prove(theorem("best grad2 <= 2*F_0/(gamma*(T + 1))", **rest), {"T": 3})
+    assert best.verdict == "PROVED"
+    (least,) = (each["certificate"] for each in certificates(best) if each["id"].endswith("least of all rounds"))
+    recheck.step(least)
+    (node,) = least["proofs"]
+    fewer = {**least, "proofs": [{**node, "terms": node["terms"][1:]}]}
+    with pytest.raises(ArithmeticError, match="do not add up"):
+        recheck.step(fewer)
+    nearer = prove(theorem("dist2 <= dist2_prev", method="gd", given="smooth, convex", when="gamma <= 1/L"), {})
+    assert prove_fields(nearer)["of"] == "what is not measured on the right"
+    assert prove_fields(best)["of"] == "right side"
+
+
+def test_what_is_set_by_the_parameter_of_a_range_is_not_held_fixed() -> None:
+    """Eta is 1 at the numbers that are compared, and less or more between them."""
+    at = ParameterRange("gamma", Fraction(1, 4), Fraction(1))
+    compared = [Fraction(1, 4), Fraction(1), *(Fraction(repr(x)) for x in at.points(5, whole=False))]
+    product = "*".join(f"(gamma - {x.numerator}/{x.denominator})" for x in compared)
+    moved = theorem("mean grad2 <= 2*F_0/(gamma*eta*T)", method="gd", given="smooth",
+                    when=f"gamma <= 1/L, eta == 1 + 10*({product})")  # fmt: skip
+    with pytest.raises(InputError, match="eta depends on gamma"):
+        prove_on_range(moved, {}, "gamma=0.25:1/L")
+
+
+def test_the_ends_of_a_range_are_rounded_inwards() -> None:
+    """What is printed is proved."""
+    assert str(ParameterRange("gamma", Fraction(1, 3), Fraction(2, 3))) == "0.3333333334 <= gamma <= 0.6666666666"
+    assert str(ParameterRange("n", Fraction(0), Fraction(1))) == "0 < n <= 1"
