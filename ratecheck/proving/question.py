@@ -14,7 +14,7 @@ from bounds.assumption import BOUNDED
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V
+from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
@@ -205,6 +205,8 @@ class Question:
         for reason in self._unmodelled():
             raise self.out_of_reach(reason)
         self.maps = LinearMaps(self.algorithm, exact=True, beyond=True)
+        if self.over.further:
+            check_after(self.algorithm, self.T + self.over.further, self.parameters(0))
         # What was found out about the method.
         self.known: dict[str, object] = {}
         self.tables(0)

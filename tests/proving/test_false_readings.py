@@ -12,8 +12,10 @@ from bounds.theorem import symbol, theorem
 from ratecheck import recheck
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.compression import CompressedSgd
+from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.gossip import Dsgd
 from ratecheck.algorithms.model.algorithm import square_of_mean
+from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.errors import InputError
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import prove
@@ -52,13 +54,28 @@ class Beside(CompressedSgd):
         return {"x": server["x"] - p["gamma_u"] / p["m"] * total["whole"] + 0 * total["total"]}
 
 
+class Shared(FedAvgP):
+    """Gradient descent with steps of 3/T in a run of T rounds."""
+
+    name, title = "shared", "steps that a run has shared among its rounds"
+    varying = ("share",)
+    recorded = ("G_u",)
+
+    def coefficients(self, t, T, p):
+        return {"share": 3 / T}
+
+    def step(self, local, gradient, p):
+        return {**local, "u": local["u"] - p["share"] * p["gamma_u"] * gradient["u"]}
+
+
 @pytest.fixture
 def own():
     """The methods under names of their own, which other tests do not count."""
     METHODS["peers"] = Method("peers", "peers", Peers(), {"K": 1}, personal=False, full=True)
     METHODS["beside"] = Method("beside", "beside", Beside(), personal=False)
+    METHODS["shared"] = Method("shared", "shared", Shared(), fixed=NO_PERSONAL, personal=False)
     yield
-    for name in ("peers", "beside"):
+    for name in ("peers", "beside", "shared"):
         del METHODS[name]
 
 
@@ -89,6 +106,15 @@ def test_what_is_sent_as_it_is_has_no_error_of_a_compression() -> None:
     given = {"n": 1, "mu": mu, "T": 2}
     assert prove(theorem("every (-fall) <= (gamma - mu*gamma**2)*grad2", **rest), given).verdict == "NOT PROVED"
     assert prove(theorem("every (-fall) <= (gamma - mu*gamma**2/2)*grad2", **rest), given).verdict == "PROVED"
+
+
+@pytest.mark.usefixtures("own")
+def test_a_run_of_another_length_is_another_run() -> None:
+    """With x^2/2 the only round of T = 1 leads from 1 to -2; what is recorded after it is so in a run of two."""
+    last = theorem("last gap <= F_0", method="shared", given="smooth, full participation", vocabulary="textbook",
+                   when="gamma_u == 1/L", settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, "eta_u": 1})  # fmt: skip
+    with pytest.raises(InputError, match="takes other steps in a run of one more round"):
+        prove(last, {"T": 1})
 
 
 def test_a_name_of_ones_own_is_not_what_the_basic_setting_has_under_it() -> None:
