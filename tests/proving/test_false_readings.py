@@ -68,14 +68,26 @@ class Shared(FedAvgP):
         return {**local, "u": local["u"] - p["share"] * p["gamma_u"] * gradient["u"]}
 
 
+class Leaping(FedAvgP):
+    """Gradient descent that leaps from points between 10 and 11."""
+
+    name, title = "leaping", "gradient descent with leaps"
+    recorded = ("G_u",)
+
+    def step(self, local, gradient, p):
+        u = local["u"] - p["gamma_u"] * gradient["u"]
+        return {**local, "u": np.where((u > 10) & (u < 11), 5 * u, u)}
+
+
 @pytest.fixture
 def own():
     """The methods under names of their own, which other tests do not count."""
     METHODS["peers"] = Method("peers", "peers", Peers(), {"K": 1}, personal=False, full=True)
     METHODS["beside"] = Method("beside", "beside", Beside(), personal=False)
     METHODS["shared"] = Method("shared", "shared", Shared(), fixed=NO_PERSONAL, personal=False)
+    METHODS["leaping"] = Method("leaping", "leaping", Leaping(), fixed=NO_PERSONAL, personal=False)
     yield
-    for name in ("peers", "beside", "shared"):
+    for name in ("peers", "beside", "shared", "leaping"):
         del METHODS[name]
 
 
@@ -193,3 +205,17 @@ def test_the_ends_of_a_range_are_rounded_inwards() -> None:
     """What is printed is proved."""
     assert str(ParameterRange("gamma", Fraction(1, 3), Fraction(2, 3))) == "0.3333333334 <= gamma <= 0.6666666666"
     assert str(ParameterRange("n", Fraction(0), Fraction(1))) == "0 < n <= 1"
+
+
+@pytest.mark.usefixtures("own")
+def test_a_threshold_anywhere_is_seen() -> None:
+    """With x^2/2 and gamma = 1/2 from 21 the first step leads to 10.5 and farther, to 52.5."""
+    x, gamma = 21.0, 0.5
+    after = Leaping().step({"u": np.array([x]), "v": np.zeros(1)}, {"u": np.array([x]), "v": np.zeros(1)},
+                           {"gamma_u": gamma, "gamma_v": 1.0})["u"][0]  # fmt: skip
+    assert (x**2 + after**2) / 2 > 2 * (x**2 / 2) / (gamma * 2)
+    mean = theorem("mean G_u <= 2*F_0/(gamma_u*T)", method="leaping", given="smooth, full participation",
+                   vocabulary="textbook", when="gamma_u <= 1/L",
+                   settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, "eta_u": 1})  # fmt: skip
+    with pytest.raises(InputError, match="leaping does more than arithmetic with its variables"):
+        prove(mean, {"T": 2})
