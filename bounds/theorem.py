@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import sympy as sp
 
+from bounds.analysis import CLASSICS
 from bounds.consistency import faults
 from bounds.errors import InputError, brief, did_you_mean
 from bounds.formula import complaint
@@ -627,6 +628,9 @@ def _vocabulary(
             reason = f"{each.quantity.name!r} is taken: {found[each.quantity.name].meaning}; take another name"
             raise FieldError("symbols", "symbols", reason)
         _define(found, each)
+        if found.words and each.quantity.name in CLASSICS.order and each.quantity.role is not Role.STEP_SIZE:
+            # There the name is that of something else.
+            found.words[f"own_{each.quantity.name}"] = each.quantity.name
     return found
 
 

@@ -265,15 +265,16 @@ def basic(statement: Statement) -> Statement:
     if not statement.vocabulary.words:
         return statement
     named, spoken_here = statement.written, statement.vocabulary
-    known = {word: name for name, word in spoken_here.words.items() if CLASSICS[name].role is not Role.STEP_SIZE}
+    known = _names(spoken_here)
     found = Vocabulary(CLASSICS)
     for each in spoken_here:
-        if each.name not in known and (each.role is Role.STEP_SIZE or each.name not in CLASSICS.order):
-            found.define(each.name, each.latex, each.meaning, each.domain, each.role, each.f_degree, each.x_degree,
+        name = known.get(each.name, each.name)
+        if each.role is Role.STEP_SIZE or name not in CLASSICS.order:
+            found.define(name, each.latex, each.meaning, each.domain, each.role, each.f_degree, each.x_degree,
                          each.default)  # fmt: skip
-            found.facts |= {name: fact for name, fact in spoken_here.facts.items() if name == each.name}
+            found.facts |= {name: spoken_here.facts[each.name]} if each.name in spoken_here.facts else {}
     found.words = {name: word for name, word in spoken_here.words.items() if word not in known}
-    put = {spoken_here[word].symbol: CLASSICS[name].symbol for word, name in known.items() if word in spoken_here.order}
+    put = {spoken_here[word].symbol: found[name].symbol for word, name in known.items() if word in spoken_here.order}
 
     def written(expr: sp.Expr) -> sp.Expr:
         return sp.sympify(expr).xreplace(put)
@@ -293,9 +294,17 @@ def basic(statement: Statement) -> Statement:
         conditions=tuple(
             replace(each, left=written(each.left), right=written(each.right)) for each in named.conditions
         ),
-        step_rules=tuple(replace(each, value=written(each.value)) for each in named.step_rules),
+        step_rules=tuple(
+            replace(each, symbol=written(each.symbol), value=written(each.value)) for each in named.step_rules
+        ),
         settings={known.get(name, name): written(value) for name, value in named.settings.items()},
     )
+
+
+def _names(vocabulary: Vocabulary) -> dict[str, str]:
+    """Names in the basic setting by those that are used here, where they differ and are not those of step sizes."""
+    sizes = {each.name for each in CLASSICS if each.role is Role.STEP_SIZE}
+    return {word: name for name, word in vocabulary.words.items() if name not in sizes}
 
 
 def basic_names(statement: Statement, given: Given) -> Given:
@@ -303,7 +312,7 @@ def basic_names(statement: Statement, given: Given) -> Given:
     vocabulary = statement.vocabulary
     if not vocabulary.words:
         return given
-    known = {word: name for name, word in vocabulary.words.items() if CLASSICS[name].role is not Role.STEP_SIZE}
+    known = _names(vocabulary)
     aliases = {name for name in given if name in vocabulary.aliases}
     values = {**given, **statement.resolve({name: given[name] for name in aliases})}
     return {known.get(name, name): value for name, value in values.items() if name not in aliases}

@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 
 from bounds.sentences import words
-from bounds.statement import Assumption, Given, Over, Statement
+from bounds.statement import Assumption, Given, Over, Statement, names_in
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_after
@@ -696,12 +696,17 @@ class DeterministicCase:
         """What settings and rules set, irrational numbers as well; see `ruled`."""
         found: dict[str, sp.Expr] = {}
         rules = [(rule.symbol.name, rule.value) for rule in self.statement.step_rules if not rule.at_least | rule.free]
-        for name, formula in [*self.statement.settings.items(), *rules]:
-            symbols = sp.sympify(formula).free_symbols
+        left = {name: sp.sympify(formula) for name, formula in [*self.statement.settings.items(), *rules]}
+        while left:
+            # What the others are made of comes first, wherever it stands.
+            last = (name for name, formula in left.items() if not names_in(formula) & left.keys() - {name})
+            name = next(last, next(iter(left)))
+            formula = left.pop(name)
+            symbols = formula.free_symbols
             if not {name, *(x.name for x in symbols)} <= self.values.keys():
                 continue
             known = {x: found.get(x.name, sp.Rational(exact(self.values[x.name]))) for x in symbols}
-            value = sp.sympify(formula).xreplace(known)
+            value = formula.xreplace(known)
             if value.is_real and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
                 found[name] = value
         return found

@@ -21,7 +21,7 @@ from ratecheck.algebra.linear_algebra import Entries, squares
 from ratecheck.proving.claim_data import Tree, added, constant, proofs, scaled
 from ratecheck.proving.forms import ONE, Entry, Form, Key, KnownFact, plus
 from ratecheck.proving.program import Affine, Block, Requirement
-from ratecheck.proving.prove import PotentialProof, ProofPart
+from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 from ratecheck.proving.question import scales
 
 # Rows of a matrix up to which it is decomposed exactly.
@@ -30,6 +30,8 @@ _EXACT = 4
 _MORE_DIGITS, _DIGITS = 6, 44
 # What is left of a matrix for the rounding of that factor, relative to its least eigenvalue.
 _KEPT = 0.5
+# A factor that is named is rounded up to so many parts.
+_DECIMALS = 10**12
 
 
 def certificates(proof: PotentialProof) -> list[dict[str, Any]]:
@@ -41,11 +43,21 @@ def certificates(proof: PotentialProof) -> list[dict[str, Any]]:
     numbers = " ".join(f"{name}={value:.12g}" for name, value in proof.shown.items() if name in named)
     answers = []
     for claim in proof.claims:
-        about = f"{proof.statement.key} at {numbers}{f', {claim.claim}' if len(proof.claims) > 1 else ''}"
+        about = (
+            f"{_share(claim)}{proof.statement.key} at {numbers}{f', {claim.claim}' if len(proof.claims) > 1 else ''}"
+        )
         for part in claim.parts:
             where = about if part.round is None else f"{about}, claim on round {part.round}"
             answers += [answered(f"{where}: {name}", make) for name, make in _claims(part)]
     return answers
+
+
+def _share(claim: ProvedClaim) -> str:
+    """Which multiple of the right side the claims are about, where it is more than the theorem's."""
+    if claim.factor is None or claim.factor <= 1:
+        return ""
+    rest = "rest of the " * claim.measured
+    return f"{Fraction(math.ceil(claim.factor * _DECIMALS), _DECIMALS)} times the {rest}right side of "
 
 
 def answered(name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class ProofPlan:
     every_T: bool
     potentials: tuple[Potential, ...] = ()
     constants: tuple[int, ...] = ()
+    shares: tuple[int, ...] = ()
 
     @property
     def named_numbers(self) -> tuple[int, ...]:
@@ -66,7 +67,12 @@ class ProofPlan:
 
         ``y`` are the numbers of its unknowns, or names that stand for nonnegative numbers.
         """
-        yield from ()
+        if self.shares and not isinstance(y, Mapping):
+            # That takes shares that add up to 1.
+            least, metrics = "least metric", [f"metric {t}" for t in range(len(self.shares))]
+            weighed = [scaled(y[u], metric) for u, metric in zip(self.shares, metrics, strict=True) if y[u]]
+            hypotheses = [(least, metric, y[u]) for u, metric in zip(self.shares, metrics, strict=True) if y[u]]
+            yield "least of all rounds", LinearClaim([least, *metrics], least, added(weighed), hypotheses)
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,7 @@ class ChainPlan(ProofPlan):
         hypotheses += [(metrics[last], V[last], 1)]
         hypotheses += [(added([V[0], *(each for c in constants for each in _multiple(c, "1"))]), right, 1)]
         yield "sum of all rounds", LinearClaim([*V, *metrics], added(metrics), right, hypotheses)
+        yield from super().summed(y)
 
     def _right(self, y: KnownNumbers) -> str:
         """The right side."""
@@ -370,6 +377,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
         every_T=False,
         potentials=tuple(potentials),
         constants=tuple(constants),
+        shares=tuple(shares),
         scaled=compared.scaled,
         kept=compared.kept,
     )
@@ -446,6 +454,7 @@ def whole_run(q: Question, compared: Compared, *, weights: str = "last") -> Proo
     count = q.T if compared.round is None else compared.round + 1
     run = PlayedRun(q, count)
     metrics = [each.metric(compared) for each in run.rounds] if weights != "last" else [run.rounds[-1].metric(compared)]
+    shares: list[int] = []
     if weights == "best":
         shares = [program.unknown(f"weight of round {t}", signed=True) for t in range(count)]
         program.equal.append({None: Fraction(-1), **{u: Fraction(1) for u in shares}})
@@ -453,4 +462,4 @@ def whole_run(q: Question, compared: Compared, *, weights: str = "last") -> Proo
     else:
         metric = {None: plus(*((Fraction(1, len(metrics)), each) for each in metrics))}
     program.require("run", metric, _right(factor, compared.scaled, compared.kept), run.facts, run.vectors.names)
-    return ProofPlan("run", program, factor, every_T=False)
+    return ProofPlan("run", program, factor, every_T=False, shares=tuple(shares))

@@ -94,19 +94,28 @@ class ProvedClaim:
     """What was found of one claim: the parts that prove it together.
 
     Where a right side has quantities that are ``measured`` along the run, these are on the left, and the factor is that
-    of what is left on the right, which may be 0.
+    of what is left on the right, which may be 0. ``rounded`` are the numbers of which the method has fractions near
+    them.
     """
 
     claim: str
     parts: tuple[ProofPart, ...]
     measured: bool = False
     nothing_left: bool = False
+    rounded: tuple[str, ...] = ()
 
     @property
     def factor(self) -> Fraction | None:
         """The right side times this is proved; None where nothing is."""
         factors = [part.factor for part in self.parts]
         return None if not factors or None in factors else max(f for f in factors if f is not None)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the right side itself is, by so much that the rounding of a number is no matter, if any is."""
+        if self.factor is None or (self.rounded and self.measured):
+            return False
+        return self.factor <= (1 - _HAIR if self.rounded else 1)
 
     @property
     def smallest(self) -> float:
@@ -149,7 +158,7 @@ class PotentialProof:
         """PROVED, PROVED UP TO 1e-9, or NOT PROVED."""
         if self.factor is None or self.factor > 1 + _HAIR:
             return "NOT PROVED"
-        return "PROVED" if self.factor <= 1 else "PROVED UP TO 1e-9"
+        return "PROVED" if all(claim.proved for claim in self.claims) else "PROVED UP TO 1e-9"
 
     @property
     def every_T(self) -> bool:
@@ -366,7 +375,8 @@ def _proved(q: Question) -> ProvedClaim:
 def _claim_proved(q: Question, parts: tuple[ProofPart, ...]) -> ProvedClaim:
     """The claim of a question with what proves it."""
     nothing_left = all(each.right == 0 for each in q.compared)
-    return ProvedClaim(q.statement.claims[0].name, parts, measured=q.measures_right, nothing_left=nothing_left)
+    name = q.statement.claims[0].name
+    return ProvedClaim(name, parts, measured=q.measures_right, nothing_left=nothing_left, rounded=q.rounded)
 
 
 def _all_parts(

@@ -14,7 +14,7 @@ from bounds.assumption import BOUNDED
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V
+from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
@@ -205,6 +205,8 @@ class Question:
         for reason in self._unmodelled():
             raise self.out_of_reach(reason)
         self.maps = LinearMaps(self.algorithm, exact=True, beyond=True)
+        if self.over.further:
+            check_after(self.algorithm, self.T + self.over.further, self.parameters(0))
         # What was found out about the method.
         self.known: dict[str, object] = {}
         self.tables(0)
@@ -215,8 +217,10 @@ class Question:
                 raise self.out_of_reach(f"{name}={here[name]}, and {self.name} has {name}={number:g}")
         if self.method.full and self.sampled:
             raise self.out_of_reach(f"m={self.m} of n={self.n} clients, and {self.name} has all of them in every round")
-        if self.n > 1 and self.recorded_slots[U][0] == "client" and not self.algorithm.mixed:
-            raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
+        if self.n > 1 and self.recorded_slots[U][0] == "client":
+            whole = {fact.removesuffix(PREVIOUS) for fact in self.case.facts} & {"du2", "inner_u"}
+            if not self.algorithm.mixed or whole:
+                raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
 
     def _check_weights(self) -> None:
         """Raise `InputError` for a method that is about clients of any weights, of which equal ones are followed."""
@@ -619,6 +623,13 @@ class Question:
         """What the settings and rules of the statement compute, not as it is rounded."""
         return self.case.prescribed(written)
 
+    @cached_property
+    def rounded(self) -> tuple[str, ...]:
+        """What the statement sets to an irrational number, and the method or the class has as a fraction near it."""
+        vocabulary = self.statement.vocabulary
+        used = {*self.parameters(0), *(name for name in vocabulary.facts if vocabulary[name].role is Role.CONSTANT)}
+        return tuple(name for name, value in self._prescribed.items() if name in used and not value.is_Rational)
+
     @property
     def F_0(self) -> Fraction | None:
         """The largest f(x^0) - f* where the statement has that constant."""
@@ -661,6 +672,11 @@ class Question:
             t = 0
         if t not in self._tables:
             p, maps = self.parameters(t), self.maps
+            # What this package has is known to be linear; of another's functions it shows at some numbers only.
+            if self.algorithm.own and not any(
+                maps.arithmetic({k: kind(x) for k, x in p.items()}, of_variables=True) for kind in (Fraction, float)
+            ):
+                raise self.out_of_reach(f"{self.name} does more than arithmetic with its variables")
             found = (
                 *(self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish)),
                 self._by_block(maps.sent(p)) if self.algorithm.compressed else None,
@@ -696,6 +712,8 @@ class Question:
         names = tuple(sorted(facts & {*self.algorithm.recorded}))
         if not names:
             return {}
+        if self.second_classes:
+            raise self.out_of_reach(f"what {self.name} records is about a part of f, and its claim is about f")
         rounds = range(self.T + self.over.further if self.algorithm.varying else 1)
         first, *others = [self.maps.records(names, self.parameters(t)) for t in rounds]
         if any(repr(each) != repr(first) for each in others):
@@ -758,7 +776,8 @@ class Question:
             kept, message = out[: self.slots("client")], out[self.slots("client") :]
             if sent is not None:
                 kept = _values(sent[b], [*kept, *message])
-                if any(message):
+                names = zip(self.variables("message", b), message, strict=False)
+                if any(moved for name, moved in names if name in self.algorithm.compressed):
                     raise self.out_of_reach(f"{self.name} compresses what depends on where the origin is")
             new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
             if new != on_server[b] or kept != on_client[b] or {*asked} != {1}:

@@ -21,6 +21,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +29,7 @@ import sympy as sp
 
 from bounds.parsing import read
 from bounds.sentences import words
-from bounds.statement import Given, Statement
+from bounds.statement import Given, Statement, names_in
 from ratecheck.algorithms.model.asking import UntoldNumber
 from ratecheck.algorithms.model.batches import REFUSALS
 from ratecheck.errors import InputError, did_you_mean
@@ -38,6 +39,7 @@ from ratecheck.proving.potentials import ProofPlan
 from ratecheck.proving.program import Affine, Program, Requirement, solve
 from ratecheck.proving.prove import ProofPart, SizedPlan, completed, proof_part, questions, ways
 from ratecheck.proving.question import Question, written
+from ratecheck.settings.applicability import check_expectations
 
 # Numbers of the parameter at which data are evaluated to find what functions they are, and to compare.
 _FOUND, _COMPARED = 17, 8
@@ -59,7 +61,12 @@ class ParameterRange:
     high: Fraction
 
     def __str__(self) -> str:
-        return f"{float(self.low):.10g} {'<' if self.low == 0 else '<='} {self.name} <= {float(self.high):.10g}"
+        # Rounded inwards: what is printed is proved.
+        low, high = (
+            f"{float(Context(prec=10, rounding=way).divide(Decimal(end.numerator), Decimal(end.denominator))):.10g}"
+            for end, way in ((self.low, ROUND_CEILING), (self.high, ROUND_FLOOR))
+        )
+        return f"{low} {'<' if self.low == 0 else '<='} {self.name} <= {high}"
 
     def points(self, count: int, *, whole: bool) -> list[float]:
         """So many numbers at no regular distances, of sixteen digits.
@@ -131,6 +138,7 @@ class RangeProof:
     """What is proved of a claim on a range at the numbers of everything else; ``parts`` is empty where nothing is.
 
     ``measured``: the right side has quantities of the run, which are on the left, and the factor is that of the rest.
+    ``rounded`` are numbers beside the parameter of which the method has fractions near them.
     """
 
     statement: Statement
@@ -139,6 +147,7 @@ class RangeProof:
     parts: tuple[RangePart, ...] = ()
     reason: str = ""
     measured: bool = False
+    rounded: tuple[str, ...] = ()
 
     @property
     def factor(self) -> Fraction | None:
@@ -156,7 +165,8 @@ class RangeProof:
         """PROVED, PROVED UP TO 1e-9, or NOT PROVED."""
         if self.factor is None or self.factor > 1 + _HAIR:
             return "NOT PROVED"
-        return "PROVED" if self.factor <= 1 else "PROVED UP TO 1e-9"
+        exact = not self.rounded or (self.factor <= 1 - _HAIR and not self.measured)
+        return "PROVED" if self.factor <= 1 and exact else "PROVED UP TO 1e-9"
 
 
 def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProof:
@@ -164,6 +174,7 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
 
     Raises `InputError` for what is no range, and where other numbers depend on the parameter.
     """
+    check_expectations(statement, "prove")
     basic = words.basic(statement)
     target, given = basic.written, words.basic_names(statement, given)
     _check_alone(target)
@@ -181,11 +192,8 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
     at = ParameterRange(name, *(q.number(sp.sympify(read(end, target.vocabulary))) for end in (low, high)))
     if not 0 <= at.low < at.high:
         raise InputError(f"{wanted!r}: 0 <= LOW < HIGH is needed")
-    for x in [float(at.low or at.high / 2), float(at.high), *at.points(5, whole=own == "n")]:
-        there = Question(target, completed(target, {**given, own: x})[0]).values
-        if moved := [each for each in there if each != own and there[each] != q.values.get(each)]:
-            raise InputError(f"{moved[0]} depends on {name}: give {moved[0]}=... to hold it fixed")
-    nothing = RangeProof(statement, anywhere, at, measured=q.measures_right)
+    _check_fixed(q, given, own, at)
+    nothing = RangeProof(statement, anywhere, at, measured=q.measures_right, rounded=q.rounded)
     if other := _not_rational(q, own, name):
         return replace(nothing, reason=other)
     reason = "no potential whose coefficients are polynomials of low degree was found; that refutes nothing"
@@ -199,6 +207,18 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
         if found.factor is not None and found.factor <= 1 + _HAIR:
             return found
     return replace(nothing, reason=reason)
+
+
+def _check_fixed(q: Question, given: Given, own: str, at: ParameterRange) -> None:
+    """Raise `InputError` where a number that is held fixed depends on the parameter."""
+    target = q.statement
+    rules = [*target.settings.items(), *((rule.symbol.name, rule.value) for rule in target.step_rules)]
+    moved = [each for each, value in rules if own in names_in(sp.sympify(value)) and each not in given]
+    for x in [float(at.low or at.high / 2), float(at.high), *at.points(5, whole=own == "n")]:
+        there = Question(target, completed(target, {**given, own: x})[0]).values
+        moved += [each for each in there if each != own and there[each] != q.values.get(each)]
+    if moved:
+        raise InputError(f"{moved[0]} depends on {at.name}: give {moved[0]}=... to hold it fixed")
 
 
 def _check_alone(target: Statement) -> None:

@@ -132,8 +132,10 @@ class PlayedRound:
             out = apply(finish[b], [*servers[b], *clients[b], *local[b]], b)
             kept, message = out[: q.slots("client")], out[q.slots("client") :]
             if sent is not None:
+                names = q.variables("message", b)
                 message = [
-                    v.compressed(each, name) for each, name in zip(message, q.variables("message", b), strict=True)
+                    v.compressed(each, name) if name in q.algorithm.compressed else each
+                    for each, name in zip(message, names, strict=True)
                 ]
                 kept = apply(sent[b], [*kept, *message], b)
             if q.algorithm.mixed:
@@ -211,7 +213,8 @@ class PlayedRound:
         def distance2(after: bool) -> Form:
             point = self.next_point if after else self.point
             assert point is not None
-            return v.of_means(point, point)
+            # Of clients on a graph that are recorded at points of their own it is the mean of their distances.
+            return v.average(point, point)
 
         def fall(_: bool) -> Form:
             return plus((1, self.next_height), (-1, self.height))

@@ -23,7 +23,17 @@ import numpy as np
 
 from bounds.errors import brief
 from ratecheck.algorithms.model.answers import NUMBER, Evaluated
-from ratecheck.algorithms.model.asking import Binary, MethodError, floats_in, guarded, is_own, named, plain, said
+from ratecheck.algorithms.model.asking import (
+    Binary,
+    MethodError,
+    UntoldNumber,
+    floats_in,
+    guarded,
+    is_own,
+    named,
+    plain,
+    said,
+)
 from ratecheck.algorithms.model.batches import REFUSALS, ParameterBatch, on_units
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -443,8 +453,11 @@ class LinearMaps:
         for function in (*functions, *((self.sent,) if self.algorithm.compressed else ())):
             function(p)
 
-    def arithmetic(self, p: Parameters) -> bool:
-        """Whether functions of a round do arithmetic alone with those parameters that are an `UntoldNumber`."""
+    def arithmetic(self, p: Parameters, *, of_variables: bool = False) -> bool:
+        """Whether functions of a round do arithmetic alone with those parameters that are an `UntoldNumber`.
+
+        ``of_variables``: with their variables, too, so that no threshold is anywhere.
+        """
         a = self.algorithm
         names = ["start_client", "start_server", "begin", "step", "finish", "aggregate"]
         names += ["sent"] * bool(a.compressed) + ["after"] * bool(a.second_oracle)
@@ -452,7 +465,11 @@ class LinearMaps:
         try:
             for name, inputs in [*calls, ("records", (a.server, a.client, self._point))]:
                 reader = _LinearReader(a, name, inputs, a.blocks, kind=Fraction)
-                self._called(name, reader.arguments(reader.units), p)
+                if of_variables:
+                    untold = np.full(reader.units.shape, UntoldNumber(), dtype=object)
+                    getattr(a, name)(*reader.arguments(untold), p)
+                else:
+                    self._called(name, reader.arguments(reader.units), p)
         except (InputError, *REFUSALS):
             return False
         return True

@@ -29,6 +29,9 @@ def prove_text(found: PotentialProof) -> str:
         lines += [f"  {line}" for line in _claim(found, claim)]
     if found.factor is not None:
         lines.append(f"  {_scope(found)}")
+    if rounded := dict.fromkeys(name for claim in found.claims for name in claim.rounded):
+        called = ", ".join(map(found.statement.vocabulary.called, rounded))
+        lines.append(f"  of irrational numbers those of 16 digits are taken: {called}")
     if taken := [name for name in found.shown_defaulted if name in _spoken(found)]:
         lines.append(f"  not given, and taken: {', '.join(taken)}")
     return "\n".join(lines)
@@ -66,6 +69,11 @@ def side_text(factor: Fraction | float, *, measured: bool, nothing_left: bool = 
     return f"left side <= {beside}{factor_text(factor)} * {'the rest' if measured else 'right side'}"
 
 
+def multiplied(*, measured: bool) -> str:
+    """What a factor multiplies, as JSON data have it."""
+    return "what is not measured on the right" if measured else "right side"
+
+
 def bracket_fields(found: ProvedBracket) -> dict[str, Any]:
     """A bracket as JSON data, with its line."""
     proof = found.proof
@@ -74,6 +82,7 @@ def bracket_fields(found: ProvedBracket) -> dict[str, Any]:
         "values": None if proof is None else {name: float(value) for name, value in proof.shown.items()},
         "found": found.found,
         "proved": None if proof is None or proof.factor is None else float(proof.factor),
+        "of": multiplied(measured=proof is not None and any(claim.measured for claim in proof.claims)),
         "every_T": proof is not None and proof.factor is not None and proof.every_T,
         "text": bracket_text(found),
     }
@@ -84,6 +93,7 @@ def proved_fields(proof: PotentialProof) -> dict[str, Any]:
     return {
         "values": {name: float(value) for name, value in proof.shown.items() if name in _spoken(proof)},
         "factor": None if proof.factor is None else float(proof.factor),
+        "of": multiplied(measured=any(claim.measured for claim in proof.claims)),
         "every_T": proof.every_T,
         "text": proved_text(proof),
     }
@@ -194,12 +204,14 @@ def prove_fields(found: PotentialProof) -> dict[str, Any]:
         "defaulted": list(found.shown_defaulted),
         "verdict": found.verdict,
         "factor": None if found.factor is None else float(found.factor),
+        "of": multiplied(measured=any(claim.measured for claim in found.claims)),
         "every_T": found.every_T and found.factor is not None,
         "claims": [
             {
                 "claim": claim.claim,
                 "factor": None if claim.factor is None else float(claim.factor),
                 "exact_factor": None if claim.factor is None else str(claim.factor),
+                "of": multiplied(measured=claim.measured),
                 "smallest": claim.smallest,
                 "parts": [
                     {"kind": part.plan.kind, "round": part.round, "factor": str(part.factor), **_named(part)}

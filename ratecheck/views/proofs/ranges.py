@@ -7,7 +7,7 @@ from typing import Any
 
 from ratecheck.proving.polynomials import Polynomial
 from ratecheck.proving.ranges import RangePart, RangeProof
-from ratecheck.views.proofs.prove import side_text
+from ratecheck.views.proofs.prove import multiplied, side_text
 
 # Coefficients of a potential that are shown.
 _SHOWN = 8
@@ -63,6 +63,7 @@ def range_fields(found: RangeProof) -> dict[str, Any]:
         "high": str(found.range.high),
         "verdict": found.verdict,
         "factor": None if found.factor is None else str(found.factor),
+        "of": multiplied(measured=found.measured),
         "every_T": found.factor is not None and found.every_T,
         "reason": found.reason,
         "parts": [
