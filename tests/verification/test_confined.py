@@ -135,3 +135,8 @@ class TestConfinedMethods:
     def test_clipped_gradients_go_anywhere(self, verified):
         """A set that is asked for gradients is none in which the method stays."""
         assert verified("last gap <= R_0**2/(gamma*T)", SMALL["ball"], kind=Clipping).outcome is Outcome.HOLDS
+
+    def test_a_mean_of_iterates_is_refused_in_words(self, verified):
+        """It is one of linear methods; nobody has a method called averaged-kept."""
+        with pytest.raises(rc.InputError, match="kept has no mean iterate here: means of iterates are those of linear"):
+            verified("gap at the mean iterate <= R_0**2/(2*gamma*T)", SMALL["ball"])
