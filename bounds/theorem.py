@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import sympy as sp
 
-from bounds.analysis import CLASSICS
+from bounds.analysis import ANALYSIS, CLASSICS
 from bounds.consistency import faults
 from bounds.errors import InputError, brief, did_you_mean
 from bounds.formula import complaint
@@ -80,7 +80,7 @@ def symbol(
     name: str,
     meaning: str,
     *,
-    domain: str | Domain = Domain.POSITIVE,
+    domain: str | Domain | None = None,
     role: str | Role = Role.CONSTANT,
     degrees: tuple[int, int] = (0, 0),
     fact: str | None = None,
@@ -93,7 +93,8 @@ def symbol(
     ``fact`` names what certifies or records it, such as "L" for a constant and "distance2" for a measured quantity;
     ``equals`` is a formula in other symbols instead. Without either a constant is taken as given by ``bound`` and
     ``stepsize``, and `verify` has no certificate for it. ``role`` "free" is a parameter of the analysis, which needs
-    none. ``degrees`` are those of `bounds.symbols` in f and x, (0, 0) for a plain number.
+    none. ``degrees`` are those of `bounds.symbols` in f and x, (0, 0) for a plain number. ``domain`` is positive where
+    it is not given; of what a method of one's own measures, any real number.
 
     Raises `InputError` for a name that is no Python name, and for an unknown domain or role.
 
@@ -126,7 +127,7 @@ def symbol(
         name=name,
         latex=rf"\mathrm{{{name}}}".replace("_", r"\_") if latex is None else latex,
         meaning=meaning,
-        domain=_member(Domain, domain, "domain"),
+        domain=_unsaid(role, fact) if domain is None else _member(Domain, domain, "domain"),
         role=_member(Role, role, "role"),
         f_degree=degrees[0],
         x_degree=degrees[1],
@@ -138,6 +139,14 @@ def symbol(
         except InputError as error:
             raise FieldError("default", "default", error) from None
     return OwnSymbol(quantity=quantity, fact=fact, equals=equals)
+
+
+def _unsaid(role: str | Role, fact: str | None) -> Domain:
+    """The domain of a symbol that says none: of what is measured it has to be true, since verdicts rest on it."""
+    if _member(Role, role, "role") is not Role.MEASURED:
+        return Domain.POSITIVE
+    known = {recorded: ANALYSIS[name].domain for name, recorded in ANALYSIS.facts.items() if name in ANALYSIS}
+    return known.get(fact or "", Domain.REAL)
 
 
 @overload

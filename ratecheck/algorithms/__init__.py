@@ -70,6 +70,10 @@ def method(name: str) -> Method:
 
 def unknown(name: str) -> str:
     """Sentence on a name that no method has."""
+    inner = words.spoken(name).removeprefix(PREFIX)
+    if inner != words.spoken(name) and inner in METHODS:
+        why = "means of iterates are those of linear methods, at the point of their servers"
+        return f"{inner} has no mean iterate here: {why}; a server may keep one itself, as its first variable"
     if words.PREFIX not in name:
         return f"no algorithm {name!r}; {did_you_mean(name, METHODS)}"
     usual = words.spoken(name)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.families.cube import Cube
 from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.convexity import any_sign, assumes_convexity
+
+# A search has equal weights and noise of one variance at all points. What assumptions allow beside it, and where it is.
+_BESIDE: Mapping[Assumption, str] = {
+    Assumption.RELATIVE_NOISE: "noise that grows with gradients, rho > 0: --noise relative:RHO of 'verify' has it",
+    Assumption.EXPECTED_SMOOTHNESS: "samples, A > 0 or B > 1: batch=, or --noise relative:RHO, of 'verify' has them",
+    Assumption.HEAVY_TAILS: "other moments than the variance: --noise student:NU, pareto:ALPHA of 'verify' have them",
+}
+_WEIGHTS = "clients of unequal weights: --problem weighted-quadratic of 'verify' has them"
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,11 @@ def _missed(statement: Statement, cubes: Sequence[Cube]) -> list[str]:
     found += dict.fromkeys(line for each in in_turn for line in each.missed(families))
     if Assumption.DISSIMILARITY in statement.assumptions:
         found.append("unequal curvatures with noise")
+    found += [line for assumption, line in _BESIDE.items() if assumption in statement.assumptions]
     method = method_of(statement)
+    weighted = {Assumption.WEIGHTED_DRAWS, Assumption.WEIGHTED_SUBSETS} & {*statement.assumptions}
+    if weighted or (method is not None and method.algorithm.own_functions):
+        found.append(_WEIGHTS)
     if method is not None and method.algorithm.mixed:
         found.append("graphs of more than five clients but rings, mixing matrices that are not symmetric")
     if Assumption.INNER_ACCURACY in statement.assumptions:

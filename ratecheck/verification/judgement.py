@@ -33,6 +33,7 @@ from ratecheck.settings.pointwise import Points
 from ratecheck.settings.setting import Setting
 from ratecheck.statistics.sequential_test import FIRST
 from ratecheck.verification import claim_sides as sides
+from ratecheck.verification.confined import outside
 from ratecheck.verification.engine_runs import Reporting, by_symbol, measured, set_up, wanted
 from ratecheck.verification.entries import entries
 from ratecheck.verification.monte_carlo import Replicates, judge
@@ -114,6 +115,8 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     if not setting.problem.potential and (reason := _of_operator(setting, ready)):
         return reason
     if reason := setting.problem.unmeasured(setting.recorded, recorded(ready), random=setup.is_random(ready)):
+        return reason
+    if reason := outside(setting.statement, ready):
         return reason
     if Assumption.BALL not in setting.statement.assumptions:
         return None

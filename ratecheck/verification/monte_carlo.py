@@ -194,6 +194,10 @@ def _both(
     if bounded:
         records = {name: _least(array) for name, array in records.items()}
     left, right = (_by_check(claim, expr, vocabulary, values, records) for expr in (claim.metric.expr, claim.bound))
+    if bounded and left.min() < 0:
+        # Only what a method of one's own measures can be so.
+        said = "its symbols say that it never is below 0: domain='real' would do"
+        raise InputError(f"{claim.metric.expr} is {left.min():.6g} in a run, but {said}")
     return left, right
 
 

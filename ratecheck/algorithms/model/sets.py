@@ -5,17 +5,31 @@ Points are rows, arrays (rows, d), and every row is treated on its own, as the f
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Array
 
+# Those that were asked for a point, where somebody wants to know.
+_ASKED: ContextVar[list[ConvexSet] | None] = ContextVar("asked", default=None)
+
 
 class ConvexSet(ABC):
     """A closed convex set X of R^d."""
+
+    def __init_subclass__(cls) -> None:
+        """What `asked` listens to: calls of `project` and `least`."""
+        super().__init_subclass__()
+        for name in {"project", "least"} & vars(cls).keys():
+            setattr(cls, name, _noticed(vars(cls)[name]))
 
     @abstractmethod
     def project(self, x: Array) -> Array:
@@ -33,6 +47,27 @@ class ConvexSet(ABC):
     def mapping(self, x: Array, g: Array, gamma: float) -> Array:
         """The gradient mapping (x - P(x - gamma g))/gamma, which is g where the step stays inside."""
         return (x - self.project(x - gamma * g)) / gamma
+
+
+def _noticed(function: Callable[[Any, Array], Array]) -> Callable[[Any, Array], Array]:
+    @functools.wraps(function)
+    def called(members: ConvexSet, points: Array) -> Array:
+        if (listening := _ASKED.get()) is not None:
+            listening.append(members)
+        return function(members, points)
+
+    return called
+
+
+@contextmanager
+def asked() -> Iterator[list[ConvexSet]]:
+    """The sets that are asked for a point inside the block, in a list that grows."""
+    found: list[ConvexSet] = []
+    token = _ASKED.set(found)
+    try:
+        yield found
+    finally:
+        _ASKED.reset(token)
 
 
 @dataclass(frozen=True)
