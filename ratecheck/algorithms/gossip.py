@@ -14,7 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import RECORDS, Algorithm, Group, Parameters, Term, U, Variables, square
+from ratecheck.algorithms.model.algorithm import (
+    POINTS,
+    RECORDS,
+    Algorithm,
+    Group,
+    Parameters,
+    Term,
+    U,
+    Variables,
+    square,
+)
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -32,7 +42,7 @@ class Dsgd(Algorithm):
     local: ClassVar[Group] = {"x": U}
     message: ClassVar[Group] = {"x": U}
     mixed: ClassVar[tuple[str, ...]] = ("x",)
-    recorded: ClassVar[tuple[str, ...]] = (*RECORDS, "consensus2")
+    recorded: ClassVar[tuple[str, ...]] = (*RECORDS, "consensus2", POINTS)
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The starting point."""
@@ -63,9 +73,12 @@ class Dsgd(Algorithm):
     def records(
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
-        """Quantities at the mean of the clients' points, and consensus2 = (1/n) sum_i ||x_i - mean||^2."""
+        """Quantities at the mean of the clients' points, and consensus2 = (1/n) sum_i ||x_i - mean||^2.
+
+        Beside it ``points2`` = (1/n) sum_i ||x_i||^2, to which the rounding of that difference is relative.
+        """
         found = super().records(server, client, gradient, p)
-        return {**found, "consensus2": (square(client["x"] - server["mean"]),)}
+        return {**found, "consensus2": (square(client["x"] - server["mean"]),), POINTS: (square(client["x"]),)}
 
 
 class GradientTracking(Dsgd):

@@ -55,6 +55,8 @@ _FEW = 4
 U, V = "u", "v"
 # What is recorded of a method on such a problem unless requested otherwise.
 RECORDS = ("G_u", "G_v", "B")
+# The size of the clients' points, recorded beside how far they are apart: (1/n) sum_i ||x_i||^2.
+POINTS = "points2"
 
 
 class TermOver(IntEnum):

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from bounds.symbols import Vocabulary
+from ratecheck.algorithms.model.algorithm import POINTS
 from ratecheck.aliases import Array
 
 # Rounding of simulated quantities, relative to them, and that of the vectors of which they are squares.
 ONE_RUN, _CANCELLED = 1e-9, 1e-12
+# The powers of f's and x's units in the squared size of points.
+_OF_POINTS = (0, 2)
 # How a verdict says it.
 TAKEN = f"rounding is taken as {ONE_RUN:g} of every quantity"
 
@@ -20,6 +23,7 @@ def step_rounding(records: Mapping[str, Array], vocabulary: Vocabulary) -> dict[
 
     Quantities are squares and products of vectors whose entries cancel: these have errors relative to the largest in
     the run, among quantities of the same unit, so that a small square has a larger relative error than a large one.
+    How far clients are apart, which may be 0, has errors relative to their points.
     """
     units: dict[object, list[str]] = {}
     for name in records:
@@ -32,6 +36,8 @@ def step_rounding(records: Mapping[str, Array], vocabulary: Vocabulary) -> dict[
 
 def _unit(name: str, vocabulary: Vocabulary) -> object:
     """The unit of a quantity; one that the paper does not name has its own."""
+    if name == POINTS:
+        return _OF_POINTS
     symbol = next((s for s, fact in vocabulary.facts.items() if name in (s, fact)), None)
     return name if symbol is None else (vocabulary[symbol].f_degree, vocabulary[symbol].x_degree)
 

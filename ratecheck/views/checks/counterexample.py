@@ -81,8 +81,14 @@ class WrittenCounterexample:
 
     @cached_property
     def _numbers(self) -> Mapping[str, Number]:
-        """Constants, step sizes and sizes that are proved, by symbol; none where one was moved to meet a condition."""
-        return {} if self._proof.notes else self.instance.numbers()
+        """Constants, step sizes and sizes that are proved, by symbol; none where one was moved to meet a condition.
+
+        Nor are there any where one is outside its domain, as F_0 is at a start that is the minimiser.
+        """
+        try:
+            return {} if self._proof.notes else self.instance.numbers()
+        except InputError:
+            return {}
 
     @cached_property
     def _quantities(self) -> Mapping[str, Quantity]:
