@@ -211,7 +211,7 @@ def expected_delay(case: CertifiedCase, position: int) -> tuple[float, float] | 
         return None
     found = delays.expectation(case.participation, case.T)
     if found is not None:
-        return float(found[position]), _ROUNDING * abs(float(found[position]))
+        return float(found[position]), ROUNDING * abs(float(found[position]))
     drawn = delays.distribution(case.participation, case.T, _DRAWS)
     return float(drawn.mean[position]), _ERRORS * float(drawn.standard_error[position])
 
@@ -221,7 +221,7 @@ def _expected_delay(name: str, case: CertifiedCase, position: int) -> Constant |
     if found is None:
         return None
     value, error = found
-    if error <= _ROUNDING * value:
+    if error <= ROUNDING * value:
         return Constant.exact(name, value, "expectation over the participation")
     why = f"mean of {_DRAWS} draws plus {_ERRORS} standard errors"
     return Constant(name, value + error, Certificate.UPPER_BOUND, why)
@@ -229,7 +229,7 @@ def _expected_delay(name: str, case: CertifiedCase, position: int) -> Constant |
 
 # Draws by which an expected delay is estimated where it is not computed, and the margin in standard errors; rounding
 # of one that is computed.
-_DRAWS, _ERRORS, _ROUNDING = 4000, 5, 1e-10
+_DRAWS, _ERRORS, ROUNDING = 4000, 5, 1e-10
 
 
 def _least_probability(case: CertifiedCase) -> Constant | None:
@@ -267,7 +267,7 @@ def _mixing_rate(case: CertifiedCase) -> Constant | None:
     if pattern is None or (found := pattern.mixing_rate) is None:
         return None
     # Of W = 11'/n there is nothing left to round.
-    rounded = found * (1 + _ROUNDING) + _ROUNDING if found else 0.0
+    rounded = found * (1 + ROUNDING) + ROUNDING if found else 0.0
     why = "largest singular value of W - 11'/n, and its rounding"
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
@@ -279,7 +279,7 @@ def _mixing_change(case: CertifiedCase) -> Constant | None:
     if math.isinf(found):
         return Constant.absent("mixing_change", "the mixing matrix is not symmetric")
     why = "largest eigenvalue of I - W, and its rounding"
-    return Constant("mixing_change", found * (1 + _ROUNDING), Certificate.UPPER_BOUND, why)
+    return Constant("mixing_change", found * (1 + ROUNDING), Certificate.UPPER_BOUND, why)
 
 
 def _mixing_share(case: CertifiedCase) -> Constant | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.evolution import evolve
 from ratecheck.falsification.falsified import Report
-from ratecheck.falsification.scouts import Scouts, Seen, Value, by_slack, in_niche
+from ratecheck.falsification.scouts import Place, Scouts, Seen, Sight, Value, by_slack, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import InstanceShape
@@ -297,7 +297,10 @@ class CubeSearch:
             # The bound is reached at the start: from now on it is about later rounds.
             statement = self._from_second or self.statement
             later = [Cube(statement, cube.shape, cube.fixed) for cube in scouts.scouted]
-            self._scouted(later, seed, 2 if self._of_one_round else 1)
+            fewest = 2 if self._of_one_round else 1
+            # Of the same statement most of these points are known.
+            known = scouts.of_rounds(fewest) if self._from_second is None else {}
+            self._scouted(later, seed, fewest, known)
         if not scouts.rest:
             return
         share = len(scouts.rest) / len(cubes)
@@ -312,9 +315,11 @@ class CubeSearch:
         self.evolve(rng)
         self.polish()
 
-    def _scouted(self, cubes: list[Cube], seed: int, fewest: int = 1) -> Scouts:
-        """What scouts see of cubes, and verdicts on the leaders."""
-        scouts = Scouts(cubes, self._proceed, fewest)
+    def _scouted(
+        self, cubes: list[Cube], seed: int, fewest: int = 1, known: Mapping[Place, Sight] | None = None
+    ) -> Scouts:
+        """What scouts see of cubes, and verdicts on the leaders; some points of the first look may be known."""
+        scouts = Scouts(cubes, self._proceed, fewest, known or {})
         if not scouts.scouted:
             return scouts
         total = _PER_EVALUATION * self.budget.evaluations

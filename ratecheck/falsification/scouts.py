@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.falsification.evolution import evolve
 from ratecheck.families.cube import Cube
+from ratecheck.families.family import InstanceShape
 from ratecheck.families.statements import summands
 from ratecheck.scouting.coefficients import Unscouted
-from ratecheck.scouting.scout import Scout
+from ratecheck.scouting.scout import Scout, Sighting
 from ratecheck.verification.instance import Instance
 
 # Members of a population.
@@ -29,6 +30,9 @@ _NOTHING, _MORE, _OFTEN = 2.0, 3, 0.25
 # A term's niche are instances on which it is at least this share of the bound; others count as much worse.
 NICHE = 0.3
 
+# A point of a shape, and what a `Sighting` has of one point.
+Place = tuple[InstanceShape, bytes]
+Sight = tuple[float, bool, Array, Instance | None]
 # The value of points by slack and shares of terms, to be minimised.
 Value = Callable[[Array, Array], Array]
 
@@ -69,18 +73,22 @@ def in_niche(term: int) -> Value:
 class Scouts:
     """The scouts of cubes that have one, and what they saw; ``rest`` are the other cubes.
 
-    ``proceed`` is called before every batch, and may raise; ``fewest`` are the rounds of an instance.
+    ``proceed`` is called before every batch, and may raise; ``fewest`` are the rounds of an instance. ``known`` is what
+    another look saw of the same statement, by shape and point; what has as many rounds is not evaluated again.
     """
 
     cubes: Sequence[Cube]
     proceed: Callable[[], None]
     fewest: int = 1
+    known: Mapping[Place, Sight] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     rest: list[Cube] = field(default_factory=list)
     count: int = 0
     met: int = 0
     # What of `count` and `met` was counted already.
     told: tuple[int, int] = (0, 0)
+    # The first look, for another one.
+    looked: dict[Place, Sight] = field(default_factory=dict)
     _scouts: dict[int, Scout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -102,21 +110,22 @@ class Scouts:
         for done in range(0, each, _BATCH):
             size = min(_BATCH, each - done)
             for cube in self.scouted:
-                slack, _ = self._see(cube, np.array([*itertools.islice(streams[id(cube)], size)]))
+                slack, _ = self._see(cube, np.array([*itertools.islice(streams[id(cube)], size)]), looking=True)
                 for _ in range(_MORE):
                     # Where conditions leave little, more is drawn.
                     if np.mean(slack < _NOTHING) > _OFTEN or id(cube) not in self._scouts:
                         break
-                    slack, _ = self._see(cube, np.array([cube.drawn(rngs[id(cube)]) for _ in range(size)]))
+                    drawn = np.array([cube.drawn(rngs[id(cube)]) for _ in range(size)])
+                    slack, _ = self._see(cube, drawn, looking=True)
 
-    def _see(self, cube: Cube, points: Array) -> tuple[Array, Array]:
-        """Slack, 2 where there is none, and shares at points; instances are kept."""
+    def _see(self, cube: Cube, points: Array, *, looking: bool = False) -> tuple[Array, Array]:
+        """Slack, 2 where there is none, and shares at points; instances are kept, and all of the first look."""
         self.proceed()
         scout = self._scouts.get(id(cube))
         if scout is None:
             return np.full(len(points), _NOTHING), np.zeros((len(points), len(summands(cube.statement.claims[0]))))
         try:
-            found = scout.sight(points, self.fewest)
+            found = self._sighted(cube, scout, points) if looking else scout.sight(points, self.fewest)
         except Unscouted:
             del self._scouts[id(cube)]
             self.rest.append(cube)
@@ -132,6 +141,25 @@ class Scouts:
         if len(self.seen) > _REMEMBERED:
             self._forget()
         return np.where(np.isfinite(found.slack), found.slack, _NOTHING), found.shares
+
+    def _sighted(self, cube: Cube, scout: Scout, points: Array) -> Sighting:
+        """What the scout finds at points, of which some are known from another look."""
+        places = [(cube.shape, point.tobytes()) for point in points]
+        old = {k: self.known[place] for k, place in enumerate(places) if place in self.known}
+        new = [k for k in range(len(points)) if k not in old]
+        found = old | dict(zip(new, _sights(scout.sight(points[new], self.fewest)) if new else (), strict=True))
+        rows = [found[k] for k in range(len(points))]
+        self.looked |= dict(zip(places, rows, strict=True))
+        slack, start, shares, instances = zip(*rows, strict=True)
+        return Sighting(np.array(slack), np.array(start), np.array(shares), instances)
+
+    def of_rounds(self, fewest: int) -> dict[Place, Sight]:
+        """What was seen in the first look of instances with so many rounds at least."""
+        name = self.cubes[0].statement.vocabulary.run.get("rounds", "")
+        return {
+            place: sight for place, sight in self.looked.items()
+            if sight[3] is not None and sight[3].given.get(name, 0) >= fewest
+        }  # fmt: skip
 
     def _forget(self) -> None:
         """Keep the best of all that was seen, and of every term's niche."""
@@ -228,6 +256,11 @@ class Scouts:
                 counts[key], last[key] = counts.get(key, 0) + 1, one.slack
                 found[id(one)] = one
         return sorted(found.values(), key=lambda one: one.slack)
+
+
+def _sights(found: Sighting) -> Iterator[Sight]:
+    """What was found, point by point."""
+    yield from zip(found.slack.tolist(), found.at_start.tolist(), found.shares, found.instances, strict=True)
 
 
 def _length(each: Seen) -> float:

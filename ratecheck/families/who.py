@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,12 +79,19 @@ def pattern(cube: InstanceCube, at: Coordinates, T: int) -> Participation | None
     if shape.trace:
         return Trace(trace_matrix(shape.trace, shape.n, shape.size, T))
     if shape.graph:
-        graph = Graph.named(shape.graph, shape.n, probability(at["mixing"] if _mixes_at_random(cube) else 1.0))
+        mixes = probability(at["mixing"] if _mixes_at_random(cube) else 1.0)
+        graph = _named(shape.graph, shape.n) if mixes == 1.0 else Graph.named(shape.graph, shape.n, mixes)
         return graph if averages(cube.statement) else graph.moved(mixing_share(at["edges"], graph))
     if Assumption.INDEPENDENT_PARTICIPATION in cube.statement.assumptions:
         p = probability(1.0 if quiet else at["probability"])
         return assumed(Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, p)
     return None
+
+
+@lru_cache(maxsize=64)
+def _named(name: str, n: int) -> Graph:
+    """The graph of that name, which mixes in every round: one for all instances."""
+    return Graph.named(name, n)
 
 
 def _mixes_at_random(cube: InstanceCube) -> bool:

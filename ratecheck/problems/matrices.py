@@ -42,6 +42,8 @@ def spread(g: Array, size: float) -> Array:
 def symmetric(name: str, matrices: Array) -> Array:
     """Hessians without what rounding may have left of asymmetry; raises `InputError` where one has more."""
     flipped = matrices.transpose(0, 2, 1)
+    if (matrices == flipped).all():
+        return matrices.copy()
     asymmetry = np.abs(matrices - flipped).max(axis=(1, 2))
     for i, (off, size) in enumerate(zip(asymmetry, np.abs(matrices).max(axis=(1, 2)), strict=True)):
         if off > 1e-9 * size:

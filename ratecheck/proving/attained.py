@@ -14,7 +14,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, null_space, qr, solve_triangular
 
 from ratecheck.proving.program import Block, Program, balanced, certified, faces_at, meets, solve
 
@@ -80,6 +79,8 @@ class _Descent:
     """The way down from a proof ``y`` inside all inequalities, along ``ways`` on which the equations stay."""
 
     def __init__(self, program: Program, factor: int, y: Floats) -> None:
+        from scipy.linalg import null_space
+
         self.factor, self.y = factor, y.copy()
         zero, least = program.rows
         equations = np.array([_dense(row, len(y)) for row in zero]).reshape(len(zero), len(y))
@@ -106,6 +107,8 @@ class _Descent:
 
     def _step(self, weight: float) -> float | None:
         """One of Newton's steps; its length in the local norm, None where floats fail."""
+        from scipy.linalg import qr, solve_triangular
+
         numbers = self.slopes @ self.y + self.offsets
         if numbers.min(initial=1.0) <= 0:
             return None
@@ -154,14 +157,19 @@ class _Definite:
 
     def scaled(self, y: Floats) -> Floats:
         """L^-1 A L^-T for the slopes A along all ways, where the matrix is L L'."""
-        lower = cholesky(self.at(y), lower=True)
-        inverse = np.linalg.inv(lower)
+        inverse = self._inverse_root(y)
         return (inverse @ self.along @ inverse.T).reshape(len(self.along), -1).T
 
     def lowest(self, y: Floats, step: Floats) -> float:
         """The least eigenvalue of the step relative to the matrix."""
-        inverse = np.linalg.inv(cholesky(self.at(y), lower=True))
+        inverse = self._inverse_root(y)
         return float(np.linalg.eigvalsh(inverse @ np.tensordot(step, self.slopes, 1) @ inverse.T)[0])
+
+    def _inverse_root(self, y: Floats) -> Floats:
+        """L^-1, where the matrix is L L'; raises `LinAlgError` where it is not positive definite."""
+        from scipy.linalg import cholesky
+
+        return np.asarray(np.linalg.inv(cholesky(self.at(y), lower=True)))
 
 
 def _dense(row: Mapping[int | None, Fraction], count: int) -> Floats:

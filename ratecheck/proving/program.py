@@ -19,7 +19,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, semidefinite
@@ -249,6 +248,7 @@ def solve(
     if importlib.util.find_spec("clarabel") is None:
         raise InputError("a proof is proposed by clarabel: pip install 'ratecheck[pep]'")
     import clarabel  # type: ignore[import-untyped]
+    import scipy.sparse as sp
 
     fixed = fixed or {}
     first = len(program.names)

@@ -1,0 +1,37 @@
+"""Constants of the graphs on which a batch of instances mixes, (N,) each, by stacked linear algebra.
+
+Numbers are those of `ratecheck.certification.certified_constants` without their certificates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ratecheck.aliases import Array
+from ratecheck.certification.certified_constants import ROUNDING
+from ratecheck.participation import Graph, Participation
+
+
+def _rate(W: Array) -> Array:
+    """||W - 11'/n||_2 with the margin for its rounding; 0 where W = 11'/n."""
+    n = W.shape[1]
+    found = np.linalg.norm(W - 1 / n, 2, axis=(1, 2)) if n > 1 else np.zeros(len(W))
+    return np.where(found > 0, found * (1 + ROUNDING) + ROUNDING, 0.0)
+
+
+def _change(W: Array) -> Array:
+    """||I - W||_2 with the margin for its rounding; infinite where W is not symmetric."""
+    found = np.linalg.norm(np.eye(W.shape[1]) - W, 2, axis=(1, 2)) * (1 + ROUNDING)
+    return np.where((np.swapaxes(W, 1, 2) == W).all(axis=(1, 2)), found, np.inf)
+
+
+_FACTS: Mapping[str, Callable[[Array], Array]] = {"mixing_rate": _rate, "mixing_change": _change}
+
+
+def of_graphs(fact: str, patterns: Sequence[Participation]) -> Array | None:
+    """The constant of that name of every pattern; None for another one, and where patterns are no graphs."""
+    if fact not in _FACTS or {*map(type, patterns)} != {Graph}:
+        return None
+    return _FACTS[fact](np.array([each.mixing for each in patterns]))
