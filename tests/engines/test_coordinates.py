@@ -74,3 +74,47 @@ def test_the_whole_state_is_followed_where_coordinates_are_coupled(given: dict[s
     """Different Hessians, and a single coordinate."""
     run = _setup("fedsum", step_sizes=STEPS, **given)  # type: ignore[arg-type]
     assert type(coordinates.moments(run)) is Moments
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+def test_a_moment_is_used_up_by_whom_it_is_left_to(sigma: float) -> None:
+    """`carry` says what `advance` says, which leaves what was there, twice over."""
+    moments = CoordinateMoments(_setup("fedsum-cr", sigma=sigma, step_sizes=STEPS))
+    moment = moments.start()
+    for t in range(5):
+        round_map = moments.round_map(t)
+        before = [each.copy() for each in (moment.mean, moment.covariance, moment.off, moment.rounding)]
+        after, again = round_map.advance(moment), round_map.advance(moment)
+        for old, new in zip(before, (moment.mean, moment.covariance, moment.off, moment.rounding), strict=True):
+            np.testing.assert_array_equal(new, old)
+        moment = round_map.carry(moment)
+        for name in ("mean", "covariance", "off", "rounding"):
+            np.testing.assert_array_equal(getattr(after, name), getattr(again, name))
+            np.testing.assert_array_equal(getattr(moment, name), getattr(after, name))
+
+
+@pytest.mark.parametrize("method", ["fedsum", "fedsum-cr"])
+def test_what_clients_add_is_found_together_as_one_by_one(method: str) -> None:
+    """Of clients with their delays, each on every line by itself."""
+    moments = CoordinateMoments(_setup(method, sigma=0.3, step_sizes=STEPS))
+    _, to_server = moments.rounds_of.aggregate(3)
+    members = [(0, 1.0), (3, 2.0), (1, 5.0)]
+    for (i, delay), (B, error, noise) in zip(members, moments._find(members, to_server), strict=True):
+        for k, line in enumerate(moments.parts):
+            one, wrong, own = line.increment(i, delay, to_server)
+            np.testing.assert_allclose(B[k], one, rtol=1e-13, atol=1e-15)
+            np.testing.assert_allclose(error[k], wrong, rtol=1e-12)
+            np.testing.assert_allclose(noise.covariance[k], own.covariance, rtol=1e-13, atol=1e-18)
+            np.testing.assert_allclose(noise.off[k, :, 0], own.off, rtol=1e-12)
+            np.testing.assert_allclose(noise.rough[k, :, 0], own.rough, rtol=1e-12)
+
+
+def test_gradients_that_were_taken_are_kept_where_their_noise_is_spoken_of() -> None:
+    """What is said of iterates alone needs fewer variables, and is the same."""
+    run = _setup("fedsum", sigma=0.3, step_sizes=STEPS)
+    fewer = quantities._Followed(run, {"gradients2", "staleness2"}, single=False, last=False)
+    more = quantities._Followed(run, {"gradients2", "staleness2", "noise2"}, single=False, last=False)
+    assert fewer._moments.size == more._moments.size - 4
+    found, every = fewer.run(None), more.run(None)
+    for name in ("gradients2", "staleness2"):
+        np.testing.assert_allclose(found.records[name], every.records[name], rtol=1e-12, atol=1e-14)

@@ -323,3 +323,18 @@ def test_an_open_end_at_which_the_bound_is_infinite_is_not_taken():
     verdict = rc.verify(found, T=30)
     assert verdict.outcome is Outcome.VIOLATED
     assert "gamma=1 (minimises the bound)" in str(verdict)
+
+
+@pytest.mark.parametrize(("factor", "eliminations"), [(1, 1), (2, 2)])
+def test_clients_that_share_a_matrix_share_its_proof(
+    factor: int, eliminations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One elimination per matrix and value, however many clients there are."""
+    H, seen = np.diag([1.0, 3.0]), []
+    problem = Quadratic(np.stack([H, H, factor * H]), np.zeros((3, 2)), 2)
+    exactly = Proved(problem, None, None, {}, None, [], {}).fact("L")
+    monkeypatch.setattr(
+        "ratecheck.certification.exact_constants.semidefinite", lambda matrix: bool(seen.append(matrix)) or True
+    )
+    assert Proved(problem, None, None, {}, None, [], {}).fact("L") == exactly == 3 * factor
+    assert len(seen) == eliminations

@@ -179,9 +179,9 @@ class CoordinateMoments(Moments):
         A_0[: len(servers), : len(servers)] = keep[: len(servers), : len(servers)]
         B, error, covariance = (np.zeros((d, len(at), size)) for size in (len(used), len(used), len(at)))
         off, rough = (np.zeros((d, self.size, 1)) for _ in range(2))
-        found = self._find([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
-        if found:
-            added, wrong, noises = zip(*found, strict=True)
+        increments = self._find([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
+        if increments:
+            added, wrong, noises = zip(*increments, strict=True)
             self._put(B, np.stack(added, axis=1))
             self._put(error, np.stack(wrong, axis=1))
             self._put(covariance, np.stack([each.covariance for each in noises], axis=1))

@@ -284,11 +284,15 @@ class Recorder:
         size = turned(self._sizes * self._shares[..., q, :, None]) @ self._sizes / self._scale
         for owners, factors, at, left, right in self._together:
             mine = owners == q
-            square = ..., at[mine][:, :, None], at[mine][:, None]
+            square = at[mine][:, :, None], at[mine][:, None]
             halves = factors[mine][:, None, None] / 2
             for found, share, k in ((form, halves, 0), (size, np.abs(halves) / self._scale, 1)):
                 one, other = (side[k][..., mine, :, :] for side in (left, right))
-                np.add.at(found, square, share * (turned(one) @ other + turned(other) @ one))
+                added = share * (turned(one) @ other + turned(other) @ one)
+                # One form, or one for each of the parts.
+                targets, summands = found.reshape(-1, *found.shape[-2:]), added.reshape(-1, *added.shape[-3:])
+                for target, summand in zip(targets, summands, strict=True):
+                    np.add.at(target, square, summand)
         return form, size
 
     def centred(self, shift: Array, second: Array) -> Centred:
