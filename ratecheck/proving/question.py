@@ -673,9 +673,8 @@ class Question:
         if t not in self._tables:
             p, maps = self.parameters(t), self.maps
             # What this package has is known to be linear; of another's functions it shows at some numbers only.
-            if self.algorithm.own and not any(
-                maps.arithmetic({k: kind(x) for k, x in p.items()}, of_variables=True) for kind in (Fraction, float)
-            ):
+            numbers: tuple[dict[str, Any], ...] = (p, {name: float(value) for name, value in p.items()})
+            if self.algorithm.own and not any(maps.arithmetic(each, of_variables=True) for each in numbers):
                 raise self.out_of_reach(f"{self.name} does more than arithmetic with its variables")
             found = (
                 *(self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish)),
