@@ -430,6 +430,8 @@ class Question:
         share = self.constant("mixing_share")
         if share is None:
             raise self.out_of_reach("rounds mix at random, and no number says how often")
+        if share > 1:
+            raise InputError(f'p_W={float(share):g} breaks "p_W <= 1": it is a probability')
         return share
 
     @cached_property

@@ -219,3 +219,11 @@ def test_a_threshold_anywhere_is_seen() -> None:
                    settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, "eta_u": 1})  # fmt: skip
     with pytest.raises(InputError, match="leaping does more than arithmetic with its variables"):
         prove(mean, {"T": 2})
+
+
+def test_no_round_mixes_with_a_probability_of_two() -> None:
+    """What is known of such rounds would prove anything."""
+    mixed = theorem("every consensus2 <= gamma**2*G**2", method="dsgd", when="gamma <= 1/L, K == 1, lambda_W <= 1/2",
+                    given="smooth, random_mixing, bounded_gradients")  # fmt: skip
+    with pytest.raises(InputError, match="it is a probability"):
+        prove(mixed, {"n": 2, "T": 2, "lambda_W": 0.5, "p_W": 2})
