@@ -163,6 +163,11 @@ def test_a_step_that_is_rounded_is_proved_with_room_for_the_rounding() -> None:
     assert found.verdict == "PROVED UP TO 1e-9"
     assert "of irrational numbers those of 16 digits are taken: gamma" in prove_text(found)
     assert prove(theorem("mean grad2 <= 5*L*F_0/T", **rest), numbers).verdict == "PROVED"
+    for steps, verdict in {"sqrt(t + 3)/L": "PROVED UP TO 1e-9", "sqrt(t + 3)**2/(2*L)": "PROVED"}.items():
+        fewer = share if "UP" in verdict else Fraction(3, 8)
+        varied = theorem(f"every fall <= -{fewer.numerator}/{fewer.denominator}*grad2/L", method="gd", given="smooth",
+                         when=f"gamma_t == {steps}")  # fmt: skip
+        assert prove(varied, {"T": 1, "L": 1}).verdict == verdict
 
 
 def test_what_is_set_by_something_that_is_set_later_is_exact() -> None:
