@@ -569,7 +569,8 @@ def checked(
     except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         yield f"{where} is rejected: {error}"[:300], 1
         return
-    yield f"{len(seen)} certificates are accepted", 0
+    beside = len(file.get("without_certificate", []))
+    yield f"{len(seen)} certificates are accepted" + f", and {beside} claims have none" * bool(beside), 0
 
 
 def answer(arguments: list[str]) -> int:

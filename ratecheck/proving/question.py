@@ -11,10 +11,12 @@ from typing import Any
 import sympy as sp
 
 from bounds.assumption import BOUNDED
+from bounds.sentences import words
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
+from ratecheck.algorithms.model.varying import Formula
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
@@ -430,6 +432,8 @@ class Question:
         share = self.constant("mixing_share")
         if share is None:
             raise self.out_of_reach("rounds mix at random, and no number says how often")
+        if share > 1:
+            raise InputError(f'p_W={float(share):g} breaks "p_W <= 1": it is a probability')
         return share
 
     @cached_property
@@ -628,7 +632,23 @@ class Question:
         """What the statement sets to an irrational number, and the method or the class has as a fraction near it."""
         vocabulary = self.statement.vocabulary
         used = {*self.parameters(0), *(name for name in vocabulary.facts if vocabulary[name].role is Role.CONSTANT)}
-        return tuple(name for name, value in self._prescribed.items() if name in used and not value.is_Rational)
+        found = [name for name, value in self._prescribed.items() if name in used and not value.is_Rational]
+        steps = [self._steps(t).items() for t in range(self.T + self.over.further)]
+        return (*found, *dict.fromkeys(name for each in steps for name, value in each if not value.is_Rational))
+
+    def _steps(self, t: int) -> dict[str, sp.Expr]:
+        """Step sizes that the statement has change by the round, not as they are rounded."""
+        if t not in self._stepped:
+            _, formulas = words.formulas_of(self.statement.algorithm or "")
+            p = self.case.parameters(written, t) | self.case.ruled(written) if formulas else {}
+            known = {name.removesuffix(words.OF_STEPS): sp.Rational(value) for name, value in p.items()}
+            known |= {"t": sp.Integer(t), "T": sp.Integer(self.T + self.over.further)}
+            self._stepped[t] = {f"{name}_t": Formula.of(text).exact(known) for name, text in formulas.items()}
+        return self._stepped[t]
+
+    @cached_property
+    def _stepped(self) -> dict[int, dict[str, sp.Expr]]:
+        return {}
 
     @property
     def F_0(self) -> Fraction | None:
@@ -673,9 +693,8 @@ class Question:
         if t not in self._tables:
             p, maps = self.parameters(t), self.maps
             # What this package has is known to be linear; of another's functions it shows at some numbers only.
-            if self.algorithm.own and not any(
-                maps.arithmetic({k: kind(x) for k, x in p.items()}, of_variables=True) for kind in (Fraction, float)
-            ):
+            numbers: tuple[dict[str, Any], ...] = (p, {name: float(value) for name, value in p.items()})
+            if self.algorithm.own and not any(maps.arithmetic(each, of_variables=True) for each in numbers):
                 raise self.out_of_reach(f"{self.name} does more than arithmetic with its variables")
             found = (
                 *(self._by_block(f(p)) for f in (maps.begin, maps.step, maps.finish)),
@@ -693,6 +712,7 @@ class Question:
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
         p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
         p |= {name: value for name, value in self.case.ruled(written).items() if name in p}
+        p |= {name: Fraction(int(x.p), int(x.q)) for name, x in self._steps(t).items() if x.is_Rational and name in p}
         return {**p, "mixes": self._mixes}
 
     @cached_property

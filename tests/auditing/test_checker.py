@@ -303,6 +303,8 @@ def test_no_object_has_fields_that_the_schema_does_not_name(tmp_path, capsys):
     for other in ("", {}):
         assert answer(tmp_path, capsys, EVERY, without_certificate=other)[0] != 0
     assert answer(tmp_path, capsys, EVERY, without_certificate=[{"id": "own/b", "reason": 1}])[0] != 0
+    beside = answer(tmp_path, capsys, EVERY, without_certificate=[{"id": "own/b", "reason": "too long"}])
+    assert beside == (0, "1 certificates are accepted, and 1 claims have none\n")
 
 
 @pytest.mark.parametrize("key", [*EVERY])

@@ -163,6 +163,11 @@ def test_a_step_that_is_rounded_is_proved_with_room_for_the_rounding() -> None:
     assert found.verdict == "PROVED UP TO 1e-9"
     assert "of irrational numbers those of 16 digits are taken: gamma" in prove_text(found)
     assert prove(theorem("mean grad2 <= 5*L*F_0/T", **rest), numbers).verdict == "PROVED"
+    for steps, verdict in {"sqrt(t + 3)/L": "PROVED UP TO 1e-9", "sqrt(t + 3)**2/(2*L)": "PROVED"}.items():
+        fewer = share if "UP" in verdict else Fraction(3, 8)
+        varied = theorem(f"every fall <= -{fewer.numerator}/{fewer.denominator}*grad2/L", method="gd", given="smooth",
+                         when=f"gamma_t == {steps}")  # fmt: skip
+        assert prove(varied, {"T": 1, "L": 1}).verdict == verdict
 
 
 def test_what_is_set_by_something_that_is_set_later_is_exact() -> None:
@@ -219,3 +224,11 @@ def test_a_threshold_anywhere_is_seen() -> None:
                    settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, "eta_u": 1})  # fmt: skip
     with pytest.raises(InputError, match="leaping does more than arithmetic with its variables"):
         prove(mean, {"T": 2})
+
+
+def test_no_round_mixes_with_a_probability_of_two() -> None:
+    """What is known of such rounds would prove anything."""
+    mixed = theorem("every consensus2 <= gamma**2*G**2", method="dsgd", when="gamma <= 1/L, K == 1, lambda_W <= 1/2",
+                    given="smooth, random_mixing, bounded_gradients")  # fmt: skip
+    with pytest.raises(InputError, match="it is a probability"):
+        prove(mixed, {"n": 2, "T": 2, "lambda_W": 0.5, "p_W": 2})

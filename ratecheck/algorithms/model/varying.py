@@ -71,6 +71,7 @@ class Formula:
     text: str
     names: tuple[str, ...]
     value: Any
+    expression: sp.Expr
 
     @staticmethod
     @functools.lru_cache(maxsize=256)
@@ -79,7 +80,11 @@ class Formula:
         written = {each.id for each in ast.walk(ast.parse(text, mode="eval")) if isinstance(each, ast.Name)}
         found = read(text, Vocabulary(), {name: sp.Symbol(name, nonnegative=True) for name in written})
         names = tuple(sorted(names_in(found)))
-        return Formula(text, names, function(found, names))
+        return Formula(text, names, function(found, names), found)
+
+    def exact(self, known: Mapping[str, sp.Expr]) -> sp.Expr:
+        """The value at exact numbers, not as it is rounded."""
+        return self.expression.xreplace({each: known[each.name] for each in self.expression.free_symbols})
 
     def at(self, known: Mapping[str, Any]) -> float:
         """The value; raises `InputError` where there is none."""

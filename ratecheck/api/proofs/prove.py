@@ -162,7 +162,7 @@ def prove(
     instances that are known there, of which the result draws a picture. ``within``, such as ``"gamma=0:1/L"``, looks
     for a proof for all values of a parameter in a range, whose ends are numbers or formulas. ``potential`` is one of
     your own, to be checked, such as ``"gap + 3/8*(x - before)**2"``. Raises `InputError` for statements that are not in
-    reach, such as those of methods that compress or mix on a graph, and where a condition is broken.
+    reach, such as those of methods that are not linear, and where a condition is broken.
 
     >>> import ratecheck as rc
     >>> found = rc.prove("pfl/theorem-3.7", n=10, m=3, K=2, T=40, evaluations=0)
