@@ -108,13 +108,18 @@ class Proved:
                 "L": (H_uu, H_uv, H_vv), "L_u": (H_uu,), "L_v": (H_vv,), "L_uv": (H_uv,), "L_vu": (H_uv,),
             }.items()
         }  # fmt: skip
+        # As floating point has them, with L_1 = 0.
+        found |= {"generalized_L0": found["L"], "generalized_L1": (0.0, lambda value: value >= 0)}
+        lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
+        found["weak_convexity"] = max(-lowest, 0.0), lambda value: value >= 0 and self._curved_at_least(-value)
         if not self.problem.d_v:
             values, off = spectrum(self.problem)
             found["strong_convexity"] = float(values[0]), self._bounds_curvature
+            found["clients_strong_convexity"] = lowest, lambda value: value > 0 and self._curved_at_least(value)
             if (positive := values[values > off]).size:
-                found["polyak_lojasiewicz"] = float(positive[0]), self._bounds_dominance
+                dominance = float(positive[0]), self._bounds_dominance
+                found |= {"polyak_lojasiewicz": dominance, "quadratic_growth": dominance}
         if self.lambda_ is not None:
-            lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
             near = float(min(self.weights)) * (float(self.lambda_) + min(lowest, 0.0))
             found["inner_convexity"] = near, self._bounds_convexity
         return found
@@ -138,6 +143,10 @@ class Proved:
         """Whether the symmetric part of the mean of the matrices is at least the value."""
         mean = self._forms.mean(self._forms.H)
         return value > 0 and semidefinite((mean + mean.T) / 2 - value * identity(len(mean)))
+
+    def _curved_at_least(self, value: Fraction) -> bool:
+        """Whether no client's matrix has a symmetric part with an eigenvalue below the value."""
+        return all(semidefinite((H + H.T) / 2 - value * identity(len(H))) for H in self._forms.H)
 
     def _bounds_dominance(self, value: Fraction) -> bool:
         """Whether a minimum exists and no eigenvalue of the Hessian of f lies between 0 and the value."""
@@ -333,6 +342,8 @@ class ProvedOperator(Proved):
             found["L"] = near, self._bounds_cocoercivity
         if constants["strong_convexity"].certificate is not Certificate.ABSENT:
             found["strong_convexity"] = self.problem.least_eigenvalue[0], self._bounds_curvature
+        if (curved := constants["clients_strong_convexity"]).certificate is not Certificate.ABSENT:
+            found["clients_strong_convexity"] = curved.value, lambda value: value > 0 and self._curved_at_least(value)
         return found
 
     def _bounds_cocoercivity(self, value: Fraction) -> bool:

@@ -128,7 +128,8 @@ class DeterministicCase:
         check_kind(statement)
         statement.check_names(given)
         silent = {name: 0.0 for name in NOISE if name in statement.parameters}
-        everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
+        open_m = "m" in statement.parameters and "m" not in statement.settings
+        everyone = {"m": given["n"]} if "n" in given and open_m else {}
         method = METHODS[statement.algorithm or ""]
         steps = {name: method.fixed[name] for name in {"K"} & method.fixed.keys() - statement.settings.keys()}
         if "K" in given:
