@@ -46,9 +46,9 @@ class StepEngine(Engine):
         if piecewise_rounds.covered(setup):
             run, more = piecewise_rounds.simulate(setup, progress or (lambda _: None))
         else:
-            run, more = self.sample(setup, wanted, range(1), progress), {}
-        doubts, errors = setup.problem.doubts, step_rounding(run.records, wanted.vocabulary)
-        errors = {name: array + more.get(name, 0.0) + doubts.get(name, 0.0) for name, array in errors.items()}
+            run, more = self.sample(setup, wanted, range(1), progress), setup.problem.doubts
+        errors = step_rounding(run.records, wanted.vocabulary)
+        errors = {name: array + more.get(name, 0.0) for name, array in errors.items()}
         note = f"nothing is random: one run, whose {TAKEN}"
         if own_rounds.rounding_matters(setup):
             moved = own_rounds.rounding(setup)
