@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from ratecheck.aliases import Progress
+from ratecheck.aliases import Array, Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expected_records import Expectation
@@ -43,6 +44,7 @@ class StepEngine(Engine):
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """See `Engine.follow`: where nothing is random one run says all, up to its rounding."""
+        more: Mapping[str, Array | float]
         if piecewise_rounds.covered(setup):
             run, more = piecewise_rounds.simulate(setup, progress or (lambda _: None))
         else:
