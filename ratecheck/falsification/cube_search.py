@@ -73,20 +73,20 @@ class Budget:
     machine.
     ``by_term`` says whether every term of the bound is searched on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
-    ``noise`` bounds the evaluations of piecewise quadratic functions under noise where nothing else is found, which are
-    not counted either; nor are they more than ``evaluations``.
+    ``later`` bounds the evaluations of families that are searched where no other violates the statement, such as
+    piecewise quadratic functions under noise, which are not counted either; nor are they more than ``evaluations``.
     """
 
     evaluations: int = 1000
     seconds: float | None = None
     by_term: bool = True
     functions: bool = True
-    noise: int = 40
+    later: int = 40
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
-        whole("noise", self.noise, 0)
+        whole("later", self.later, 0)
         if self.seconds is not None:
             positive("seconds", self.seconds)
 

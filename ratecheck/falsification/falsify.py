@@ -34,7 +34,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import check_expectations, foreign
 from ratecheck.settings.convexity import any_sign
 
-# Slack, tightness 1/2, up to which noise on piecewise quadratics is tried further.
+# Slack, tightness 1/2, up to which families that are searched last are tried further.
 _WORTH = 1 / 3
 
 
@@ -105,8 +105,8 @@ def falsify(
         return found
     if budget.by_term and not stopped and not found.by_instance:
         found = _with_terms(found, seed, search, told, budget)
-    if budget.noise and not (found.stopped or found.by_instance):
-        found = _with_noise(found, seed, search, cubes, told)
+    if budget.later and not (found.stopped or found.by_instance):
+        found = _with_later(found, seed, search, cubes, told)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search, told, budget)
     # One violation that is confirmed decides, whatever else is open.
@@ -121,17 +121,18 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     return found
 
 
-def _with_noise(found: Falsified, seed: int, before: CubeSearch, others: list[Cube], told: Report) -> Falsified:
-    """With a violating instance of noise on piecewise quadratic functions, if there is one.
+def _with_later(found: Falsified, seed: int, before: CubeSearch, others: list[Cube], told: Report) -> Falsified:
+    """With a violating instance of the families that are searched last, if there is one.
 
     It is a search of its own, so that what the other finds does not depend on it.
     """
     statement, budget = before.statement, before.budget
-    cubes = [Cube(statement, shape) for shape in later_shapes(statement)]
+    searched = {cube.shape for cube in others}
+    cubes = [Cube(statement, shape) for shape in later_shapes(statement) if shape not in searched]
     if not cubes:
         return found
-    told(1.0, "noise on piecewise quadratic functions")
-    most = min(budget.noise, budget.evaluations)
+    told(1.0, "piecewise quadratic functions")
+    most = min(budget.later, budget.evaluations)
     search = CubeSearch(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     search.worth = _WORTH
     try:

@@ -55,10 +55,14 @@ class PiecewiseQuadratics(Family):
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         """Every client is of its own kind."""
         d_u = blocks(statement)[0][0]
-        covered = d_u and has_pieces(statement) and not says_quadratic(statement)
+        covered = d_u and self.follows(statement) and not says_quadratic(statement)
         # Floats seldom give piecewise quadratic functions one minimiser.
         covered = covered and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
         return [InstanceShape(self, n, d_u, 0, n)] if covered else []
+
+    def follows(self, statement: Statement) -> bool:
+        """Whether its runs are followed for what the statement measures."""
+        return has_pieces(statement)
 
     def bent_both_ways(self, statement: Statement, *, not_convex: bool) -> bool:
         """Whether functions may be concave between their breakpoints; f need not be where it is ``not_convex``."""

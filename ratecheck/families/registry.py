@@ -44,7 +44,7 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     found = _mixing(statement, [shape for each in families for shape in each.shapes(statement)])
     if BOUNDED & {*statement.assumptions}:
         # Only functions that are linear far away have such a bound.
-        found = [shape for shape in found if shape.family.linear_far_away] or found
+        found = [shape for shape in [*found, *later_shapes(statement)] if shape.family.linear_far_away] or found
     if is_bilevel(statement):
         # Every number of clients is few here, and conditions on it alone leave others nothing to say.
         found = [shape for shape in found if not excluded(statement, shape)] or found
@@ -70,7 +70,7 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
 
 def later_shapes(statement: Statement) -> list[InstanceShape]:
     """The shapes of families that are searched where no other has violated the statement."""
-    return [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)]
+    return _mixing(statement, [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)])
 
 
 def _again(statement: Statement, shape: InstanceShape, found: Sequence[InstanceShape]) -> bool:

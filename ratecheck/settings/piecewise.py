@@ -15,12 +15,32 @@ _OTHER_RUNS = frozenset({Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTIO
 def has_pieces(statement: Statement) -> bool:
     """Whether runs on piecewise quadratic functions are followed exactly for what the statement measures."""
     method = method_of(statement)
+    return method is not None and method.algorithm.tabled and _has_runs(statement)
+
+
+def has_quiet_steps(statement: Statement) -> bool:
+    """Whether such runs are followed by the step engine alone, and nothing in them is random without noise.
+
+    The method has rounds of different kinds, mixes clients on a graph, evaluates several gradients, or is not linear.
+    """
+    method = method_of(statement)
+    return (
+        method is not None
+        and not (method.algorithm.tabled or method.algorithm.compressed or method.algorithm.coin)
+        and not method.algorithm.second_oracle
+        and Assumption.RESHUFFLED_BLOCKS not in statement.assumptions
+        and _has_runs(statement)
+    )
+
+
+def _has_runs(statement: Statement) -> bool:
+    """Whether runs use gradients alone, and record what the statement measures."""
+    method = method_of(statement)
     return (
         method is not None
         and method.algorithm.asks_gradients
         and method.algorithm.projects is None
-        and method.algorithm.tabled
-        and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}
+        and wanted(statement) <= {*method.algorithm.recorded, *method.algorithm.measures, "gap", "distance2", *CHANGES}
         and not _OTHER_RUNS & {*statement.assumptions}
     )
 

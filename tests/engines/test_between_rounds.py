@@ -104,7 +104,7 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_statements_about_them_are_searched(name, seed):
     """The wrong one is accused, the right one is not."""
-    budget = Budget(60, by_term=False, functions=False, noise=0)
+    budget = Budget(60, by_term=False, functions=False, later=0)
     wrong, right = (falsify(each, budget, seed=seed) for each in PAIRS[name])
     assert wrong.outcome is Outcome.VIOLATED
     assert right.outcome is Outcome.INCONCLUSIVE

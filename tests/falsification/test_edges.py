@@ -46,7 +46,7 @@ def test_a_wrong_statement_is_not_called_tight():
     """One client, or several that are equal, reach the bound, whatever it says of sampling."""
     text = falsified_text(
         falsify(
-            sampled(sampling="L*gamma_u*b**2/m**2"), Budget(evaluations=40, by_term=False, functions=False, noise=0)
+            sampled(sampling="L*gamma_u*b**2/m**2"), Budget(evaluations=40, by_term=False, functions=False, later=0)
         )
     )
     assert "  tight" not in text
@@ -71,7 +71,7 @@ def test_the_shape_is_that_of_the_run():
         vocabulary="textbook",
     )  # fmt: skip
     for seed in range(4):
-        found = falsify(incremental, Budget(evaluations=30, by_term=False, functions=False, noise=0), seed=seed)
+        found = falsify(incremental, Budget(evaluations=30, by_term=False, functions=False, later=0), seed=seed)
         assert found.shape.size == found.verdict.values["m"] == 1
         assert "1 per round" in falsified_text(found)
 

@@ -78,7 +78,7 @@ def test_an_accusation_is_asked_again(monkeypatch):
         return dataclasses.replace(found, outcome=Outcome.VIOLATED, comparisons=(worst,))
 
     monkeypatch.setattr(Instance, "verdict", wrong)
-    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(6, by_term=False, noise=0))
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(6, by_term=False, later=0))
     assert (found.outcome, found.tightness) == (Outcome.NOT_APPLICABLE, None)
     assert found.reasons == ("float64 alone calls it violated, and the interval engine does not",)
     assert asked == [False, True] * (len(asked) // 2)

@@ -153,7 +153,7 @@ def test_a_method_that_needs_a_dimension_is_given_one(monkeypatch):
     wrong = theorem(
         "mean largest <= sqrt(F_0/(gamma*T))/8", method="in-pairs", given="smooth", symbols=longest, when="gamma <= 1/L"
     )
-    budget = Budget(10, by_term=False, functions=False, noise=0)
+    budget = Budget(10, by_term=False, functions=False, later=0)
     with pytest.raises(InputError, match=r"on an instance with d=1: d=\.\.\. searches"):
         falsify(wrong, budget)
     found = falsify(wrong, budget, fixed={"d": 4.0})

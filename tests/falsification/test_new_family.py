@@ -41,7 +41,7 @@ class Steep(Family):
 
 FAMILY = Steep("steep parabolas", "bounds that are right where L is at most 1")
 '''
-BUDGET = Budget(60, by_term=False, functions=False, noise=0)
+BUDGET = Budget(60, by_term=False, functions=False, later=0)
 
 
 @pytest.fixture

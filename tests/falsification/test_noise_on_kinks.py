@@ -86,7 +86,7 @@ def test_the_counterexample_is_written_with_what_the_left_side_is_at_least(refut
 def test_the_textbook_pair_is_told_apart():
     """The wrong one within the default budget of this search, whatever is spent elsewhere."""
     assert falsify(WALK.wrong, SHORT, seed=1).outcome is Outcome.VIOLATED
-    found = falsify(WALK.true, Budget(20, by_term=False, functions=False, noise=60))
+    found = falsify(WALK.true, Budget(20, by_term=False, functions=False, later=60))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert any("one breakpoint, noise of two values" in family for family in found.searched.families)
     assert any(
@@ -109,7 +109,7 @@ def test_step_sizes_that_are_roots_are_no_way_out():
 
 def test_without_this_search_nothing_is_found():
     """It is what refutes them, and what the other search does is the same with it."""
-    alone, both = (falsify(local(), Budget(40, by_term=False, functions=False, noise=n)) for n in (0, 120))
+    alone, both = (falsify(local(), Budget(40, by_term=False, functions=False, later=n)) for n in (0, 120))
     assert alone.outcome is Outcome.INCONCLUSIVE
     assert (alone.evaluations, alone.applicable, alone.independent) == (
         both.evaluations, both.applicable, both.independent,

@@ -64,7 +64,7 @@ TRUE = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_theorem_is_refuted_and_its_counterexample_is_small_and_kept(name, tmp_path):
     """Few rounds of two variables, proved in rationals; saved, read and asked again it says the same."""
-    found = falsify(WRONG[name], Budget(300, by_term=False, functions=False, noise=0))
+    found = falsify(WRONG[name], Budget(300, by_term=False, functions=False, later=0))
     assert found.outcome is Outcome.VIOLATED
     small = shrink(found.instance)
     assert small.after <= small.before
@@ -81,7 +81,7 @@ def test_a_wrong_theorem_is_refuted_and_its_counterexample_is_small_and_kept(nam
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_theorem_is_left_alone(name):
     """And it is nearly reached, so that the search has seen the hard instances; saddles are among them."""
-    found = falsify(TRUE[name], Budget(200, by_term=False, functions=False, noise=0))
+    found = falsify(TRUE[name], Budget(200, by_term=False, functions=False, later=0))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert found.tightness == pytest.approx(1, abs=1e-3)
     assert any("min-max problems" in each for each in found.searched.families)
@@ -90,7 +90,7 @@ def test_a_true_theorem_is_left_alone(name):
 
 def test_a_counterexample_that_no_function_is_says_its_saddle():
     """Gradients of convex functions never turn: only a min-max problem refutes it, and its f is printed."""
-    found = falsify(WRONG["gda turns outwards"], Budget(300, by_term=False, functions=False, noise=0))
+    found = falsify(WRONG["gda turns outwards"], Budget(300, by_term=False, functions=False, later=0))
     small = shrink(found.instance)
     assert isinstance(small.instance.problem, MinMax)
     assert "x y" in WrittenCounterexample(small.instance, small.verdict).text
@@ -99,7 +99,7 @@ def test_a_counterexample_that_no_function_is_says_its_saddle():
 def test_statements_about_functions_see_no_saddles():
     """They would be about something else."""
     function = about("gda", ("smoothness", "convexity"), "dist2_0", "gamma_u <= 2/L")
-    found = falsify(function, Budget(60, by_term=False, functions=False, noise=0))
+    found = falsify(function, Budget(60, by_term=False, functions=False, later=0))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert not any("min-max" in each for each in found.searched.families)
     assert isinstance(found.instance.problem, Quadratic) or not isinstance(found.instance.problem, MinMax)
@@ -107,7 +107,7 @@ def test_statements_about_functions_see_no_saddles():
 
 def test_partial_gradients_are_looked_at_on_saddles_alone():
     """Ordinary problems have no variables x and y."""
-    found = falsify(WRONG["alternating steps"], Budget(40, by_term=False, functions=False, noise=0))
+    found = falsify(WRONG["alternating steps"], Budget(40, by_term=False, functions=False, later=0))
     assert [each.partition(",")[0] for each in found.searched.families] == [
         "quadratic min-max problems of pairs of variables"
     ]
@@ -127,7 +127,7 @@ def test_a_classic_holds_and_says_too_much_with_two_fifths_of_its_right_side(key
     (claim,) = CLASSICS[key].claims
     less = {name: sp.Rational(2, 5) * term for name, term in claim.terms.items()}
     false = dataclasses.replace(CLASSICS[key], claims=(dataclasses.replace(claim, terms=less),))
-    found = falsify(false, Budget(150, by_term=False, functions=False, noise=0))
+    found = falsify(false, Budget(150, by_term=False, functions=False, later=0))
     assert found.outcome is Outcome.VIOLATED
 
 

@@ -140,4 +140,4 @@ def test_every_stage_says_what_it_is():
     assert all(0 <= share <= 1 for share, _ in seen)
     stages = list(dict.fromkeys(text.split(",")[0] for _, text in seen))
     assert stages[:3] == ["searching", "term by term", "confirming"]
-    assert "noise on piecewise quadratic functions" in stages
+    assert "piecewise quadratic functions" in stages

@@ -146,7 +146,7 @@ def test_a_niche_is_not_confirmed_by_a_run_that_takes_a_hundred_times_the_search
         settings={"K": 1, "m": "n", "eta_u": 1},
         vocabulary="textbook",
     )
-    found = falsify(statement, Budget(20, functions=False, noise=0))
+    found = falsify(statement, Budget(20, functions=False, later=0))
     assert found.terms.niches
     assert len(rounds) < 20_000
 

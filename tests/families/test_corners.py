@@ -42,7 +42,7 @@ def statement(key, *, left, right, over, algorithm="fedavg", more=(), conditions
 
 def outcomes(wrong, evaluations):
     """Searches of few evaluations at every seed."""
-    budget = Budget(evaluations, by_term=False, functions=False, noise=0)
+    budget = Budget(evaluations, by_term=False, functions=False, later=0)
     return [falsify(wrong, budget, seed=seed) for seed in SEEDS]
 
 
@@ -161,7 +161,7 @@ def test_methods_that_move_one_variable_are_tried_in_three():
 
 def test_the_number_of_variables_is_that_given():
     """Every instance has it, also the shrunk one; families without it are left out."""
-    budget = Budget(60, by_term=False, functions=False, noise=0)
+    budget = Budget(60, by_term=False, functions=False, later=0)
     assert {each.d_u for each in shapes(greedy(3), {"dim": 4.0})} == {4}
     found = falsify(greedy(3), budget, fixed={"dim": 4.0})
     assert found.outcome is Outcome.VIOLATED

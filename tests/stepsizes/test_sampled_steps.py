@@ -57,7 +57,7 @@ def test_a_step_size_chosen_later_has_to_exist():
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_statements_with_such_conditions_are_searched(seed):
     """A wrong one is accused, a right one is not; no instance had been admissible."""
-    budget = Budget(60, by_term=False, functions=False, noise=0)
+    budget = Budget(60, by_term=False, functions=False, later=0)
     wrong, right = (
         falsify(descent(*each), budget, seed=seed) for each in (("F_0/10", "last_round"), ("F_0", "every_round"))
     )
@@ -73,6 +73,6 @@ def test_parameters_that_the_statement_sets_are_left_alone():
         assumptions=["smoothness", "full_participation"], conditions=["gamma_u <= 1/(4*L)"],
         settings={"K": 1, "n": 1, "m": 1, "sigma_u": 0, "q": "1/2"}, vocabulary="textbook", key="own/half",
     )  # fmt: skip
-    found = falsify(statement, Budget(40, by_term=False, functions=False, noise=0))
+    found = falsify(statement, Budget(40, by_term=False, functions=False, later=0))
     assert found.outcome is Outcome.VIOLATED
     assert found.verdict.values["q"] == 0.5

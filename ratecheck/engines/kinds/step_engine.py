@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from ratecheck.aliases import Progress
+from ratecheck.aliases import Array, Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expected_records import Expectation
@@ -43,12 +44,13 @@ class StepEngine(Engine):
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """See `Engine.follow`: where nothing is random one run says all, up to its rounding."""
+        more: Mapping[str, Array | float]
         if piecewise_rounds.covered(setup):
             run, more = piecewise_rounds.simulate(setup, progress or (lambda _: None))
         else:
-            run, more = self.sample(setup, wanted, range(1), progress), {}
-        doubts, errors = setup.problem.doubts, step_rounding(run.records, wanted.vocabulary)
-        errors = {name: array + more.get(name, 0.0) + doubts.get(name, 0.0) for name, array in errors.items()}
+            run, more = self.sample(setup, wanted, range(1), progress), setup.problem.doubts
+        errors = step_rounding(run.records, wanted.vocabulary)
+        errors = {name: array + more.get(name, 0.0) for name, array in errors.items()}
         note = f"nothing is random: one run, whose {TAKEN}"
         if own_rounds.rounding_matters(setup):
             moved = own_rounds.rounding(setup)

@@ -33,8 +33,10 @@ def exact_parameters(
 
     Of the first ``rows`` clients alone, where that is given. ``weights`` are those of the clients in the objective,
     1/n each by default. Raises `UndecidedError` where they differ by round, or are
-    not all that there is to one.
+    not all that there is to one, as of a method that is not linear.
     """
+    if not method.algorithm.linear:
+        raise UndecidedError(f"{method.spoken} is not linear, and is not followed rigorously")
     if method.algorithm.varying:
         raise UndecidedError(f"{method.spoken} has other coefficients in every round, and is not followed rigorously")
     if method.algorithm.beyond:

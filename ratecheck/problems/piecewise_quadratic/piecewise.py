@@ -38,6 +38,7 @@ _LARGEST_SIZE = 20_000
 _LARGEST = 1e60
 # Constants that are roots.
 ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
+_EPS = float(np.finfo(float).eps)
 # Gradients at breakpoints beyond which those that matter are told in floats first, and what these may be off.
 _MANY, _OFF = 5_000, 1e-11
 # What a round changes: measured beside what a method records, ``gap`` and ``distance2``.
@@ -335,6 +336,18 @@ class Piecewise(SingleLevel):
         if self.minimiser is None:
             raise InputError(_NO_DISTANCE)
         return np.array([float(x) for x in self.minimiser]), 0.0
+
+    @property
+    def doubts(self) -> dict[str, float]:
+        """Errors of gaps beside what a run rounds: near the minimum these are differences of larger values."""
+        if self.lowest is None:
+            return {}
+        # Several minimisers lie between breakpoints.
+        between = np.abs(self.kinks).max(axis=(0, 2), initial=0.0)
+        point = between if self.minimiser is None else np.abs([float(x) for x in self.minimiser])
+        terms = (np.abs(self.slopes) + np.abs(self.curvatures).max(axis=2) * point) * point
+        # Farther away the difference is less than what a run rounds.
+        return {"gap": 64 * self.n * _EPS * float(terms.sum(axis=1).max())}
 
     def unmeasured(self, names: Collection[str], recorded: Collection[str], *, random: bool) -> str:
         """See `Problem.unmeasured`; a gap in random runs would be a difference of two values."""
