@@ -334,8 +334,9 @@ class CubeSearch:
             if again or not self.start_reached:
                 self._narrow(scouts, total, seed)
         except (Ended, KeyboardInterrupt):
-            # The best so far is worth a verdict, whatever ended the search.
-            self._judge(scouts, 1)
+            # The best so far is worth a verdict, whatever ended the search; what violates the statement has one.
+            if not self.violated:
+                self._judge(scouts, 1)
             raise
         self._judge(scouts, _JUDGED)
         return scouts

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -122,21 +123,32 @@ class PiecewiseRun(ExactRun):
             if t == self.T - 1 and not further:
                 return
             members = [int(i) for i in np.flatnonzero(present[t])]
-            messages = []
+            messages, rounds = list[Variables](), list[_ClientRound]()
             for i in members:
                 p = self._p(i, delay=t - last[i] if algorithm.uses_delay else 1)
                 last[i] = t
-                local = exact_answer(algorithm.begin, server, clients[i], p)
-                for _ in range(self.K):
-                    local = _rounded(exact_answer(algorithm.step, local, self._gradient(i, local[first]), p), bits)
-                state, message = exact_answer(algorithm.finish, server, clients[i], local, p)
-                clients = [*clients[:i], _rounded(state, bits), *clients[i + 1 :]]
-                messages.append(message)
+                done = next((each for each in rounds if each.serves(self._kinds[i], p, clients[i])), None)
+                if done is None:
+                    local = exact_answer(algorithm.begin, server, clients[i], p)
+                    for step in range(self.K):
+                        moved = exact_answer(algorithm.step, local, self._gradient(i, local[first]), p)
+                        local = _rounded(moved, bits, {} if step == 0 else local)
+                    state, message = exact_answer(algorithm.finish, server, clients[i], local, p)
+                    done = _ClientRound(self._kinds[i], p, clients[i], _rounded(state, bits), message)
+                    rounds.append(done)
+                clients = [*clients[:i], done.after, *clients[i + 1 :]]
+                messages.append(done.message)
             if members or not algorithm.averages:
                 zero = {name: self._zero(block) for name, block in algorithm.message.items()}
                 total = {name: sum((each[name] for each in messages), zero[name]) for name in algorithm.message}
                 server = _rounded(exact_answer(algorithm.aggregate, server, total, self._p(0, len(members))), bits)
         yield server, clients
+
+    @cached_property
+    def _kinds(self) -> tuple[int, ...]:
+        """The first client with the same function as each."""
+        curves = self.problem.curves
+        return tuple(curves.index(own) for own in curves)
 
     def _zero(self, block: str) -> Entries:
         return _column([Fraction(0)] * (self.problem.d if block == U else 0))
@@ -224,6 +236,22 @@ class PiecewiseRun(ExactRun):
 
 
 @dataclass(frozen=True)
+class _ClientRound:
+    """What a client of a ``kind`` with these parameters makes of a round from ``before``: ``after``, and a message."""
+
+    kind: int
+    parameters: Mapping[str, Any]
+    before: Variables
+    after: Variables
+    message: Variables
+
+    def serves(self, kind: int, parameters: Mapping[str, Any], before: Variables) -> bool:
+        """Whether it is the round of another client, who is alike in all that a round depends on."""
+        alike = (kind, parameters) == (self.kind, self.parameters)
+        return alike and all(np.array_equal(before[name], array) for name, array in self.before.items())
+
+
+@dataclass(frozen=True)
 class _Snapshot:
     """Before a round, client by client: recorded points, gradients there, and the terms of what is recorded."""
 
@@ -258,13 +286,20 @@ def _range(curve: ScalarFunction, x: Number) -> Number:
     return Enclosure(min(values), max(values))
 
 
-def _rounded(variables: Variables, bits: int) -> Variables:
-    """With enclosures on a grid of 2^-bits, rounded outwards; rationals stay exact where no bits are given."""
+def _rounded(variables: Variables, bits: int, before: Variables | None = None) -> Variables:
+    """With enclosures on a grid of 2^-bits, rounded outwards; rationals stay exact where no bits are given.
+
+    What is the same as in ``before`` is on the grid.
+    """
+    kept = before or {}
     if bits == EXACT:
         if any(isinstance(x, Enclosure) and not x.exact for array in variables.values() for x in np.ravel(array)):
             raise UndecidedError("a number of the run is irrational")
         return variables
-    return {name: _column([_on_grid(x, bits) for x in np.ravel(array)]) for name, array in variables.items()}
+    return {
+        name: array if array is kept.get(name) else _column([_on_grid(x, bits) for x in np.ravel(array)])
+        for name, array in variables.items()
+    }
 
 
 def _on_grid(x: Number, bits: int) -> Number:
