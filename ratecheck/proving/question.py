@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -633,8 +634,12 @@ class Question:
         vocabulary = self.statement.vocabulary
         used = {*self.parameters(0), *(name for name in vocabulary.facts if vocabulary[name].role is Role.CONSTANT)}
         found = [name for name, value in self._prescribed.items() if name in used and not value.is_Rational]
-        steps = [self._steps(t).items() for t in range(self.T + self.over.further)]
-        return (*found, *dict.fromkeys(name for each in steps for name, value in each if not value.is_Rational))
+        steps: dict[str, None] = {}
+        for t in range(self.T):
+            # After the last step that is taken there need not be another one.
+            with contextlib.suppress(InputError):
+                steps |= dict.fromkeys(name for name, value in self._steps(t).items() if not value.is_Rational)
+        return (*found, *steps)
 
     def _steps(self, t: int) -> dict[str, sp.Expr]:
         """Step sizes that the statement has change by the round, not as they are rounded."""

@@ -170,6 +170,12 @@ def test_a_step_that_is_rounded_is_proved_with_room_for_the_rounding() -> None:
         assert prove(varied, {"T": 1, "L": 1}).verdict == verdict
 
 
+def test_no_step_is_looked_at_that_no_round_takes() -> None:
+    """1/(L (T - t)) has no value at t = T, where the run of T rounds ends."""
+    ending = theorem("last gap <= L*R_0**2", method="gd", given="smooth, convex", when="gamma_t == 1/(L*(T - t))")
+    assert prove(ending, {"T": 3}).verdict == "PROVED"
+
+
 def test_what_is_set_by_something_that_is_set_later_is_exact() -> None:
     """Eta is 1, and the gap is not 0."""
     rest = {"method": "gd", "given": "smooth", "when": "eta == 3*L*gamma, gamma == 1/(3*L)"}
