@@ -47,6 +47,26 @@ class FrankWolfe(Kept):
         return {"x": server["x"] + p["gamma_u"] / 2 * (self.inside.__self__.least(total["x"]) - server["x"])}
 
 
+class FrankWolfeInWords(FrankWolfe):
+    """x <- x + share (v - x) with shares that begin with 1, on a ball that no object says."""
+
+    varying = ("share",)
+
+    def coefficients(self, t, T, p):
+        """2/(t + 2)."""
+        return {"share": 2 / (t + 2)}
+
+    def aggregate(self, server, total, p):
+        """A step to the point of the ball that is least along the gradient."""
+        g = total["x"]
+        corner = -self.inside * g / np.maximum(np.linalg.norm(g, axis=-1, keepdims=True), 1e-300)
+        return {"x": server["x"] + p["share"] * (corner - server["x"])}
+
+    def measure(self, server, gradient, p):
+        """Nothing of interest."""
+        return {"mapping2": 0 * server["x"][:, :1]}
+
+
 class Clipping(Kept):
     """x <- x - gamma P(g): gradients are clipped, and points go anywhere."""
 
@@ -131,6 +151,12 @@ class TestConfinedMethods:
         for radius, outcome in ((1, Outcome.NOT_APPLICABLE), (4, Outcome.HOLDS)):
             inside = EuclideanBall(radius).project
             assert verified("last gap <= 9*R_0**2/(gamma*T)", inside, kind=FrankWolfe).outcome is outcome
+
+    def test_linear_minimisation_in_words(self, verified):
+        """The minimum is inside where a large gradient leads as far as that."""
+        for radius, outcome in ((1, Outcome.NOT_APPLICABLE), (4, Outcome.HOLDS)):
+            claim = "last gap <= 2*L*64/(T + 2)"
+            assert verified(claim, radius, kind=FrankWolfeInWords, gamma=1).outcome is outcome
 
     def test_clipped_gradients_go_anywhere(self, verified):
         """A set that is asked for gradients is none in which the method stays."""

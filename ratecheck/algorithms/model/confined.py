@@ -25,7 +25,7 @@ def excluded(algorithm: Algorithm, functions: Functions, p: Parameters, point: A
     ``p`` are the parameters of a round with one participant. Some rounds are played from points of a set that the
     functions ask for points, with random gradients of several sizes: where none leads out of it, the method stays
     there. A set that only clips gradients is none. Of a method that makes near points of far ones in another way it is
-    asked whether it leaves the point with gradients that are 0.
+    asked whether it leaves the point with gradients that are 0, and comes as far as that with large ones.
     """
     game = _Game(algorithm, functions, p)
     if not game.recorded:
@@ -45,7 +45,7 @@ class _Game:
     """Rounds with one participant, in which gradients are what is given."""
 
     def __init__(self, algorithm: Algorithm, functions: Functions, p: Parameters) -> None:
-        self.functions, self.p = functions, p
+        self.functions, self.p, self.answers = functions, p, algorithm.answers
         self.shared = {name for name, block in algorithm.server.items() if block == U}
         point: Mapping[str, str] = algorithm.point or {}
         name = point.get(U, next(iter(algorithm.server), ""))
@@ -82,10 +82,16 @@ class _Game:
         return all((np.linalg.norm(x, axis=-1) < _SHARE * far).all() for x in self.play(*self.made_up(_FAR)))
 
     def leaves(self, point: Array) -> bool:
-        """Whether a point (1, d) is left with gradients that are 0."""
+        """Whether a point (1, d) is left with gradients that are 0, and no large one leads as far in its direction."""
         server, client, gradient = ({k: 0 * v for k, v in group.items()} for group in self.made_up((1.0,)))
         there = {k: point if k in self.shared else v for k, v in server.items()}
-        return any(_apart(x, point).any() for x in self.play(there, client, gradient))
+        away = point - self.play(there, client, gradient)[-1]
+        if not _apart(point - away, point).any():
+            return False
+        pull = -_FAR[0] * away / np.linalg.norm(away)
+        pulled = {k: pull if self.answers[k] == U else v for k, v in gradient.items()}
+        reached = max(np.vdot(away, x) for x in self.play(there, client, pulled))
+        return bool(reached < np.vdot(away, point) - _NEAR * np.vdot(away, away))
 
     def _call(self, name: str, *arguments: Variables) -> tuple[dict[str, Array], ...]:
         return self.functions(name, arguments, self.p, made_up=True)
