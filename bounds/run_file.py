@@ -8,6 +8,7 @@ import builtins
 import contextlib
 import dataclasses
 import functools
+import importlib.util
 import inspect
 import re
 import sys
@@ -56,6 +57,8 @@ class OwnFile:
     module: ModuleType
 
 
+# Folders of the files that were run, whose other files they may import.
+_FOLDERS: list[str] = []
 # Statements that came from a file, by identity, and where they stand.
 _PLACES: dict[int, tuple[weakref.ref[Statement], str]] = {}
 
@@ -113,14 +116,33 @@ class _FileRun:
             except Exception as error:  # noqa: BLE001  # more than SyntaxError, such as for null characters
                 raise self._stopped(error, None) from None
             self.module.__doc__ = ast.get_docstring(tree, clean=False)
+            self._open_folder()
             # Dataclasses look for the module of their class among those that were imported.
             with _imported(self.module), contextlib.redirect_stdout(sys.stderr):
                 for node in tree.body:
                     self._run(node, flags)
 
+    def _open_folder(self) -> None:
+        """Let the file import its neighbours, as a script does, but for those that would hide a library."""
+        folder = str(self.place.resolve().parent)
+        if folder not in sys.path:
+            sys.path.append(folder)
+        if folder not in _FOLDERS:
+            _FOLDERS.append(folder)
+
+    def _check_neighbours(self, node: ast.stmt) -> None:
+        """Raise `InputError` where an import would be of another folder's file of the same name."""
+        folder = self.place.resolve().parent
+        for name in _imports(node):
+            spec = importlib.util.find_spec(name) if (folder / f"{name}.py").exists() else None
+            found = Path(spec.origin).resolve().parent if spec is not None and spec.origin else folder
+            if found != folder and str(found) in _FOLDERS:
+                raise InputError(f"{name}.py of {found} has been imported, and {name}.py of {folder} is another one")
+
     def _run(self, node: ast.stmt, flags: int) -> None:
         names = _assigned(node)
         try:
+            self._check_neighbours(node)
             code = compile(ast.Module([node], []), str(self.place), "exec", flags)
             if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
                 exec(code, vars(self.module))  # noqa: S102 - it is what the user asked for
@@ -249,6 +271,14 @@ def _assigned(node: ast.stmt) -> tuple[str, ...]:
     flat = [each for target in targets for each in (target.elts if isinstance(target, ast.Tuple) else [target])]
     names = tuple(each.id for each in flat if isinstance(each, ast.Name))
     return names if len(names) == len(flat) else ()
+
+
+def _imports(node: ast.stmt) -> Iterator[str]:
+    """The names of the modules that a statement imports, without what is after a dot."""
+    if isinstance(node, ast.Import):
+        yield from (each.name.partition(".")[0] for each in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module.partition(".")[0]
 
 
 def _missing(error: BaseException) -> str | None:
