@@ -121,6 +121,12 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _options() -> set[str]:
+    """The options of the command that is being read."""
+    context = click.get_current_context(silent=True)
+    return set() if context is None else {option for each in context.command.params for option in each.opts}
+
+
 def _number(assignment: str, text: str) -> float:
     over, _, under = text.partition("/")
     try:
@@ -130,6 +136,8 @@ def _number(assignment: str, text: str) -> float:
         # A word stands where few parameters take one, and one of these may be meant.
         close = difflib.get_close_matches(name, (*WORDS, *COLUMNS), n=1, cutoff=0.7)
         hint = f"; did you mean {close[0]}={text}?" if close and close[0] != name else ""
+        if (option := f"--{name.replace('_', '-')}") in _options():
+            hint = f"; {name} is an option: {option} {text}"
         raise InputError(f"{assignment}: {text!r} is not a number{hint}") from None
     except ZeroDivisionError:
         raise InputError(f"{assignment}: {text!r} divides by zero") from None

@@ -212,6 +212,7 @@ ERRORS = {
     "missing constant": (["bound", "pfl/theorem-3.7", *SETTING, "gamma=1e-4", "L=1"], "needs a value for sigma_u"),
     "NaN": (["bound", "pfl/theorem-3.7", "L=nan"], "L=nan"),
     "not a number": (["bound", "pfl/theorem-3.7", "L=big"], "'big' is not a number"),
+    "an option's name": (["verify", "pfl/theorem-3.7", "engine=exact"], "engine is an option: --engine exact"),
     "misspelt word": (["bound", "pfl/theorem-3.7", "lable=y"], "did you mean label=y?"),
     "half of a fraction": (["bound", "pfl/theorem-3.7", "L=1/"], "L=1/: '1/' is not a number"),
     "fraction over zero": (["bound", "pfl/theorem-3.7", "L=1/0"], "L=1/0: '1/0' divides by zero"),
