@@ -181,7 +181,7 @@ class _Trial:
         return mask
 
     def of(self, rows: NDArray[np.bool_]) -> _Trial:
-        """The same of some of the instances."""
+        """A trial of some of the instances."""
         found = copy.copy(self)
         found._fixed = _rows(self._fixed, rows)  # noqa: SLF001  # its own kind
         found._before = [part[rows] if part.ndim else part for part in self._before]  # noqa: SLF001

@@ -246,7 +246,7 @@ class _ClientRound:
     message: Variables
 
     def serves(self, kind: int, parameters: Mapping[str, Any], before: Variables) -> bool:
-        """Whether it is the round of another client, who is alike in all that a round depends on."""
+        """Whether a client with this kind, parameters and state before makes the same of the round."""
         alike = (kind, parameters) == (self.kind, self.parameters)
         return alike and all(np.array_equal(before[name], array) for name, array in self.before.items())
 
