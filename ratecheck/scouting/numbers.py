@@ -7,6 +7,7 @@ counts.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -109,10 +110,12 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
     grid, passes, shares = (grid[:, _ROUGHLY], 1, _SHARES[::8]) if trial.joint else (grid, _PASSES, _SHARES)
     count, inside, rows = grid.shape[1], trial(grid), np.arange(len(at))
     bounded = np.any(inside, axis=1)
+    grid = grid.copy()
     for _ in range(_CLOSER):
-        if not bounded.all():
-            grid = np.where(bounded[:, None], grid, trial.between(grid))
-            inside = trial(grid)
+        if (rest := ~bounded).any():
+            own = trial.of(rest)
+            grid[rest] = own.between(grid[rest])
+            inside[rest] = own(grid[rest])
             bounded = np.any(inside, axis=1)
     found = []
     for ends, step, none in zip(_longest(inside), (-1, 1), (0.0, np.inf), strict=True):
@@ -164,37 +167,68 @@ class _Trial:
         self.joint = bool(self._later)
 
     def __call__(self, x: Array) -> NDArray[np.bool_]:
-        mask = np.ones(x.shape, dtype=bool)
-        for part in self._parts(x):
+        mask, found = np.ones(x.shape, dtype=bool), self._decided(x)
+        for part in self._alone(found):
             mask &= part
+        # What is chosen later is looked for where nothing else fails: it costs the most by far.
+        places = np.nonzero(mask)
+        if self._later and len(places[0]):
+            here = {
+                name: np.broadcast_to(value, x.shape)[places] if value.ndim else value for name, value in found.items()
+            }
+            for part in self._with_later(here):
+                mask[places] &= part
         return mask
+
+    def of(self, rows: NDArray[np.bool_]) -> _Trial:
+        """A trial of some of the instances."""
+        found = copy.copy(self)
+        found._fixed = _rows(self._fixed, rows)  # noqa: SLF001  # its own kind
+        found._before = [part[rows] if part.ndim else part for part in self._before]  # noqa: SLF001
+        return found
 
     def between(self, grid: Array) -> Array:
         """As many values (N, count) between the first two of the grid (N, count) where each condition holds at one."""
         met = np.ones((len(grid), grid.shape[1] - 1), dtype=bool)
-        for part in self._parts(grid):
+        found = self._decided(grid)
+        for part in self._alone(found):
             holds = np.broadcast_to(part, grid.shape)
             met &= holds[:, 1:] | holds[:, :-1]
+        left = np.asarray(met.any(axis=1))
+        for part in self._with_later(_rows(found, left)) if left.any() else ():
+            holds = np.broadcast_to(part, (int(left.sum()), grid.shape[1]))
+            met[left] &= holds[:, 1:] | holds[:, :-1]
         first, rows = met.argmax(axis=1), np.arange(len(grid))
         low, high = grid[rows, first][:, None], grid[rows, first + 1][:, None]
         return np.asarray(low * (high / low) ** np.linspace(0, 1, grid.shape[1]))
 
-    def _parts(self, x: Array) -> Iterator[NDArray[np.bool_]]:
-        """Where each condition holds at values (N, any number) of the step size."""
+    def _decided(self, x: Array) -> Values:
+        """Values (N, any number) of the step size with what they decide, and what does not depend on them."""
         found = {**self._fixed, self._name: x}
         for name, expr in self._steps:
             found[name] = evaluated(expr, found)
+        return found
+
+    def _alone(self, found: Values) -> Iterator[NDArray[np.bool_]]:
+        """Where each condition holds that needs nothing which is chosen later."""
         yield from self._before
         for condition in self._conditions:
             # A strict one holds at the end as well, as `admitted` has it.
             yield holding(condition, found, ROUNDING if condition.operator in ("<", ">") else 0.0)
+
+    def _with_later(self, found: Values) -> Iterator[NDArray[np.bool_]]:
+        """Where something that is chosen later meets its conditions, at values of any shape."""
         for other, steps, conditions in self._later:
             more = {**_wide(found), other: _LATER}
             for name, expr in steps:
                 more[name] = evaluated(expr, more)
             own = [holding(condition, more) for condition in conditions]
-            whole = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*own)), (*x.shape, len(_LATER)))
-            yield np.asarray(whole.any(axis=-1))
+            yield np.asarray(np.logical_and.reduce(np.broadcast_arrays(*own)).any(axis=-1))
+
+
+def _rows(values: Values, rows: NDArray[np.bool_]) -> Values:
+    """The values of some instances, but for numbers."""
+    return {key: value[rows] if value.ndim else value for key, value in values.items()}
 
 
 def _wide(values: Values) -> Values:

@@ -12,6 +12,7 @@ from ratecheck.families.coordinates import inside
 from ratecheck.families.cube import Cube
 from ratecheck.families.registry import shapes
 from ratecheck.scouting import numbers
+from ratecheck.scouting.scout import Scout
 from ratecheck.settings.applicability import foreign, method_of
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import Interval
@@ -131,3 +132,25 @@ def test_an_interval_between_two_values_of_the_grid_is_found(when):
     assert found[0] == pytest.approx(0.45 if "9/10" in when else 0.305)
     assert found[1] == pytest.approx(0.3)
     assert numbers.admitted(narrow, {**values, "gamma": found}, len(AT)).all()
+
+
+def test_values_between_are_those_of_every_instance_alone(monkeypatch):
+    """Step sizes of a batch, some of which need a closer look and what is chosen later, are those of each by itself."""
+    statement = bounds.get("flame/theorem-2-unbiased-repaired")
+    cube = Cube(statement, next(shape for shape in shapes(statement, {}) if shape.n == 2))
+    looked, of = [], numbers._Trial.of
+
+    def some(trial, rows):
+        looked.append((trial.joint, int(rows.sum()), len(rows)))
+        return of(trial, rows)
+
+    monkeypatch.setattr(numbers._Trial, "of", some)
+    rng = np.random.default_rng(3)
+    points = np.array([cube.drawn(rng) for _ in range(40)])
+    whole = Scout(cube).sight(points).instances
+    assert any(joint and 0 < closer < every for joint, closer, every in looked)
+    for instance, point in zip(whole, points, strict=True):
+        alone = Scout(cube).sight(point[None]).instances[0]
+        assert (instance is None) == (alone is None)
+        if instance is not None:
+            assert dict(instance.given) == pytest.approx(dict(alone.given), rel=1e-12)
