@@ -89,5 +89,5 @@ class RememberingGradients(Remembering):
 
 
 def remembering(inner: Algorithm, *, gradients: bool) -> Remembering:
-    """The algorithm whose clients keep the sums of the points of their last local steps, or of ``gradients`` as well."""
+    """The algorithm whose clients keep the sums of their last local points, or of the ``gradients`` there as well."""
     return RememberingGradients(inner) if gradients else Remembering(inner)
