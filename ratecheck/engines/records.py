@@ -284,30 +284,30 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
     anchor, away = _anchor(setup)
     servers, clients = setup.maps.server.slots, setup.maps.client.slots
     starts = setup.starts
-    n, parts, large = problem.n, [], []
+    parts: list[Array] = []
+    large: list[Array] = []
     for term in record.terms:
         block = term[0].block
         here = slice(starts[block], starts[block + 1])
-        rows, offsets, sizes = [], [], []
-        for i, map_ in enumerate(term):
-            state = np.delete(map_.left[: servers + clients], slots[block])
-            same = np.array_equal(map_.left, map_.right)
-            if map_.over is TermOver.VALUES or not same or map_.factor < 0 or state.any():
-                return record
-            on_point, on_gradient, on_displacement = map_.left[slots[block]], map_.left[-2], map_.left[-1]
-            root = math.sqrt(map_.factor)
-            identity = np.eye(problem.d)[here]
-            rows.append(root * (on_gradient * M[i, here] + (on_point + on_displacement) * identity))
-            offsets.append(root * (on_gradient * c[i, here] + on_displacement * anchor[i, here]))
-            by_point = abs(on_gradient) * np.abs(M[i, here]) + (abs(on_point) + abs(on_displacement)) * identity
-            apart = abs(on_displacement) * (np.abs(anchor[i, here]) + away[i, here])
-            sizes.append(root * np.column_stack([by_point, abs(on_gradient) * np.abs(c[i, here]) + apart]))
-        if term[0].over is TermOver.MEANS:
-            parts.append(np.column_stack([np.mean(rows, axis=0), np.mean(offsets, axis=0)]))
-            large.append(np.mean(sizes, axis=0))
-        else:
-            parts.append(np.column_stack([np.concatenate(rows), np.concatenate(offsets)]) / math.sqrt(n))
-            large.append(np.concatenate(sizes) / math.sqrt(n))
+        # All clients at once: (clients, rows, entries).
+        left, right = (np.stack([getattr(each, side) for each in term]) for side in ("left", "right"))
+        factors = np.array([each.factor for each in term])
+        state = np.delete(left[:, : servers + clients], slots[block], axis=1)
+        values = any(each.over is TermOver.VALUES for each in term)
+        if values or (left != right).any() or (factors < 0).any() or state.any():
+            return record
+        root = np.sqrt(factors)[:, None, None]
+        on_point, on_gradient, on_displacement = (left[:, k, None, None] for k in (slots[block], -2, -1))
+        identity = np.eye(problem.d)[here]
+        rows = on_gradient * M[:, here] + (on_point + on_displacement) * identity
+        offsets = on_gradient * c[:, here, None] + on_displacement * anchor[:, here, None]
+        by_point = abs(on_gradient) * np.abs(M[:, here]) + (abs(on_point) + abs(on_displacement)) * identity
+        apart = abs(on_displacement) * (np.abs(anchor[:, here, None]) + away[:, here, None])
+        fixed = abs(on_gradient) * np.abs(c[:, here, None]) + apart
+        both, sizes = (root * np.concatenate(each, axis=2) for each in ((rows, offsets), (by_point, fixed)))
+        for found, each in ((parts, both), (large, sizes)):
+            means = term[0].over is TermOver.MEANS
+            found.append(each.mean(axis=0) if means else each.reshape(-1, each.shape[2]) / math.sqrt(problem.n))
     joint = np.concatenate([record.rows, *(part[:, :-1] for part in parts)])
     offset = np.concatenate([record.offset, *(part[:, -1] for part in parts)])
     every = np.concatenate([record.sizes, *large])

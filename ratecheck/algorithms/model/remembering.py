@@ -86,3 +86,8 @@ class RememberingGradients(Remembering):
         """Keeping these sums as well."""
         state, message = super().finish(server, client, local, p)
         return {**state, **{f"taken_{block}": local[f"gradients_{block}"] for block in self.points}}, message
+
+
+def remembering(inner: Algorithm, *, gradients: bool) -> Remembering:
+    """The algorithm whose clients keep the sums of their last local points, or of the ``gradients`` there as well."""
+    return RememberingGradients(inner) if gradients else Remembering(inner)

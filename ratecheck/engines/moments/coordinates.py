@@ -10,9 +10,10 @@ all of them, which is what `Moment.roots` are of a stack.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
 from ratecheck.engines.setup import Setup
 
+# What so many clients add in later rounds is found with what is needed.
+_AHEAD = 128
 # Eigenvalues closer to 0 than that share of the largest may be rounding.
 _SINGULAR = 1e-8
 
@@ -157,14 +160,26 @@ class CoordinateMoments(Moments):
         B, error, noise = super()._added_by(i, part, to_server)
         return B, error, Noise(noise.covariance, noise.off[..., None], noise.rough[..., None])
 
+    @cached_property
+    def _in_order(self) -> Iterator[tuple[int, float]]:
+        """Clients with their delays, in the order in which they take part."""
+        last = np.full(self.n, -1)
+        for t, taking in enumerate(() if self.fixed is None else self.fixed):
+            members = np.flatnonzero(taking)
+            delays = t - last[members] if self.setup.algorithm.uses_delay else np.ones(len(members), dtype=int)
+            last[members] = t
+            yield from zip(members.tolist(), delays.astype(float).tolist(), strict=True)
+
     def _find(self, members: Sequence[tuple[int, float]], to_server: Array) -> list[tuple[Array, Array, Noise]]:
-        """The increments of clients with their delays: those that are new are found all at once."""
+        """The increments of clients with their delays: those that are new are found at once, with later ones."""
         name, known = to_server.tobytes(), self._increments
         new = [each for each in members if (*each, name) not in known]
-        if len(known) + len(new) > KEPT_INCREMENTS:
-            known.clear()
-            new = [*members]
         if self.rounds_of.shared and new:
+            if len(known) + len(new) + _AHEAD > KEPT_INCREMENTS:
+                known.clear()
+                new = [*members]
+            later = (each for each in self._in_order if (*each, name) not in known)
+            new = list(dict.fromkeys([*new, *islice(later, _AHEAD)]))
             B, error, noise = self._added_by(0, self.rounds_of.client_rounds(new), to_server)
             for k, each in enumerate(new):
                 known[*each, name] = B[k], error[k], Noise(noise.covariance[k], noise.off[k], noise.rough[k])

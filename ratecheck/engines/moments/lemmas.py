@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import RECORDS
+from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows
-from ratecheck.engines.moments.remembered import remembering
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Displacement, Transition
 from ratecheck.engines.records import not_recorded, recorded
@@ -63,7 +63,7 @@ def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress |
             f"{not_recorded(setup, missing)}"
         )
     remembers = not _EARLIER.isdisjoint(names)
-    method = remembering(setup.method) if remembers else setup.method
+    method = replace(setup.method, algorithm=Remembering(setup.algorithm)) if remembers else setup.method
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(replace(setup, method=method, records=RECORDS))

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algorithms.model.remembering import remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import coordinates, remembered, totals
@@ -85,7 +86,8 @@ class _Followed:
         method = setup.method
         if names & remembered.NAMES:
             # The fewer variables there are, the less there is to follow.
-            method = remembered.remembering(method, names)
+            of_noise = bool(names & remembered.OF_NOISE)
+            method = replace(method, algorithm=remembering(method.algorithm, gradients=of_noise))
         self._setup = replace(setup, method=method, records=tuple(sorted({*records, *setup.records})))
         self._moments = coordinates.moments(self._setup)
         self._recorder = Recorder(self._moments)

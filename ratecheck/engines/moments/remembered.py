@@ -14,13 +14,8 @@ part being given, and t the round that has just been played:
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
-
 import numpy as np
 
-from ratecheck.algorithms.model.registered import Method
-from ratecheck.algorithms.model.remembering import Remembering, RememberingGradients
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Moments
 from ratecheck.engines.moments.moment import Number
@@ -30,12 +25,6 @@ from ratecheck.errors import InputError
 
 OF_NOISE = frozenset({"noise2", "noise_inner"})
 NAMES = OF_NOISE | {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2"}
-
-
-def remembering(method: Method, names: Collection[str] = ()) -> Method:
-    """The method whose clients also remember their last round, and its gradients where quantities need their noise."""
-    kind = Remembering if OF_NOISE.isdisjoint(names) else RememberingGradients
-    return replace(method, algorithm=kind(method.algorithm))
 
 
 class Remembered:
