@@ -66,6 +66,8 @@ RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 _DIGITS = 50
 # Up to which a float is taken for the fraction that it is nearest to: floats are 10^8 times as dense as such fractions.
 _SMALL_DENOMINATOR = 10**4
+# Binary digits of a float beyond which it is taken for a rounded number.
+_FEW_BITS = 40
 # What the objective is at its infimum, or the clients' part of it.
 LOWEST = Value("f*")
 
@@ -639,7 +641,26 @@ class Question:
             # After the last step that is taken there need not be another one.
             with contextlib.suppress(InputError):
                 steps |= dict.fromkeys(name for name, value in self._steps(t).items() if not value.is_Rational)
-        return (*found, *steps)
+        return (*found, *steps, *self._rounded_coefficients())
+
+    def _rounded_coefficients(self) -> Iterator[str]:
+        """Names of coefficients of the method that are irrational, and of its functions that compute with such numbers.
+
+        Of the latter a float of many digits remains, whose denominator is a large power of 2.
+        """
+        p, tables = list[dict[str, Any]](), list[tuple[Any, ...]]()
+        for t in range(self.T + self.over.further if self.algorithm.varying else 1):
+            # After the last step that is taken there need not be another one.
+            with contextlib.suppress(InputError):
+                p.append(self.parameters(t))
+                tables.append(self.tables(t))
+        for name in self.algorithm.varying:
+            if any(Fraction(each[name]).denominator > _SMALL_DENOMINATOR for each in p if name in each):
+                yield name
+        for name, *found in zip(("begin", "step", "finish", "sent", "aggregate", "after"), *tables, strict=True):
+            entries = (x for table in found if table for rows in table.values() for row in rows for x in row)
+            if any((x.denominator & -x.denominator).bit_length() > _FEW_BITS for x in entries):
+                yield name
 
     def _steps(self, t: int) -> dict[str, sp.Expr]:
         """Step sizes that the statement has change by the round, not as they are rounded."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy as sp
 
+import bounds
 from bounds.theorem import symbol, theorem
 from ratecheck import recheck
 from ratecheck.algorithms import METHODS, Method
@@ -79,6 +81,23 @@ class Leaping(FedAvgP):
         return {**local, "u": np.where((u > 10) & (u < 11), 5 * u, u)}
 
 
+class Rooted(FedAvgP):
+    """Gradient descent whose steps are sqrt(3) times as long, or 1.5 times."""
+
+    name, title = "rooted", "gradient descent with longer steps"
+    recorded = ("G_u",)
+    length = math.sqrt(3)
+
+    def step(self, local, gradient, p):
+        return {**local, "u": local["u"] - self.length * p["gamma_u"] * gradient["u"]}
+
+
+class Halved(Rooted):
+    """With a length that a float has exactly."""
+
+    name, length = "halved", 1.5
+
+
 @pytest.fixture
 def own():
     """The methods under names of their own, which other tests do not count."""
@@ -86,8 +105,10 @@ def own():
     METHODS["beside"] = Method("beside", "beside", Beside(), personal=False)
     METHODS["shared"] = Method("shared", "shared", Shared(), fixed=NO_PERSONAL, personal=False)
     METHODS["leaping"] = Method("leaping", "leaping", Leaping(), fixed=NO_PERSONAL, personal=False)
+    METHODS["rooted"] = Method("rooted", "rooted", Rooted(), fixed=NO_PERSONAL, personal=False)
+    METHODS["halved"] = Method("halved", "halved", Halved(), fixed=NO_PERSONAL, personal=False)
     yield
-    for name in ("peers", "beside", "shared", "leaping"):
+    for name in ("peers", "beside", "shared", "leaping", "rooted", "halved"):
         del METHODS[name]
 
 
@@ -168,6 +189,26 @@ def test_a_step_that_is_rounded_is_proved_with_room_for_the_rounding() -> None:
         varied = theorem(f"every fall <= -{fewer.numerator}/{fewer.denominator}*grad2/L", method="gd", given="smooth",
                          when=f"gamma_t == {steps}")  # fmt: skip
         assert prove(varied, {"T": 1, "L": 1}).verdict == verdict
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(("method", "verdict"), [("rooted", "PROVED UP TO 1e-9"), ("halved", "PROVED")])
+def test_a_coefficient_of_the_method_that_is_rounded_takes_room_too(method, verdict) -> None:
+    """Of sqrt(3) a float remains, and a claim without slack may be false by its rounding; 3/2 is what it is."""
+    length = Fraction(METHODS[method].algorithm.length)
+    share = length - length**2 / 2
+    numbers: dict[str, float] = {"T": 3, "L": 1, "gamma": 1}
+    rest = {"method": method, "given": "smooth", "when": "gamma == 1/L, n == 1, m == 1, K == 1"}
+    falls = theorem(f"every fall <= -{share.numerator}/{share.denominator}*grad2/L", **rest)
+    assert prove(falls, numbers).verdict == verdict
+    less = theorem("mean grad2 <= 5*L*F_0/T", **rest)
+    assert prove(less, numbers).verdict == "PROVED"
+
+
+def test_a_schedule_that_is_rounded_takes_room_where_its_bound_is_attained() -> None:
+    """The optimized gradient method, whose coefficients have roots; Halpern's are fractions."""
+    verdicts = {"optimized-gradient-values": "PROVED UP TO 1e-9", "fixed-point-halpern": "PROVED"}
+    assert {key: prove(bounds.get(f"classics/{key}"), {}).verdict for key in verdicts} == verdicts
 
 
 def test_no_step_is_looked_at_that_no_round_takes() -> None:
