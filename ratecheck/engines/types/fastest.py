@@ -12,7 +12,7 @@ from ratecheck.engines.types import alike, graph_modes, separate
 from ratecheck.engines.types.populations import check, moments_of
 
 # Entries of all clients' states from which on coordinates take less time than the whole.
-_LEAST = 200
+_LEAST = 50
 
 
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
