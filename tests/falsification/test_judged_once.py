@@ -28,7 +28,7 @@ def test_violating_instance_is_judged_once(monkeypatch):
         return slack(search, cube, point, instance)
 
     monkeypatch.setattr(CubeSearch, "_slack", counted)
-    found = falsify(wrong, Budget(60, by_term=False, functions=False, noise=0))
+    found = falsify(wrong, Budget(60, by_term=False, functions=False, later=0))
     assert found.outcome is Outcome.VIOLATED
     assert judged[str(found.instance.fields())] == 1
     assert {*judged.values()} == {1}

@@ -8,7 +8,7 @@ from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
 
-FEW = Budget(10, by_term=False, functions=False, noise=0)
+FEW = Budget(10, by_term=False, functions=False, later=0)
 
 
 def _sgd(given, noise):
