@@ -1,9 +1,12 @@
 """Verdicts on functions with kinks: the known worst functions of gradient descent are decided exactly."""
 
+from dataclasses import replace
+
 import pytest
 
 import bounds
 from bounds.theorem import theorem
+from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Piecewise
 from ratecheck.verification.verify import verify
@@ -48,6 +51,18 @@ def test_a_long_run_is_followed_in_floating_point():
     assert found.engine == "step"
     assert found.outcome is Outcome.VIOLATED
     assert any("VIOLATED is proved in interval arithmetic" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("left", ["mean grad2 <= 2*F_0/(gamma*T)", "every fall <= -gamma*grad2/2"])
+def test_a_search_follows_short_runs_exactly_and_a_verdict_any(left):
+    """Up to 200 gradients, of what changes in a round as well, which a search had followed through 500 rounds."""
+    own = theorem(left, method="gd", given="smooth", when="gamma <= 1/L")
+
+    def engine(T, options):
+        return verify(own, slowest(4), {"T": T, "gamma": 1.0}, options).engine
+
+    assert [engine(T, SEARCHED) for T in (200, 201)] == ["exact", "step"]
+    assert engine(201, replace(SEARCHED, rigorous=True)) == "exact"
 
 
 def test_a_gap_far_below_rounding_accuses_nobody():

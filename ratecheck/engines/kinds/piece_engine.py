@@ -34,8 +34,8 @@ class PieceEngine(Engine):
         return ""
 
     def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """See `Engine.cost`: by gradients; what changes in a round is recorded nowhere else."""
-        if wanted.quantities & CHANGES:
+        """See `Engine.cost`: by gradients; a verdict on what changes in a round is found nowhere else."""
+        if wanted.proof and wanted.quantities & CHANGES:
             return 0.0
         most = _IN_VERDICTS if wanted.proof else _IN_SEARCHES
         return setup.problem.n * setup.problem.d * setup.K * setup.T / most
