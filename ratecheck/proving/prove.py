@@ -89,6 +89,24 @@ class ProofPart:
                 yield from ((requirement.name, fact, self.y[u]) for u, fact in requirement.facts if self.y[u])
 
 
+# What is said of a claim, the least first; a theorem has that of its weakest claim.
+_VERDICTS = ("NOT PROVED", "PROVED UP TO 1e-9", "PROVED")
+
+
+def verdict_on(factor: Fraction | None, *, rounded: bool, measured: bool) -> str:
+    """The verdict on a right side of which a multiple is proved: by its factor, and by what the numbers are.
+
+    Where one is ``rounded`` the factor leaves room for that, and where what is ``measured`` is on the right, too, it
+    says nothing of how much that takes.
+    """
+    nothing, nearly, whole = _VERDICTS
+    if factor is None or factor > 1 + _HAIR:
+        return nothing
+    if rounded and (measured or factor > 1 - _HAIR):
+        return nearly
+    return whole if factor <= 1 else nearly
+
+
 @dataclass(frozen=True)
 class ProvedClaim:
     """What was found of one claim: the parts that prove it together.
@@ -111,11 +129,9 @@ class ProvedClaim:
         return None if not factors or None in factors else max(f for f in factors if f is not None)
 
     @property
-    def proved(self) -> bool:
-        """Whether the right side itself is, by so much that the rounding of a number is no matter, if any is."""
-        if self.factor is None or (self.rounded and self.measured):
-            return False
-        return self.factor <= (1 - _HAIR if self.rounded else 1)
+    def verdict(self) -> str:
+        """PROVED, PROVED UP TO 1e-9, or NOT PROVED."""
+        return verdict_on(self.factor, rounded=bool(self.rounded), measured=self.measured)
 
     @property
     def smallest(self) -> float:
@@ -156,9 +172,7 @@ class PotentialProof:
     @property
     def verdict(self) -> str:
         """PROVED, PROVED UP TO 1e-9, or NOT PROVED."""
-        if self.factor is None or self.factor > 1 + _HAIR:
-            return "NOT PROVED"
-        return "PROVED" if all(claim.proved for claim in self.claims) else "PROVED UP TO 1e-9"
+        return min((claim.verdict for claim in self.claims), key=_VERDICTS.index)
 
     @property
     def every_T(self) -> bool:

@@ -37,7 +37,7 @@ from ratecheck.proving.forms import ONE, Entry, Form, Key
 from ratecheck.proving.polynomials import Polynomial, RationalFunction, bernstein, bernstein_basis, reconstructed
 from ratecheck.proving.potentials import ProofPlan
 from ratecheck.proving.program import Affine, Program, Requirement, solve
-from ratecheck.proving.prove import ProofPart, SizedPlan, completed, proof_part, questions, ways
+from ratecheck.proving.prove import ProofPart, SizedPlan, completed, proof_part, questions, verdict_on, ways
 from ratecheck.proving.question import Question, written
 from ratecheck.settings.applicability import check_expectations
 
@@ -163,10 +163,7 @@ class RangeProof:
     @property
     def verdict(self) -> str:
         """PROVED, PROVED UP TO 1e-9, or NOT PROVED."""
-        if self.factor is None or self.factor > 1 + _HAIR:
-            return "NOT PROVED"
-        exact = not self.rounded or (self.factor <= 1 - _HAIR and not self.measured)
-        return "PROVED" if self.factor <= 1 and exact else "PROVED UP TO 1e-9"
+        return verdict_on(self.factor, rounded=bool(self.rounded), measured=self.measured)
 
 
 def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProof:

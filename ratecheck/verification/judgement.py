@@ -28,12 +28,12 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Constant
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
+from ratecheck.settings.constrained_minimum import outside
 from ratecheck.settings.on_trace import OnTrace, step_values
 from ratecheck.settings.pointwise import Points
 from ratecheck.settings.setting import Setting
 from ratecheck.statistics.sequential_test import FIRST
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.confined import outside
 from ratecheck.verification.engine_runs import Reporting, by_symbol, measured, set_up, wanted
 from ratecheck.verification.entries import entries
 from ratecheck.verification.monte_carlo import Replicates, judge
