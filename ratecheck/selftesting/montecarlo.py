@@ -64,7 +64,7 @@ def noisy(statement: Statement) -> bool:
 
 def planted(key: str, statement: Statement, verdicts: int, seed: int) -> PlantedTruth:
     """So many verdicts on a random instance each, with fresh noise each."""
-    rng = np.random.default_rng(seed_of(seed, key, "planted"))
+    rng = np.random.default_rng(seed_of(seed, statement.key, "planted"))
     # Where samples have two values all outcomes are followed, and nothing is drawn.
     drawn = (shape for shape in shapes(statement) if shape.family.simulated)
     cubes = [Cube(statement, shape) for shape in drawn]

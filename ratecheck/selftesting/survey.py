@@ -83,7 +83,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
     causes: Counter[str] = Counter()
     alarms, pool, diverged, undecided, tried, spent = [], [], 0, 0, 0, 0
     cubes = [Cube(statement, shape) for shape in shapes(statement)]
-    rng = np.random.default_rng(seed_of(seed, key, "instances"))
+    rng = np.random.default_rng(seed_of(seed, statement.key, "instances"))
     while spent < instances and tried < _TRIES * instances:
         tried += 1
         cube = cubes[rng.integers(len(cubes))]
@@ -104,7 +104,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         if verdict.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, instance, verdict))
         pool.append(EvaluatedInstances.of(instance, verdict))
-    found = falsify_to_the_end(statement, budget, seed=seed_of(seed, key, "search"))
+    found = falsify_to_the_end(statement, budget, seed=seed_of(seed, statement.key, "search"))
     if found.instance is not None and found.verdict is not None:
         if found.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, found.instance, found.verdict))

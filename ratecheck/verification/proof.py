@@ -139,6 +139,7 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
 def until_decided(decide: Callable[[int], VerdictProof], work: CostLimit, first: bool = False) -> VerdictProof:
     """The proof with more and more digits, until the sides differ or agree to many digits; exact for few steps.
 
+    Sides that are told apart by far less than what is open of them take more digits, so that there is a number to show.
     ``first`` tries rationals before anything else, where nothing is irrational. What costs more than ``work`` allows is
     left out.
     """
@@ -149,9 +150,9 @@ def until_decided(decide: Callable[[int], VerdictProof], work: CostLimit, first:
     for bits in _BITS:
         spent += work.products * _cost(bits)
         if spent > work.limit:
-            return proof if proof.reason else VerdictProof(None, TOO_LONG)
+            return proof if proof.proved or proof.reason else VerdictProof(None, TOO_LONG)
         proof = decide(bits)
-        if proof.proved:
+        if proof.proved and (proof.left is None or _width(proof) <= _size(proof)):
             return proof
         width = _width(proof)
         # What the digits of irrational step sizes limit does not shrink with those of the run.

@@ -327,3 +327,19 @@ def test_sides_beyond_the_range_of_floats_are_compared(size):
     assert (found.outcome, found.agree) == (None, True)
     apart = Enclosure(size, size * (1 + Fraction(1, 10**3)))
     assert not proofs.decided_claims([claim], {}, {"gap": apart}).agree
+
+
+def test_a_violation_has_a_number_to_show():
+    """Few digits tell the sides apart while the left one ends nowhere near: more of them say how far."""
+    claim, right = gap("1").claims[0], Enclosure(Fraction(1), Fraction(1))
+
+    def decide(bits):
+        wide = Enclosure(Fraction(2), Fraction(10**400) if bits < 1024 else Fraction(3))
+        return proofs.decided_claims([claim], {}, {"gap": wide})
+
+    assert decide(384).outcome is Outcome.VIOLATED
+    found = proofs.until_decided(decide, proofs.CostLimit(1.0, 1000, 1e6))
+    assert (found.outcome, found.left.high, found.right.high) == (Outcome.VIOLATED, 3, right.high)
+    # What the work does not allow is left out, and the proof stays one.
+    found = proofs.until_decided(decide, proofs.CostLimit(1.0, 1000, 1.0))
+    assert (found.outcome, found.left.high) == (Outcome.VIOLATED, 10**400)
