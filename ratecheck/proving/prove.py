@@ -21,7 +21,7 @@ from ratecheck.proving.attained import LONG_DATA, attained
 from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
-from ratecheck.proving.question import RUN, Question, beyond, run_sizes
+from ratecheck.proving.question import RUN, Question, beyond, run_sizes, scales
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names
 
@@ -318,7 +318,8 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
         raise InputError(f"{statement.key} needs a value for {missing[0]}: give {missing[0]}=...")
     if broken := [check.broken for check in statement.check_conditions(open_steps) if check.holds is False]:
         raise InputError(" ".join(broken))
-    names = tuple(name for name in open_steps if name not in given and name in statement.parameters)
+    spoken = {*statement.parameters, *scales(statement)}
+    names = tuple(name for name in open_steps if name not in given and name in spoken)
     return open_steps, names
 
 

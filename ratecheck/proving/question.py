@@ -139,12 +139,14 @@ def scales(statement: Statement) -> list[str]:
     Smoothness and the variances of the noise, without which nothing is known of a round. Other bounds that formulas do
     not have, such as one on the dissimilarity, may be arbitrarily large, and are not used.
     """
-    assumed = {name for each in statement.assumptions for name in each.constants}
     facts, method = statement.vocabulary.facts, METHODS[statement.algorithm or ""]
+    named = {fact: name for name, fact in facts.items()}
+    # Assumptions speak of constants by the basic names, of which plain words have others.
+    assumed = {facts.get(name, name) for each in statement.assumptions for name in each.constants}
     own = _SCALES - ({"sigma_v"} if not method.personal else set()) - ({"sigma_u"} if not method.shared else set())
     # Under another name, too.
     spoken = {facts.get(name) for name in statement.parameters}
-    return sorted(name for name in assumed if facts.get(name) in own - spoken)
+    return sorted(named[fact] for fact in assumed & own - spoken if fact in named)
 
 
 def beyond(statement: Statement) -> Iterator[str]:

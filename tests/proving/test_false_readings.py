@@ -279,3 +279,16 @@ def test_no_round_mixes_with_a_probability_of_two() -> None:
                     given="smooth, random_mixing, bounded_gradients")  # fmt: skip
     with pytest.raises(InputError, match="it is a probability"):
         prove(mixed, {"n": 2, "T": 2, "lambda_W": 0.5, "p_W": 2})
+
+
+def test_numbers_that_only_the_assumptions_have_are_said():
+    """A bound without sigma is proved at one level of the noise, also where plain words name it."""
+    within = theorem("mean gap <= 100*R_0**2", method="sgd", given=["smooth", "convex"], when="gamma <= 1/(2*L)")
+    found = prove(within, {"T": 10, "L": 1, "gamma": 0.5, "dist2_0": 1})
+    head, *_, last = prove_text(found).splitlines()
+    assert "sigma=0.3" in head
+    assert last == "  not given, and taken: sigma"
+    assert "sigma" in prove_fields(found)["defaulted"]
+    made = certificates(found)
+    assert made
+    assert all("sigma=0.3" in each["id"] for each in made)

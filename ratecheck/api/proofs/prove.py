@@ -95,7 +95,8 @@ class ProveResult(DrawnResult):
     def __str__(self) -> str:
         lines = [prove_text(self.proof)]
         if self.search is not None and self.refuted:
-            lines = ["REFUTED, by an instance:", falsified_text(self.search), *lines]
+            elsewhere = ["at other numbers than those of the instance:"] * (self.proof.factor is not None)
+            lines = ["REFUTED, by an instance:", falsified_text(self.search), *elsewhere, *lines]
         elif self.search is not None and self.search.tightness is not None:
             among = f"{self.search.evaluations} at the search's own numbers"
             lines.append(f"  no instance violates the statement among {among}: left/right up to {self._found}")
