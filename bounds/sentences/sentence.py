@@ -230,7 +230,7 @@ def _check(kind: words.PlainMethod, spoken: set[str], conditions: Sequence[str],
     for name in kind.needs:
         if name not in spoken and name not in settings:
             raise SentenceError("method", f"{kind.name} has the {words.PLAIN[name].meaning} {name}: say what it is, as "
-                                f"in when={f'{name} == 1/2'!r}")  # fmt: skip
+                                f"in when={f'{name} == 1/2'!r} or when={f'{name} == t/(t + 3)'!r}")  # fmt: skip
     if kind.late and "tau_avg" in spoken:
         raise SentenceError("", f"{kind.name} has one gradient a round, each at most tau rounds late: a theorem about "
                             "it speaks of tau, and not of tau_avg")  # fmt: skip
