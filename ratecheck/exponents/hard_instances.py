@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import sympy as sp
 
+from bounds.measured import measured_in
 from bounds.own import address_of
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import METHODS, Method
@@ -26,7 +27,6 @@ from ratecheck.exponents.families.differing import SAMPLED
 from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.sweep import check_measurable
 from ratecheck.settings.applicability import LAWS, foreign, step_source
-from ratecheck.settings.measured import measured_in
 
 # A typical instance has so many coordinates, with curvatures over a decade.
 _COORDINATES = 8

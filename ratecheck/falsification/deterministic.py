@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
+from bounds.measured import PREVIOUS, written_out
 from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Statement, names_in
 from bounds.symbols import ROUND, Role
@@ -56,7 +57,6 @@ from ratecheck.falsification.snapshots import (
 )
 from ratecheck.inputs import whole
 from ratecheck.settings.convexity import any_sign, assumes_convexity
-from ratecheck.settings.measured import PREVIOUS, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.assumption import BOUNDED
+from bounds.measured import PREVIOUS, written_out
 from bounds.sentences import words
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
@@ -24,7 +25,6 @@ from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, difference
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
-from ratecheck.settings.measured import PREVIOUS, written_out
 
 Table = Sequence[Sequence[Fraction]]
 _KNOWN = {

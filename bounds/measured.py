@@ -1,4 +1,4 @@
-"""Which quantities of a statement a run measures."""
+"""Which symbols of a formula a run measures."""
 
 from __future__ import annotations
 
@@ -6,27 +6,15 @@ import functools
 
 import sympy as sp
 
-from bounds.statement import Statement, names_in
 from bounds.symbols import ROUND, Role, Vocabulary
 
 # What follows the symbol of a quantity in the round before.
 PREVIOUS = "_prev"
 
 
-def measured(statement: Statement) -> frozenset[str]:
-    """Symbols of the statement that a run measures, without the suffix for the round before."""
-    exprs = [expr for claim in statement.claims for expr in (claim.bound, claim.metric.expr)]
-    return frozenset().union(*(measured_in(expr, statement.vocabulary) for expr in exprs))
-
-
-def wanted(statement: Statement) -> frozenset[str]:
-    """The quantities of the run that a statement compares, under the names of the engines."""
-    return frozenset(statement.vocabulary.facts[symbol] for symbol in measured(statement))
-
-
 def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
-    """Symbols of an expression whose values a run measures."""
-    names = names_in(written_out(expr, vocabulary))
+    """Symbols of an expression whose values a run measures, without the suffix for the round before."""
+    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
     return frozenset(
         name.removesuffix(PREVIOUS)
         for name in names
@@ -37,11 +25,6 @@ def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
 def is_round(name: str, vocabulary: Vocabulary) -> bool:
     """Whether a symbol is the number of the round, which nobody needs to record."""
     return vocabulary.facts.get(name) == ROUND
-
-
-def counts_rounds(statement: Statement) -> bool:
-    """Whether a right side depends on the number of the round."""
-    return any(is_round(name, statement.vocabulary) for claim in statement.claims for name in names_in(claim.bound))
 
 
 @functools.cache
