@@ -23,10 +23,9 @@ from bounds import formula
 from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
 from bounds.hooks import represented
-from bounds.measured import is_round, measured_in
 from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds, inwards
 from bounds.roots import shown
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import Role, Vocabulary, is_round, measured_in
 
 # What stands before the name of a method whose step sizes have plain names (`bounds.sentences.words`).
 PLAIN_METHOD = "plain-"

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import sympy as sp
 
-from bounds.measured import measured_in
 from bounds.own import address_of
 from bounds.statement import Assumption, Statement
+from bounds.symbols import measured_in
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS

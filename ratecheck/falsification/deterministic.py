@@ -19,10 +19,9 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from bounds.measured import PREVIOUS, written_out
 from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Statement, names_in
-from bounds.symbols import ROUND, Role
+from bounds.symbols import PREVIOUS, ROUND, Role, written_out
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_after
 from ratecheck.errors import InputError

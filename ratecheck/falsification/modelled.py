@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from bounds.measured import PREVIOUS, written_out
 from bounds.statement import Assumption, Over, Relation, Statement
-from bounds.symbols import COMMON, ROUND, Role, Vocabulary
+from bounds.symbols import COMMON, PREVIOUS, ROUND, Role, Vocabulary, written_out
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Algorithm, U
 from ratecheck.errors import InputError

@@ -12,10 +12,9 @@ from typing import Any
 import sympy as sp
 
 from bounds.assumption import BOUNDED
-from bounds.measured import PREVIOUS, written_out
 from bounds.sentences import words
 from bounds.statement import Assumption, Over, Statement
-from bounds.symbols import ROUND, Role
+from bounds.symbols import PREVIOUS, ROUND, Role, written_out
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
 from ratecheck.algorithms.model.varying import Formula

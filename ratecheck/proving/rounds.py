@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from bounds.measured import PREVIOUS
+from bounds.symbols import PREVIOUS
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.proving.classes import OracleAnswer, Point
 from ratecheck.proving.forms import Form, KnownFact, Value, VectorFamily, difference, independent, plus, total

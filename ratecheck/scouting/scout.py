@@ -15,9 +15,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from bounds.measured import PREVIOUS, is_round, measured_in, written_out
 from bounds.statement import Assumption, Claim, Over, Relation, names_in
-from bounds.symbols import Domain, Role
+from bounds.symbols import PREVIOUS, Domain, Role, is_round, measured_in, written_out
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work
 from ratecheck.certification.assumptions import CERTIFICATION

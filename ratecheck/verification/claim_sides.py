@@ -10,9 +10,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from bounds.measured import PREVIOUS, is_round, written_out
 from bounds.statement import Claim, Over, Relation, compiled, names_in
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import PREVIOUS, Role, Vocabulary, is_round, written_out
 from ratecheck.algebra.running_error import Rounded, rounded
 from ratecheck.aliases import Array
 from ratecheck.engines.expected_records import Expectation

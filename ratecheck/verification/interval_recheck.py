@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import sympy as sp
 
-from bounds.measured import measured_in
 from bounds.statement import Claim, ConditionCheck, Relation
+from bounds.symbols import measured_in
 from ratecheck.algebra.enclosure import Enclosure, outward
 from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.errors import InputError

@@ -10,9 +10,8 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from bounds.measured import measured_in, written_out
 from bounds.statement import Claim, Over, Relation, Statement, number
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import Role, Vocabulary, measured_in, written_out
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.rounding import step_rounding

@@ -67,10 +67,7 @@ def verify(
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
     label = name or problem.kind
     given, several = steps_of_all(statement, given, problem.n)
-    if several:
-        values, _ = statement.complete(given)
-        return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=(several,))
-    if reasons := foreign(statement):
+    if reasons := (several,) if several else foreign(statement):
         values, _ = statement.complete(given)
         return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=reasons)
     starts = {variable: floats(variable, value) for variable, value in (start or {}).items()}
