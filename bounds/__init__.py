@@ -46,15 +46,15 @@ def twins() -> tuple[Statement, ...]:
     return found
 
 
-def siblings(statement: Statement) -> tuple[Statement, ...]:
-    """All statements of the paper of this one; none for a statement from a file."""
-    paper = statement.key.partition("/")[0]
+def siblings(key: str) -> tuple[Statement, ...]:
+    """All statements of the paper to which a key belongs; none for that of a statement from a file."""
+    paper = key.partition("/")[0]
     return statements(paper) if paper in PAPERS else ()
 
 
 def repaired_form(statement: Statement) -> Statement | None:
     """The first statement of its paper that repairs this one; None where there is none."""
-    return next((each for each in siblings(statement) if each.repairs == statement.key), None)
+    return next((each for each in siblings(statement.key) if each.repairs == statement.key), None)
 
 
 def title(paper: str) -> str:

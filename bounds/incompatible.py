@@ -6,13 +6,13 @@ each entry says why in one sentence, and as inequalities between numbers that ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import sympy as sp
 
 from bounds.assumption import Assumption
-from bounds.statement import Condition, Statement
+from bounds.statement import Condition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ INCOMPATIBLE = (
 )
 
 
-def incompatible(statement: Statement) -> Iterator[Incompatible]:
-    """The entries that are all among a statement's assumptions."""
-    assumed = {*statement.assumptions}
+def incompatible(assumptions: Iterable[Assumption]) -> Iterator[Incompatible]:
+    """The entries that are all among these assumptions."""
+    assumed = {*assumptions}
     return (entry for entry in INCOMPATIBLE if entry.assumptions <= assumed)

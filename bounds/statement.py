@@ -25,7 +25,7 @@ from bounds.errors import InputError, NoValueError, did_you_mean
 from bounds.hooks import represented
 from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds, inwards
 from bounds.roots import shown
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import Role, Vocabulary, is_round, measured_in
 
 # What stands before the name of a method whose step sizes have plain names (`bounds.sentences.words`).
 PLAIN_METHOD = "plain-"
@@ -381,7 +381,7 @@ class Statement:
         """In another process one of the catalogue is that process's own: some questions are about it alone."""
         # The package is there whenever this module is, and imports it.
         catalogue = sys.modules[__package__]
-        if any(each is self for each in catalogue.siblings(self)):
+        if any(each is self for each in catalogue.siblings(self.key)):
             return catalogue.get, (self.key,)
         return super().__reduce_ex__(protocol)
 
@@ -477,6 +477,22 @@ class Statement:
         while inside := {each for name in names & equal for each in names_in(self.formula(name))} - names:
             names |= inside
         return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
+
+    @cached_property
+    def measured(self) -> frozenset[str]:
+        """Symbols of the claims that a run measures, without the suffix for the round before."""
+        exprs = [expr for claim in self.claims for expr in (claim.bound, claim.metric.expr)]
+        return frozenset().union(*(measured_in(expr, self.vocabulary) for expr in exprs))
+
+    @cached_property
+    def recorded(self) -> frozenset[str]:
+        """The quantities of the run that the claims compare, under the names of the engines."""
+        return frozenset(self.vocabulary.facts[symbol] for symbol in self.measured)
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether a right side depends on the number of the round."""
+        return any(is_round(name, self.vocabulary) for claim in self.claims for name in names_in(claim.bound))
 
     @property
     def in_probability(self) -> bool:

@@ -11,6 +11,7 @@ A correct bound is homogeneous: both of its sides have the same degrees, whateve
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -250,6 +251,31 @@ class Vocabulary:
 
 # What a symbol for the number of the round has in place of a fact: no run has to record it.
 ROUND = "round"
+# What follows the symbol of a quantity in the round before.
+PREVIOUS = "_prev"
+
+
+def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
+    """Symbols of an expression whose values a run measures, without the suffix for the round before."""
+    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
+    return frozenset(
+        name.removesuffix(PREVIOUS)
+        for name in names
+        if vocabulary[name].role is Role.MEASURED and not is_round(name, vocabulary)
+    )
+
+
+def is_round(name: str, vocabulary: Vocabulary) -> bool:
+    """Whether a symbol is the number of the round, which nobody needs to record."""
+    return vocabulary.facts.get(name) == ROUND
+
+
+@functools.cache
+def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
+    """The expression, in which what its paper derives from other quantities of the run is substituted."""
+    derived = {s: vocabulary.derived[s.name] for s in expr.free_symbols if s.name in vocabulary.derived}
+    return expr.xreplace({s: value for s, value in derived.items() if vocabulary[s.name].role is Role.MEASURED})
+
 
 # The symbols of the basic setting, with shared and personal variables, which problems certify and runs measure. They
 # are those of the pfl paper; the textbook and users' own statements build on them.

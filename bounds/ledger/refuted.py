@@ -77,7 +77,7 @@ def of_paper(paper: str) -> tuple[Refuted, ...]:
 
 def refuted(statement: Statement) -> Refuted | None:
     """Refutation of a statement of the catalogue by the audit; None where there is none."""
-    printed = next((each for each in bounds.siblings(statement) if each.key == statement.key), None)
+    printed = next((each for each in bounds.siblings(statement.key) if each.key == statement.key), None)
     # A user's own statement may bear the key of one of the catalogue.
     if printed is None or printed.vocabulary is not statement.vocabulary:
         return None

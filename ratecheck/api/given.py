@@ -157,9 +157,9 @@ def several(name: str, value: object, kinds: tuple[type, ...] = (str,)) -> tuple
     return found
 
 
-def unused(statement: Statement, names: Sequence[str]) -> tuple[str, ...]:
-    """A remark on parameters on which the statement does not depend, where there are any."""
-    return (f"{statement.key} does not depend on {', '.join(names)}",) if names else ()
+def unused(key: str, names: Sequence[str]) -> tuple[str, ...]:
+    """A remark on parameters on which the statement of this key does not depend, where there are any."""
+    return (f"{key} does not depend on {', '.join(names)}",) if names else ()
 
 
 def warning(statement: Statement) -> tuple[str, ...]:

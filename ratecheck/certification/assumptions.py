@@ -19,10 +19,6 @@ from ratecheck.certification.certified_constants import CertifiedCase
 _INNER = "lambda_"
 
 
-def _any(_: Statement) -> bool:
-    return True
-
-
 def _none(_: Statement) -> bool:
     return False
 
@@ -56,7 +52,7 @@ def _always(fact: str) -> Callable[[CertifiedCase], str]:
 class Certification:
     """The certification of an assumption in words, and what it requires.
 
-    - ``fits``: whether it can be true of what a statement is about, problem aside.
+    - ``fits``: whether it can be true of what a statement is about, problem aside; None where it can of all.
     - ``lower_level``: it is about problems that have one.
     - ``law``: it is about the law of participation, which a pattern meets or not (`Participation.satisfies`).
     - ``selects``: it is about the participants, but as a constant.
@@ -71,7 +67,7 @@ class Certification:
     """
 
     how: str
-    fits: Callable[[Statement], bool] = _any
+    fits: Callable[[Statement], bool] | None = None
     lower_level: bool = False
     law: bool = False
     selects: bool = False

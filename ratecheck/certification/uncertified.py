@@ -6,12 +6,11 @@ What each assumption requires is said in `ratecheck.certification.assumptions`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bounds.assumption import Assumption
-from bounds.incompatible import incompatible
-from bounds.statement import Statement
+from bounds.symbols import Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.saddle import X, Y
 from ratecheck.certification.assumptions import CERTIFICATION
@@ -21,55 +20,32 @@ from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.constants import UNKNOWN
 
 # Assumptions by which a statement says that it is about operators.
-_OPERATORS = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
+OPERATORS = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
 
 
-def uncertifiable(statement: Statement) -> tuple[str, ...]:
-    """Assumptions that nothing certifies, whatever the problem, and those that no function meets together."""
-    return (
-        *(entry.text for entry in incompatible(statement)),
-        *(
-            f"nothing certifies its assumption: {assumption.value}"
-            for assumption in statement.assumptions
-            if not CERTIFICATION[assumption].fits(statement)
-        ),
-        *_without_problem(statement),
-    )
-
-
-def takes_partial_gradients(statement: Statement) -> bool:
-    """Whether the method of the statement uses gradients in variables that min-max problems alone have."""
-    method = METHODS.get(statement.algorithm or "")
+def takes_partial_gradients(algorithm: str | None) -> bool:
+    """Whether the method of a statement uses gradients in variables that min-max problems alone have."""
+    method = METHODS.get(algorithm or "")
     return method is not None and {*method.algorithm.blocks} == {X, Y}
 
 
-def _without_problem(statement: Statement) -> Iterator[str]:
-    """Why its method runs on no problem that it is about."""
-    if takes_partial_gradients(statement) and not of_operators(statement):
-        yield (
-            f"{statement.method} takes partial gradients, which only min-max problems have, and the statement "
-            f"assumes none of {_OPERATORS}, or something of functions besides"
-        )
+def may_continue(assumptions: Iterable[Assumption]) -> bool:
+    """Whether functions may continue otherwise beyond a run, since none of the assumptions is about points there."""
+    return not any(CERTIFICATION[assumption].everywhere for assumption in assumptions)
 
 
-def may_continue(statement: Statement) -> bool:
-    """Whether functions may continue otherwise beyond a run, since it assumes nothing of points there."""
-    return not any(CERTIFICATION[assumption].everywhere for assumption in statement.assumptions)
-
-
-def of_operators(statement: Statement) -> bool:
-    """Whether the statement is about operators, which need not be gradients, and assumes nothing of functions alone."""
-    entries = [CERTIFICATION[assumption] for assumption in statement.assumptions]
+def of_operators(assumptions: Iterable[Assumption]) -> bool:
+    """Whether assumptions are about operators, which need not be gradients, and none is about functions alone."""
+    entries = [CERTIFICATION[assumption] for assumption in assumptions]
     return any(entry.operator for entry in entries) and all(entry.operators for entry in entries)
 
 
-def unmet(statement: Statement, problem: Problem, pattern: Participation) -> str | None:
-    """Why the problem or the participation is none that the statement is about."""
-    return next(_unmet(statement, problem, pattern), None)
+def unmet(assumptions: Iterable[Assumption], problem: Problem, pattern: Participation) -> str | None:
+    """Why the problem or the participation is none that a statement with these assumptions is about."""
+    return next(_unmet({*assumptions}, problem, pattern), None)
 
 
-def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> Iterator[str]:
-    assumptions = {*statement.assumptions}
+def _unmet(assumptions: set[Assumption], problem: Problem, pattern: Participation) -> Iterator[str]:
     if problem.bilevel:
         return
     single = problem.single
@@ -100,7 +76,7 @@ def _of_operators(assumptions: set[Assumption], problem: Problem) -> Iterator[st
     if not about:
         yield (
             f"the oracle of a {problem.kind} problem answers with an operator that is no gradient, and the statement "
-            f"does not say that it is about operators: it would assume one of {_OPERATORS}"
+            f"does not say that it is about operators: it would assume one of {OPERATORS}"
         )
 
 
@@ -108,11 +84,13 @@ def _named(assumptions: set[Assumption]) -> str:
     return "; ".join(sorted(assumption.value for assumption in assumptions))
 
 
-def required(statement: Statement, case: CertifiedCase) -> dict[Assumption, tuple[Constant, ...]]:
+def required(
+    assumptions: Iterable[Assumption], vocabulary: Vocabulary, case: CertifiedCase
+) -> dict[Assumption, tuple[Constant, ...]]:
     """Requirements of the assumptions that the vocabulary has no symbol for, by the names in messages."""
-    facts, called = statement.vocabulary.facts, statement.vocabulary.called
+    facts, called = vocabulary.facts, vocabulary.called
     found = {}
-    for assumption in statement.assumptions:
+    for assumption in assumptions:
         entry = CERTIFICATION[assumption]
         names = (name for name in assumption.constants if called(name) not in facts and name not in entry.met)
         wanted = {name: entry.facts.get(name, name) for name in names}

@@ -16,6 +16,7 @@ import sympy as sp
 
 from bounds.own import address_of
 from bounds.statement import Assumption, Statement
+from bounds.symbols import measured_in
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.certification.certified_constants import DELAYS, MEAN_DELAYS
@@ -26,7 +27,6 @@ from ratecheck.exponents.families.differing import SAMPLED
 from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.sweep import check_measurable
 from ratecheck.settings.applicability import LAWS, foreign, step_source
-from ratecheck.settings.measured import measured_in
 
 # A typical instance has so many coordinates, with curvatures over a decade.
 _COORDINATES = 8

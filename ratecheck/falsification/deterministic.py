@@ -21,7 +21,7 @@ import sympy as sp
 
 from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Statement, names_in
-from bounds.symbols import ROUND, Role
+from bounds.symbols import PREVIOUS, ROUND, Role, written_out
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_after
 from ratecheck.errors import InputError
@@ -56,7 +56,6 @@ from ratecheck.falsification.snapshots import (
 )
 from ratecheck.inputs import whole
 from ratecheck.settings.convexity import any_sign, assumes_convexity
-from ratecheck.settings.measured import PREVIOUS, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names

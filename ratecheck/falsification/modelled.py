@@ -11,13 +11,12 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bounds.statement import Assumption, Over, Relation, Statement
-from bounds.symbols import COMMON, ROUND, Role, Vocabulary
+from bounds.symbols import COMMON, PREVIOUS, ROUND, Role, Vocabulary, written_out
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Algorithm, U
 from ratecheck.errors import InputError
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity, says_quadratic
-from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 
 _ASSUMED = {
     Assumption.SMOOTHNESS,
@@ -113,7 +112,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         or not {recorded_variable(algorithm)} & {*algorithm.server, *algorithm.client}
     ):
         yield f"the run of {statement.method} is not modelled"
-    if says_quadratic(statement):
+    if says_quadratic(statement.title):
         yield "its title says that it is about quadratics"
     known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == PROX else set())
     if others := [a.value for a in statement.assumptions if a not in known]:
@@ -200,7 +199,7 @@ def _other_sides(statement: Statement) -> Iterator[str]:
         yield f"no run records {', '.join(unknown)}"
     if claim.metric.over is not Over.EVERY_ROUND_BUT_FIRST and any(q.name.endswith(PREVIOUS) for q in running):
         yield "it compares a round with the one before, in the first round, too"
-    if claim.metric.over in TOGETHER and counts_rounds(statement):
+    if claim.metric.over in TOGETHER and statement.counts_rounds:
         yield f"its bound on {TOGETHER[claim.metric.over]} depends on the number of the round"
     slopes = [sp.diff(side, symbol) for side in sides for symbol in running]
     if any(symbol in slope.free_symbols for slope in slopes for symbol in running):

@@ -23,8 +23,8 @@ class AnyCurvature(Quadratics):
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements about functions that need not be convex, all of whose constants are measured along a run."""
-        covered = method_of(statement) is not None and of_functions(statement) and not says_quadratic(statement)
-        if not (covered and any_sign(statement) and may_continue(statement)):
+        covered = method_of(statement) is not None and of_functions(statement) and not says_quadratic(statement.title)
+        if not (covered and any_sign(statement) and may_continue(statement.assumptions)):
             return ()
         return [InstanceShape(self, n, *blocks(statement)[0], n) for n in range(1, FEW + 1)]
 

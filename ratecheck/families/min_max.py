@@ -45,7 +45,9 @@ class MinMaxPairs(Family):
 
     def _of(self, statement: Statement, sizes: list[tuple[int, int]]) -> list[InstanceShape]:
         method = method_of(statement)
-        if method is None or not (of_operators(statement) and method.algorithm.asks_gradients and method.shared):
+        if method is None or not (
+            of_operators(statement.assumptions) and method.algorithm.asks_gradients and method.shared
+        ):
             return []
         return [InstanceShape(self, n, d, 0, size) for n, d in sizes for size in participants(statement, n)]
 

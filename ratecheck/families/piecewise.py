@@ -55,7 +55,7 @@ class PiecewiseQuadratics(Family):
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         """Every client is of its own kind."""
         d_u = blocks(statement)[0][0]
-        covered = d_u and self.follows(statement) and not says_quadratic(statement)
+        covered = d_u and self.follows(statement) and not says_quadratic(statement.title)
         # Floats seldom give piecewise quadratic functions one minimiser.
         covered = covered and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
         return [InstanceShape(self, n, d_u, 0, n)] if covered else []

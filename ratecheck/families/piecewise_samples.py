@@ -44,7 +44,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
         # With one breakpoint a function that is linear far away is so everywhere, or has no minimum.
         if (OF_QUIET_RUNS | BOUNDED) & {*statement.assumptions}:
             return ()
-        other = "gaussian" in statement.title.lower() or says_quadratic(statement)
+        other = "gaussian" in statement.title.lower() or says_quadratic(statement.title)
         if other or every_participation(statement) or not has_noisy_pieces(statement):
             return ()
         fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))

@@ -16,7 +16,6 @@ from ratecheck.families.coordinates import EDGE, factor, or_zero, probability, w
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, InstanceCube, InstanceShape
 from ratecheck.families.statements import has_delays
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
-from ratecheck.settings.measured import counts_rounds, wanted
 
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
 # grows with both.
@@ -114,7 +113,7 @@ class Sizes(InstanceCube):
         method = method_of(statement)
         near = _NEAR_OF_MANY if shape.groups else _NEAR
         # What lemmas speak of is computed local step by local step.
-        slow = method is not None and not recordable(wanted(statement))
+        slow = method is not None and not recordable(statement.recorded)
         if slow or {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*statement.assumptions}:
             return near
         if method is not None and method.algorithm.varying:
@@ -124,7 +123,7 @@ class Sizes(InstanceCube):
         if not means:
             return _BY_ENTRY
         # Expected delays of a random pattern are found by following it.
-        followed = (method is not None and method.algorithm.uses_delay) or counts_rounds(statement)
+        followed = (method is not None and method.algorithm.uses_delay) or statement.counts_rounds
         far = (fixed_law and not has_delays(statement)) or (shape.size == shape.n and not shape.trace)
         return _FAR if far and not followed else _ROUND_BY_ROUND
 

@@ -17,7 +17,6 @@ from ratecheck.families.family import InstanceShape
 from ratecheck.settings import pointwise
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.convexity import OF_F
-from ratecheck.settings.measured import measured
 
 # The number of clients up to which each is of its own kind.
 FEW = 3
@@ -45,13 +44,13 @@ def is_bilevel(statement: Statement) -> bool:
     method = method_of(statement)
     if method is not None:
         return method.algorithm.bilevel
-    names = measured(statement)
+    names = statement.measured
     return bool(names) and {statement.vocabulary.facts.get(name) for name in names} <= pointwise.NAMES
 
 
 def of_functions(statement: Statement) -> bool:
     """Whether a statement is about problems of one level, and about gradients in all variables at once."""
-    return not (is_bilevel(statement) or takes_partial_gradients(statement))
+    return not (is_bilevel(statement) or takes_partial_gradients(statement.algorithm))
 
 
 def has_delays(statement: Statement) -> bool:

@@ -41,7 +41,11 @@ class TwoLevels(Family):
 
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         """Two groups, which differ in their local steps."""
-        return grouped(self, statement, n) if is_bilevel(statement) and not takes_partial_gradients(statement) else ()
+        return (
+            grouped(self, statement, n)
+            if is_bilevel(statement) and not takes_partial_gradients(statement.algorithm)
+            else ()
+        )
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         return ("levels that are not quadratic",)

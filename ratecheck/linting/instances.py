@@ -43,7 +43,7 @@ def check(statement: Statement, drawn: DrawnSettings, budget: Budget | None) -> 
 def _negative(statement: Statement, drawn: DrawnSettings) -> Found:
     """Below zero although the left side never is. The constants drawn need not be those of any problem: a warning."""
     for values in drawn.settings:
-        for each in impossible(statement, values):
+        for each in impossible(statement.claims, statement.vocabulary, values):
             names = _shown(statement, values)
             yield Finding(
                 level=Level.WARNING,

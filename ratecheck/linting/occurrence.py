@@ -49,7 +49,7 @@ def own(vocabulary: Vocabulary) -> list[str]:
 
 
 def _excluded(statement: Statement) -> Found:
-    for entry in incompatible(statement):
+    for entry in incompatible(statement.assumptions):
         yield Finding(
             level=Level.ERROR,
             check=TOGETHER,

@@ -14,7 +14,7 @@ import sympy as sp
 from bounds.assumption import BOUNDED
 from bounds.sentences import words
 from bounds.statement import Assumption, Over, Statement
-from bounds.symbols import ROUND, Role
+from bounds.symbols import PREVIOUS, ROUND, Role, written_out
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
 from ratecheck.algorithms.model.varying import Formula
@@ -24,7 +24,6 @@ from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, difference
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
-from ratecheck.settings.measured import PREVIOUS, written_out
 
 Table = Sequence[Sequence[Fraction]]
 _KNOWN = {

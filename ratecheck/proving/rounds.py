@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
+from bounds.symbols import PREVIOUS
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.proving.classes import OracleAnswer, Point
 from ratecheck.proving.forms import Form, KnownFact, Value, VectorFamily, difference, independent, plus, total
 from ratecheck.proving.invariants import Invariant, invariants, kept_by
 from ratecheck.proving.question import Compared, Question, Table, VectorState
 from ratecheck.proving.vectors import Vectors
-from ratecheck.settings.measured import PREVIOUS
 
 
 class PlayedRound:

@@ -16,7 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Claim, Over, Relation, names_in
-from bounds.symbols import Domain, Role
+from bounds.symbols import PREVIOUS, Domain, Role, is_round, measured_in, written_out
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work
 from ratecheck.certification.assumptions import CERTIFICATION
@@ -41,7 +41,6 @@ from ratecheck.scouting.levels import TwoLevelBatch
 from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
 from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
 from ratecheck.settings.at_minimiser import OF_START, admits_minimiser
-from ratecheck.settings.measured import PREVIOUS, is_round, measured_in, written_out
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.verification.instance import Instance

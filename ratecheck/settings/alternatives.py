@@ -50,7 +50,7 @@ def _applicable(problem: Problem, participation: Participation | None, *, any_pr
     case = CertifiedCase(problem, pattern, None)
     for statement in (each for paper in (*bounds.PAPERS, *bounds.BESIDE) for each in bounds.statements(paper)):
         method = METHODS.get(statement.algorithm or "")
-        if method is None or statement.order_only or foreign(statement) or not_quadratic(statement, problem):
+        if method is None or statement.order_only or foreign(statement) or not_quadratic(statement.title, problem):
             continue
         algorithm, run = method.algorithm, statement.vocabulary.run
         on_graph = pattern.neighbours is not None if participation else bool(algorithm.mixed)
@@ -64,10 +64,10 @@ def _applicable(problem: Problem, participation: Participation | None, *, any_pr
         if any_problem:
             yield statement
             continue
-        if unmet(statement, problem, pattern) or not _runs(method, problem):
+        if unmet(statement.assumptions, problem, pattern) or not _runs(method, problem):
             continue
         facts = (case.fact(fact) for fact in certifiable(statement).values() if fact not in NOISE)
         if any(each is None or each.certificate is Certificate.ABSENT for each in facts):
             continue
-        if not lacking(required(statement, case)):
+        if not lacking(required(statement.assumptions, statement.vocabulary, case)):
             yield statement

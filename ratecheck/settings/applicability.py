@@ -8,17 +8,17 @@ import numpy as np
 import sympy as sp
 
 import bounds
+from bounds.incompatible import incompatible
 from bounds.numbers import as_float
 from bounds.statement import Assumption, Given, Statement
-from bounds.symbols import Domain, Role
+from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method, unknown
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import NOISE
-from ratecheck.certification.uncertified import uncertifiable
+from ratecheck.certification.uncertified import OPERATORS, of_operators, takes_partial_gradients
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem
-from ratecheck.settings.measured import measured
 
 
 def method_of(statement: Statement) -> Method | None:
@@ -100,7 +100,7 @@ def foreign(statement: Statement) -> tuple[str, ...]:
         return [name for name in statement.parameters if vocabulary[name].role in roles and unknown(name)]
 
     certified, steps = unknown_with(Role.SETTING, Role.CONSTANT), unknown_with(Role.STEP_SIZE)
-    left = sorted((n for n in measured(statement) if unknown(n)), key=vocabulary.order.__getitem__)
+    left = sorted((n for n in statement.measured if unknown(n)), key=vocabulary.order.__getitem__)
     title = "" if method is None else method.title
     found = (
         ("no problem certifies", certified),
@@ -111,7 +111,7 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     if steps and method is not None:
         taken = ", ".join(method.step_sizes)
         unknowns.append(f"{title} takes {taken}: step_products say what {', '.join(steps)} is made of")
-    return (*unknowns, *_otherwise(statement, method), *uncertifiable(statement))
+    return (*unknowns, *_otherwise(statement, method), *_uncertifiable(statement))
 
 
 def _otherwise(statement: Statement, method: Method | None) -> Iterator[str]:
@@ -126,9 +126,23 @@ def _otherwise(statement: Statement, method: Method | None) -> Iterator[str]:
             yield f"{method.title} sets {name} to {value:g}, and the statement does not"
 
 
-def method_parameters(statement: Statement) -> tuple[str, ...]:
-    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
-    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
+def _uncertifiable(statement: Statement) -> Iterator[str]:
+    """Assumptions that nothing certifies, whatever the problem, and those that no function meets together."""
+    yield from (entry.text for entry in incompatible(statement.assumptions))
+    for assumption in statement.assumptions:
+        fits = CERTIFICATION[assumption].fits
+        if fits is not None and not fits(statement):
+            yield f"nothing certifies its assumption: {assumption.value}"
+    if takes_partial_gradients(statement.algorithm) and not of_operators(statement.assumptions):
+        yield (
+            f"{statement.method} takes partial gradients, which only min-max problems have, and the statement "
+            f"assumes none of {OPERATORS}, or something of functions besides"
+        )
+
+
+def method_parameters(algorithm: str | None, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Parameters of a statement's method that its paper counts among the settings, such as lambda_."""
+    method = METHODS.get(algorithm or "")
     names = () if method is None else method.algorithm.step_sizes
     return tuple(
         target
@@ -267,7 +281,7 @@ def built_on(statement: Statement) -> Statement | None:
 
     Where none does, the first.
     """
-    others, reached = bounds.siblings(statement), {statement.key}
+    others, reached = bounds.siblings(statement.key), {statement.key}
     ruling = [s for s in others if s.step_rules and s.algorithm == statement.algorithm and not s.order_only]
     while nearest := [s for s in others if s.key not in reached and reached & {*s.follows_from}]:
         if found := [s for s in ruling if s in nearest]:

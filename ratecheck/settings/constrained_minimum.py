@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds.statement import Statement
 from ratecheck.algorithms.model.confined import excluded
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.settings.measured import measured
+from ratecheck.settings.setting import Setting
 
 # What depends on where the minimum is.
 _OF_MINIMUM = frozenset({
@@ -22,9 +21,9 @@ _OF_MINIMUM = frozenset({
 })  # fmt: skip
 
 
-def outside(statement: Statement, ready: Setup) -> str | None:
+def outside(setting: Setting, ready: Setup) -> str | None:
     """Why the minimum over the whole space is not the one that the statement means; None where it is."""
-    if ready.algorithm.linear or ready.problem.bilevel or not (about := _about(statement)):
+    if ready.algorithm.linear or ready.problem.bilevel or not (about := _about(setting)):
         return None
     try:
         point = np.atleast_2d(ready.problem.centre()[0])[0]
@@ -40,12 +39,12 @@ def outside(statement: Statement, ready: Setup) -> str | None:
     )
 
 
-def _about(statement: Statement) -> list[str]:
+def _about(setting: Setting) -> list[str]:
     """Symbols and assumptions of the statement that depend on where the minimum is."""
-    vocabulary = statement.vocabulary
+    statement, vocabulary = setting.statement, setting.statement.vocabulary
     facts, derived = vocabulary.facts, vocabulary.derived
     found = []
-    for name in sorted({*statement.parameters, *measured(statement)}):
+    for name in sorted({*statement.parameters, *statement.measured}):
         inside = {s.name for s in derived[name].free_symbols} if name in derived else set()
         if {facts.get(each) for each in (name, *inside)} & _OF_MINIMUM:
             found.append(name)

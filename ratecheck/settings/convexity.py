@@ -6,7 +6,6 @@ import re
 
 from bounds.statement import Assumption, Statement
 from ratecheck.problems import Problem
-from ratecheck.settings.measured import wanted
 
 # Constants that only functions with a minimiser have.
 _OF_MINIMUM = {"distance2_0", "strong_convexity", "minimiser_heterogeneity"}
@@ -28,7 +27,7 @@ def any_sign(statement: Statement) -> bool:
     Where the title says "convex" that is believed, whatever the assumptions are.
     """
     facts = {statement.vocabulary.facts.get(name, "") for name in statement.parameters}
-    of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement)) or facts & _OF_MINIMUM
+    of_minimum = any("gap" in name or "distance2" in name for name in statement.recorded) or facts & _OF_MINIMUM
     return not (of_minimum or says_convex(statement))
 
 
@@ -38,15 +37,15 @@ def says_convex(statement: Statement) -> bool:
     return assumes_convexity(statement) or bool(said)
 
 
-def says_quadratic(statement: Statement) -> bool:
+def says_quadratic(title: str) -> bool:
     """Whether the title of a statement restricts it to quadratics, for which no assumption has a name."""
-    return "quadratic" in statement.title.lower()
+    return "quadratic" in title.lower()
 
 
-def not_quadratic(statement: Statement, problem: Problem) -> str | None:
-    """Why a statement about quadratics does not apply to the problem; None where it does."""
+def not_quadratic(title: str, problem: Problem) -> str | None:
+    """Why a statement that is about quadratics by its title does not apply to the problem; None where it does."""
     # Those of two levels are quadratics as well, and proximal steps on others have names of their own.
-    if not says_quadratic(statement) or problem.objective is not None or problem.bilevel:
+    if not says_quadratic(title) or problem.objective is not None or problem.bilevel:
         return None
     return f"the problem is {problem.kind}, but the title says that the statement is about quadratics"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +20,16 @@ from ratecheck.problems import Problem
 from ratecheck.problems.build import KINDS, build, features, own_clients, parameters
 from ratecheck.settings.applicability import method_parameters, steps_of_method
 from ratecheck.settings.convexity import assumes_convexity
-from ratecheck.settings.feasible_defaults import inside
+from ratecheck.settings.on_trace import on_trace, step_values
+from ratecheck.settings.setting import resolve
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
 DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}
 _NOISE = 0.3
 # A default number of clients is looked for below this.
 _MOST_CLIENTS = 64
+# How often a default is halved at most.
+_HALVINGS = 10
 # By fact or by parameter of the method: a client participates with probability 1/2, and the inner problem is convex.
 _OTHERS = {"delta": 0.5, "lambda_": 3.0, "q": 0.5}
 
@@ -63,16 +66,29 @@ def completed(
     blocks = _blocks(statement, problem_name, chosen)
     problem = build(problem_name, {**size, **blocks, **{k: v for k, v in chosen.items() if k != "n"}})
     mine = {k: v for k, v in mine.items() if k != "n" or clients == "n"}
+    return DefaultedInputs(problem, _with_defaults(statement, problem, mine, given), problem_name, chosen)
+
+
+def completed_on(statement: Statement, problem: Problem, given: Mapping[str, Any]) -> dict[str, float]:
+    """The statement's values on a problem that was given as an object, as `completed` has them for one by name."""
+    mine, _ = _divided(given, (), statement.vocabulary)
+    return _with_defaults(statement, problem, mine, given)
+
+
+def _with_defaults(
+    statement: Statement, problem: Problem, mine: Mapping[str, float], given: Mapping[str, Any]
+) -> dict[str, float]:
+    """The statement's values on a problem: defaults, and ``mine``, what of ``given`` is about the statement."""
     # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
-    values = _defaults(statement, problem)
+    vocabulary, values = statement.vocabulary, _defaults(statement, problem)
     values = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
     values |= mine
-    return DefaultedInputs(problem, {**values, **inside(statement, problem, values, given)}, problem_name, chosen)
+    return {**values, **_inside(statement, problem, values, given)}
 
 
 def kind_of(statement: Statement) -> str:
     """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
-    names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
+    names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement.key)))
     method = METHODS.get(next((name for name in names if name is not None), ""))
     usual = Algorithm.default_problem
     kind = usual if method is None else method.algorithm.default_problem
@@ -81,7 +97,11 @@ def kind_of(statement: Statement) -> str:
         return "piecewise" if assumes_convexity(statement) else "logistic"
     # What follows operators follows gradients as well, and what does not say so is no statement about operators.
     operators = kind in KINDS and not KINDS[kind].potential
-    return usual if operators and not (of_operators(statement) or takes_partial_gradients(statement)) else kind
+    return (
+        usual
+        if operators and not (of_operators(statement.assumptions) or takes_partial_gradients(statement.algorithm))
+        else kind
+    )
 
 
 def _of_assumptions(statement: Statement, problem_name: str) -> dict[str, Any]:
@@ -157,7 +177,9 @@ def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
             values[symbol] = 0.0 if _absent(fact, problem) else _NOISE
         elif fact in _OTHERS:
             values[symbol] = _OTHERS[fact]
-    return values | {name: _OTHERS[name] for name in method_parameters(statement) if name in _OTHERS}
+    return values | {
+        name: _OTHERS[name] for name in method_parameters(statement.algorithm, vocabulary) if name in _OTHERS
+    }
 
 
 def _absent(fact: str, problem: Problem) -> bool:
@@ -188,3 +210,42 @@ def _divided(
             raise InputError(f"no parameter {name!r} of the statement or the problem; {did_you_mean(name, known)}")
     mine = {k: v for k, v in values.items() if k in vocabulary}
     return mine, {k: v for k, v in values.items() if k in of_problem}
+
+
+# --- Defaults inside a statement's own conditions ---
+
+
+def _inside(
+    statement: Statement, problem: Problem, values: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, float]:
+    """Parameters of the method that nobody gave, such that the conditions on them can be met; empty where they are.
+
+    The method's own default is halved until then, all others staying as they are. Empty as well where ten halvings are
+    not enough.
+    """
+    for name, default in _open(statement, given):
+        tried = default(problem.n)
+        for k in range(_HALVINGS + 1):
+            if _admits(statement, problem, {**values, name: tried / 2**k}):
+                return {name: tried / 2**k} if k else {}
+    return {}
+
+
+def _open(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Parameters with a default of the method that no one gave and that conditions of the statement are about."""
+    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
+    for name, default in ({} if method is None else method.algorithm.optional).items():
+        targets = {*vocabulary.reach(name)} if name in vocabulary.aliases else set()
+        conditions = [each for each in statement.conditions if targets & each.symbols]
+        if conditions and not any({*vocabulary.reach(key)} & targets for key in given if key in vocabulary):
+            yield name, default
+
+
+def _admits(statement: Statement, problem: Problem, values: Mapping[str, Any]) -> bool:
+    """Whether all conditions hold at these values, with the step sizes that are taken by default."""
+    try:
+        setting = resolve(statement, problem, None, values)
+        numbers = step_values(on_trace(setting, setting.traces()[0])).values
+    except InputError:
+        return False
+    return all(check.holds is not False for check in statement.check_conditions(numbers))

@@ -64,8 +64,14 @@ class OnTrace:
 class StepValues:
     """All numbers of a statement by symbol, and where each of its step sizes comes from, in words."""
 
+    statement: Statement
     values: dict[str, float]
     chosen: dict[str, str]
+
+    def plus(self, others: Mapping[str, float], origin: str) -> StepValues:
+        """The numbers with further step sizes, all from one place."""
+        chosen = {**self.chosen, **dict.fromkeys(others, origin)}
+        return replace(self, values={**self.values, **others}, chosen=chosen)
 
 
 def on_trace(setting: Setting, trace: Participation, statement: Statement | None = None) -> OnTrace:
@@ -184,14 +190,16 @@ def step_values(on: OnTrace) -> StepValues:
     rule for step sizes has no value, or none in the range of floats.
     """
     statement, setting = on.statement, on.setting
-    own = {*statement.parameters, *setting.used_sizes(on.trace), *method_parameters(statement)}
+    parameters = method_parameters(statement.algorithm, statement.vocabulary)
+    own = {*statement.parameters, *setting.used_sizes(on.trace), *parameters}
     unsaid = silent(statement, () if setting.method is None else setting.method.step_sizes)
     names = {*own, *unsaid}
     known = {k: v for k, v in setting.values.items() if k in names}
     known |= {name: c.value for name, c in on.constants.items() if math.isfinite(c.value)}
     values, chosen = chosen_values(statement, known)
-    found = StepValues(values, {**chosen, **{name: GIVEN for name in unsaid if name in values}})
-    return _with_derived(statement, _with_silent(on, unsaid, found))
+    chosen |= {name: GIVEN for name in unsaid if name in values}
+    found = StepValues(statement, values, chosen)
+    return _with_derived(_with_silent(on, unsaid, found))
 
 
 def _with_silent(on: OnTrace, unsaid: list[str], found: StepValues) -> StepValues:
@@ -202,7 +210,7 @@ def _with_silent(on: OnTrace, unsaid: list[str], found: StepValues) -> StepValue
     steps = float(on.setting.steps.max())
     free = [name for name in unsaid if name not in found.values]
     values = {name: any_value(vocabulary[name], smooth.value, steps) for name in free}
-    return StepValues({**found.values, **values}, {**found.chosen, **dict.fromkeys(free, FREE)})
+    return found.plus(values, FREE)
 
 
 def _with_borrowed(on: OnTrace, found: StepValues) -> StepValues:
@@ -220,12 +228,12 @@ def _with_borrowed(on: OnTrace, found: StepValues) -> StepValues:
     known |= {s: value for s, value in setting.values.items() if s in names}
     others, _ = chosen_values(rules, {s: value for s, value in known.items() if s in names})
     borrowed = {s: others[s] for s in missing if s in others}
-    return StepValues({**found.values, **borrowed}, {**found.chosen, **dict.fromkeys(borrowed, f"that of {rules.key}")})
+    return found.plus(borrowed, f"that of {rules.key}")
 
 
-def _with_derived(statement: Statement, found: StepValues) -> StepValues:
+def _with_derived(found: StepValues) -> StepValues:
     """The values with parameters computed from others; `InputError` for a constant that is given too small."""
-    values, vocabulary = dict(found.values), statement.vocabulary
+    statement, values, vocabulary = found.statement, dict(found.values), found.statement.vocabulary
     for name, expr in vocabulary.derived.items():
         if name not in statement.parameters or vocabulary[name].role is Role.MEASURED:
             continue
@@ -234,4 +242,4 @@ def _with_derived(statement: Statement, found: StepValues) -> StepValues:
         if vocabulary[name].role is Role.CONSTANT and given < value * (1 - _MARGIN):
             shown, least = apart(given, value, 10)
             raise InputError(f'{name}={shown} breaks "{name} >= {least}", its value here')
-    return StepValues(values, found.chosen)
+    return replace(found, values=values)

@@ -7,7 +7,6 @@ from ratecheck.engines.rigorous.mean_field_runs import without_memory
 from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
 from ratecheck.problems.piecewise_quadratic.piecewise_samples import RECORDED
 from ratecheck.settings.applicability import LAWS, method_of
-from ratecheck.settings.measured import wanted
 
 _OTHER_RUNS = frozenset({Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION})
 
@@ -40,7 +39,7 @@ def _has_runs(statement: Statement) -> bool:
         method is not None
         and method.algorithm.asks_gradients
         and method.algorithm.projects is None
-        and wanted(statement) <= {*method.algorithm.recorded, *method.algorithm.measures, "gap", "distance2", *CHANGES}
+        and statement.recorded <= {*method.algorithm.recorded, *method.algorithm.measures, "gap", "distance2", *CHANGES}
         and not _OTHER_RUNS & {*statement.assumptions}
     )
 
@@ -57,7 +56,7 @@ def has_noisy_pieces(statement: Statement) -> bool:
         and method.shared
         and without_memory(method.algorithm)
         and bool(levels - statement.settings.keys())
-        and wanted(statement) <= RECORDED
+        and statement.recorded <= RECORDED
         and bool(assumed & {Assumption.FULL_PARTICIPATION, *LAWS})
         and not _OTHER_RUNS & assumed
         and Assumption.INDEPENDENT_PARTICIPATION not in assumed

@@ -17,8 +17,7 @@ from ratecheck.participation.files import read_matrix
 from ratecheck.participation.model.pattern import Matrix, PerRound
 from ratecheck.problems import Problem, own
 from ratecheck.settings.applicability import method_parameters, within
-from ratecheck.settings.defaults import _decided, _defaults, _divided, completed
-from ratecheck.settings.feasible_defaults import inside
+from ratecheck.settings.defaults import completed, completed_on
 
 # What ``--problem`` and ``--participation`` take, or the object itself.
 ProblemLike: TypeAlias = str | os.PathLike[str] | Problem
@@ -49,13 +48,13 @@ def prepare(
             raise InputError(f"{statement.key} is a lower bound on {statement.instance} alone: name no other problem")
         problem = statement.instance
     if isinstance(problem, Problem):
-        return problem, _completed_on(statement, problem, given), _named(problem.kind, problem)
+        return problem, completed_on(statement, problem, given), _named(problem.kind, problem)
     if problem is not None and not isinstance(problem, str | os.PathLike):
         raise InputError(f"{problem!r} is no problem: give a name, the path of an .npz file, or one of rc.problems")
     if problem is not None and own.is_own(address := os.fspath(problem)):
         # Only here, where a user names the file: what a study or an instance names is never run.
         found = own.get(address)
-        return found, _completed_on(statement, found, given), _named(address, found)
+        return found, completed_on(statement, found, given), _named(address, found)
     inputs = completed(statement, None if problem is None else os.fspath(problem), dict(given))
     name = _named(inputs.problem_name, inputs.problem)
     chosen = _values_text({k: v for k, v in inputs.parameters.items() if k != "n"})
@@ -108,18 +107,8 @@ def unused(statement: Statement, given: Mapping[str, Any]) -> tuple[str, ...]:
     noise = {symbol for symbol, fact in vocabulary.facts.items() if fact in NOISE}
     method = METHODS.get(statement.algorithm or "")
     steps = () if method is None else method.algorithm.step_sizes
-    free = {*vocabulary.run.values(), *noise, *method_parameters(statement), *steps}
+    free = {*vocabulary.run.values(), *noise, *method_parameters(statement.algorithm, vocabulary), *steps}
     return statement.unused({k: v for k, v in given.items() if k in vocabulary and k not in free})
-
-
-def _completed_on(statement: Statement, problem: Problem, given: Mapping[str, Any]) -> dict[str, float]:
-    """The statement's values on a problem that was given as an object, as `completed` has them for one by name."""
-    vocabulary = statement.vocabulary
-    mine, _ = _divided(given, (), vocabulary)
-    values = _defaults(statement, problem)
-    values = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
-    values |= mine
-    return {**values, **inside(statement, problem, values, given)}
 
 
 def _named(problem_name: str, problem: Problem) -> str:

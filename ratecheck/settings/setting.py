@@ -36,7 +36,6 @@ from ratecheck.settings.applicability import (
     steps_of_all,
     within,
 )
-from ratecheck.settings.measured import wanted
 
 _ENGINES = ("auto", "exact", "step")
 # The graph of a method that mixes, where no other is given; and the one on which all take the mean over everybody.
@@ -251,7 +250,7 @@ def resolve(
     given, unequal = steps_of_all(statement, given, problem.n)
     if unequal:
         raise InputError(unequal)
-    counted, by_itself, recorded = counts(statement), every_participation(statement), wanted(statement)
+    counted, by_itself, recorded = counts(statement), every_participation(statement), statement.recorded
     pointwise = method is None and problem.bilevel and recorded <= points.NAMES
     found = Values().plus(statement.resolve(given), "given")
     # What contradicts the statement's own settings is refused before anything is computed.
@@ -287,7 +286,7 @@ def resolve(
         steps=steps,
         coefficients=coefficients,
         noise={fact: values.get(symbol, 0.0) for symbol, fact in vocabulary.facts.items() if fact in NOISE},
-        pattern=_pattern(statement, problem, participation, values, sizes),
+        pattern=_pattern(statement, method, problem, participation, values, sizes),
         recorded=recorded,
         pointwise=pointwise,
         by_itself=by_itself,
@@ -451,9 +450,8 @@ def _check_participants(statement: Statement, participation: Participation | Non
         raise InputError(f'{symbol}={given:g} breaks "{symbol} >= {most}": a round of the trace has {most} clients')
 
 
-def default_graph(statement: Statement, n: int) -> Graph | None:
+def default_graph(statement: Statement, method: Method | None, n: int) -> Graph | None:
     """The default graph of n clients; None for a statement whose method mixes none."""
-    method = method_of(statement)
     if method is None or not method.algorithm.mixed:
         return None
     name = AVERAGING if averages(statement) else GRAPH
@@ -462,6 +460,7 @@ def default_graph(statement: Statement, n: int) -> Graph | None:
 
 def _pattern(
     statement: Statement,
+    method: Method | None,
     problem: Problem,
     participation: Participation | None,
     values: Mapping[str, float],
@@ -469,7 +468,7 @@ def _pattern(
 ) -> Participation:
     """The participation that was given, or the one that the statement assumes, of n clients."""
     assumptions, n = statement.assumptions, problem.n
-    participation = participation or default_graph(statement, n)
+    participation = participation or default_graph(statement, method, n)
     if participation is not None:
         if participation.n != n:
             raise InputError(f"the participation is about {participation.n} clients, but the problem has {n}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bounds.statement import Condition, Relation, Statement, names_in, number
+from bounds.statement import Condition, Relation, Statement, names_in
 from bounds.symbols import Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible_intervals import conflict, is_empty
@@ -74,8 +74,7 @@ def step_sizes(
     statement = _written(statement, given)
     problem = FeasibleSet.of(statement.at(given), given, free, memory)
     intervals = problem.admissible()
-    fixed = {rule.symbol: rule.value for rule in problem.fixed}
-    prescribed, defaults = _ruled(statement, {**problem.values, **fixed}, problem.values)
+    prescribed, defaults = problem.ruled()
     answer = StepSizes(problem=problem, admissible=intervals, prescribed=prescribed, defaults=defaults)
     if problem.broken:
         texts = tuple(condition.text for condition in problem.broken)
@@ -98,23 +97,6 @@ def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
                 f"{name} is not free: {statement.key} has {name} = {vocabulary.derived[name]}; give {missing[0]}=..."
             )
     return statement.written
-
-
-def _ruled(
-    statement: Statement, given: Mapping[str, float], constants: Mapping[str, float]
-) -> tuple[dict[str, float], dict[str, float]]:
-    """The values that step rules set, and those they suggest; a rule may use what others set or what was given."""
-    try:
-        values, _ = statement.complete(given)
-    except InputError:
-        # Step sizes that contradict each other; the rules that need none of them still have a value.
-        values = dict(constants)
-    sets: dict[str, float] = {}
-    suggests: dict[str, float] = {}
-    for rule in statement.step_rules:
-        if names_in(rule.value) <= values.keys():
-            (suggests if rule.free else sets)[rule.symbol.name] = number(rule.value, values)
-    return sets, suggests
 
 
 def _with_optimum(answer: StepSizes) -> StepSizes:

@@ -63,15 +63,11 @@ def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[di
     completed, _ = statement.complete(completed)
     for each in statement.step_products:
         chosen.setdefault(each.local.name, f"{each.product}/{each.outer}")
-    chosen |= dict.fromkeys(_refused(statement, completed, chosen), UNMET)
-    return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
-
-
-def _refused(statement: Statement, values: Mapping[str, float], chosen: Mapping[str, str]) -> list[str]:
-    """The step sizes that were to be admissible and stand in a condition that these values break."""
+    # A step size that was to be admissible and stands in a condition that these values break.
     claimed = {name for name, why in chosen.items() if "admissible" in why}
-    checks = statement.check_conditions(values) if claimed else ()
-    return [name for check in checks if check.holds is False for name in check.condition.symbols & claimed]
+    broken = [c.condition for c in (statement.check_conditions(completed) if claimed else ()) if c.holds is False]
+    chosen |= dict.fromkeys((name for each in broken for name in each.symbols & claimed), UNMET)
+    return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
 
 
 def silent(statement: Statement, names: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bounds.numbers import as_float
-from bounds.statement import Condition, Statement
+from bounds.statement import Condition, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible_intervals import feasible, is_empty, narrow, project, unrestricted
@@ -73,6 +73,20 @@ class FeasibleSet:
     def all_rules(self) -> tuple[Rule, ...]:
         """The rules and the fixed step sizes."""
         return (*self.rules, *self.fixed)
+
+    def ruled(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The values that step rules set, and those they suggest; a rule may use what others set or what was given."""
+        try:
+            values, _ = self.statement.complete({**self.values, **{rule.symbol: rule.value for rule in self.fixed}})
+        except InputError:
+            # Step sizes that contradict each other; the rules that need none of them still have a value.
+            values = self.values
+        sets: dict[str, float] = {}
+        suggests: dict[str, float] = {}
+        for rule in self.statement.step_rules:
+            if names_in(rule.value) <= values.keys():
+                (suggests if rule.free else sets)[rule.symbol.name] = number(rule.value, values)
+        return sets, suggests
 
     def admissible(self, *extra: Rule) -> Intervals:
         """The interval of each step size under all rules and further ones; one is empty where nothing is admissible.

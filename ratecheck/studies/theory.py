@@ -89,12 +89,14 @@ def placed(curve: Curve, statement: Statement, step_sizes: Mapping[str, float]) 
     noise = {**curve.noise, "sigma": math.hypot(*curve.noise.values())}
     given |= {name: value for name, value in {**step_sizes, **noise}.items() if name in vocabulary}
     setting = resolve(statement, problem, pattern, given, Options(traces=1))
-    reason = unlike(statement, problem, pattern, setting.size("participants")) or unmet(statement, problem, pattern)
+    reason = unlike(statement, problem, pattern, setting.size("participants")) or unmet(
+        statement.assumptions, problem, pattern
+    )
     if reason:
         return (reason,)
     on = on_trace(setting, setting.traces()[0])
     missing = tuple(c.missing for c in on.absent.values())
-    return (*missing, *lacking(required(statement, on.case)), *on.contradicted) or on
+    return (*missing, *lacking(required(statement.assumptions, statement.vocabulary, on.case)), *on.contradicted) or on
 
 
 def _factor(statement: Statement, values: Mapping[str, float], weights: Mapping[str, float]) -> float | None:

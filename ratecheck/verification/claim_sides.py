@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from bounds.statement import Claim, Over, Relation, Statement, compiled, names_in
-from bounds.symbols import Role, Vocabulary
+from bounds.statement import Claim, Over, Relation, compiled, names_in
+from bounds.symbols import PREVIOUS, Role, Vocabulary, is_round, written_out
 from ratecheck.algebra.running_error import Rounded, rounded
 from ratecheck.aliases import Array
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
-from ratecheck.settings.measured import PREVIOUS, is_round, written_out
 from ratecheck.verification.negative_bounds import nonnegative
 from ratecheck.verification.proof import EQUAL
 from ratecheck.verification.verdict import Comparison
@@ -116,9 +115,9 @@ def _per_round(name: str, records: Records) -> Array:
     return records[name]
 
 
-def outcome(statement: Statement, comparisons: list[Comparison]) -> tuple[Outcome, tuple[str, ...]]:
+def outcome(claims: Sequence[Claim], comparisons: list[Comparison]) -> tuple[Outcome, tuple[str, ...]]:
     """The verdict of an exact comparison of all claims, and why nothing is decided where nothing is."""
-    found = [judged(c, claim) for c, claim in zip(comparisons, statement.claims, strict=True)]
+    found = [judged(c, claim) for c, claim in zip(comparisons, claims, strict=True)]
     worst = worst_of({each for each, _ in found})
     return worst, tuple(dict.fromkeys(reason for each, reason in found if each is worst and reason))
 

@@ -71,7 +71,7 @@ def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
         return no_verdict(setting, pattern, reporting, ("nothing that it follows from says which step sizes",))
     on = on_trace(setting, pattern)
     absent = tuple(c.missing for c in on.constants.values() if math.isinf(c.value))
-    certified = required(statement, on.case)
+    certified = required(statement.assumptions, statement.vocabulary, on.case)
     absent = (*absent, *lacking(certified), *on.contradicted)
     base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants), required=certified)
     if absent:
@@ -83,7 +83,7 @@ def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
     if broken:
         return base
     if setting.options.vacuity:
-        vacuous, until = vacuity(statement, found)
+        vacuous, until = vacuity(found)
         base = replace(base, vacuous=vacuous, vacuous_until=until)
     base = replace(base, notes=(f"step sizes are those of {rules.key} for the participation that is drawn",))
     bound = _bound(setting, found.values)
@@ -118,7 +118,7 @@ def _compare_number(means: _Means, base: Verdict, left: _Left) -> Verdict:
         claim.name, None, left.value, bound.value, left.error + bound.error, bound.terms,
         left_error=left.error, right_error=bound.error, missing=missing,
     )  # fmt: skip
-    outcome, reasons = sides.outcome(means.setting.statement, [comparison])
+    outcome, reasons = sides.outcome((claim,), [comparison])
     return replace(base, outcome=outcome, engine=left.engine, comparisons=(comparison,), reasons=reasons)
 
 

@@ -14,7 +14,6 @@ from ratecheck.engines import setup
 from ratecheck.engines.wanted import Wanted, recordable
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
-from ratecheck.settings.measured import counts_rounds
 from ratecheck.settings.setting import Setting
 from ratecheck.verification.entries import Observe
 
@@ -65,7 +64,7 @@ def wanted(setting: Setting, *, by_round: bool = False) -> Wanted:
     return Wanted(
         setting.recorded,
         statement.vocabulary,
-        means=means and not by_round and not counts_rounds(statement),
+        means=means and not by_round and not statement.counts_rounds,
         best_round=any(claim.metric.over is Over.BEST_ROUND for claim in statement.claims),
         proof=options.rigorous,
         seed=options.seed,
@@ -87,7 +86,7 @@ def measured(
     if not (symbols := tuple(symbols)):
         return {}
     samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
-    continues = may_continue(setting.statement)
+    continues = may_continue(setting.statement.assumptions)
     trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues)
     found = {s: MEASURES[setting.statement.vocabulary.facts[s]].largest(trajectory) for s in symbols}
     return {s: replace(constant, name=s) for s, constant in found.items()}

@@ -8,12 +8,12 @@ from dataclasses import replace
 import sympy as sp
 
 from bounds.statement import Claim, ConditionCheck, Relation
+from bounds.symbols import measured_in
 from ratecheck.algebra.enclosure import Enclosure, outward
 from ratecheck.engines.rigorous.runs import exact_runs
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.settings.measured import measured_in
 from ratecheck.settings.setting import Setting
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.proof import VerdictProof

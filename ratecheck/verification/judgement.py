@@ -26,7 +26,6 @@ from ratecheck.errors import BeyondFloatsError, InputError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
-from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.constrained_minimum import outside
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -98,7 +97,7 @@ def compare(request: Request) -> Judged:
     if broken:
         base = replace(base, notes=("compared although " + " and ".join(broken),))
     if setting.options.vacuity:
-        vacuous, until = vacuity(statement, found)
+        vacuous, until = vacuity(found)
         base = replace(base, vacuous=vacuous, vacuous_until=until)
     if setting.method is None:
         return Judged(_without_run(request, base, found.values))
@@ -116,7 +115,7 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
         return reason
     if reason := setting.problem.unmeasured(setting.recorded, recorded(ready), random=setup.is_random(ready)):
         return reason
-    if reason := outside(setting.statement, ready):
+    if reason := outside(setting, ready):
         return reason
     if Assumption.BALL not in setting.statement.assumptions:
         return None
@@ -162,7 +161,7 @@ def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> V
             return _not_applicable(base, f"{listed} are measured of different vectors, so that nothing relates them")
         m, martingale = setting.size("participants"), Assumption.MARTINGALE in setting.statement.assumptions
         return _conclude(request, known, lemmas.vectors(setting.problem.single, m, martingale=martingale))
-    (symbol,) = quantities.measured(setting.statement)
+    (symbol,) = setting.statement.measured
     delay = expected_delay(request.on.case, 0)
     if delay is None:
         return _not_applicable(base, "the delays depend on a run")
@@ -253,7 +252,7 @@ def _conclude(request: Request, base: Verdict, result: Expectation) -> Verdict:
     comparisons = [
         sides.compared(claim, statement.vocabulary, values, result, given=given) for claim in statement.claims
     ]
-    outcome, reasons = sides.outcome(statement, comparisons)
+    outcome, reasons = sides.outcome(statement.claims, comparisons)
     return replace(base, outcome=outcome, comparisons=tuple(comparisons), reasons=reasons)
 
 

@@ -11,13 +11,12 @@ import numpy as np
 import sympy as sp
 
 from bounds.statement import Claim, Over, Relation, Statement, number
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import Role, Vocabulary, measured_in, written_out
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
-from ratecheck.settings.measured import measured_in, written_out
 from ratecheck.statistics.binomial import decide_chance
 from ratecheck.statistics.confidence import shares
 from ratecheck.statistics.sequential_test import SequentialDecision, Tie, decide, of_every_run

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
-from bounds.statement import Claim, Evaluation, Relation, Statement, names_in, number
+from bounds.statement import Claim, Evaluation, Relation, names_in, number
 from bounds.symbols import Domain, Role, Vocabulary
 
 _DIGITS = 50
@@ -43,17 +43,19 @@ class NegativeBound:
         return {"claim": self.claim, "right": self.right, "left": self.left, "text": self.text}
 
 
-def impossible(statement: Statement, values: Mapping[str, float]) -> tuple[NegativeBound, ...]:
+def impossible(
+    claims: Iterable[Claim], vocabulary: Vocabulary, values: Mapping[str, float]
+) -> tuple[NegativeBound, ...]:
     """The claims that no run can meet at completed values; conditions are not looked at."""
-    found = (_of_claim(claim, statement.vocabulary, values) for claim in statement.claims)
+    found = (_of_claim(claim, vocabulary, values) for claim in claims)
     return tuple(each for each in found if each is not None)
 
 
-def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[NegativeBound, ...]:
+def of_evaluation(claims: Iterable[Claim], vocabulary: Vocabulary, evaluation: Evaluation) -> tuple[NegativeBound, ...]:
     """Negative right sides of a statement at given numbers, where all conditions are decided and hold."""
     if any(check.holds is not True for check in evaluation.conditions):
         return ()
-    return impossible(statement, evaluation.values)
+    return impossible(claims, vocabulary, evaluation.values)
 
 
 def not_random(claim: Claim, vocabulary: Vocabulary) -> bool:

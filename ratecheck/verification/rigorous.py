@@ -30,7 +30,6 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Problem, SingleLevel
 from ratecheck.settings.applicability import certifiable, step_source, unlike
-from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.setting import Setting
 from ratecheck.stepsizes.choose import any_value
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
@@ -96,7 +95,7 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> VerdictProof:
         return not_followed(problem)
     if reason := unlike(statement, problem, pattern, int(setting.sizes.get("participants", 0))):
         raise ForeignError(reason)
-    if reason := unmet(statement, problem, pattern):
+    if reason := unmet(statement.assumptions, problem, pattern):
         raise ForeignError(reason)
     if np.ptp(setting.steps) > 0:
         raise UndecidedError("clients with different numbers of local steps are not followed in interval arithmetic")
@@ -171,7 +170,7 @@ class _Exactly:
     def _averaged(self, run: ExactRun, values: Numbers, work: CostLimit) -> VerdictProof:
         """Claims about means over the rounds."""
         measured, claims = self._measured(), self.setting.statement.claims
-        if counts_rounds(self.setting.statement):
+        if self.setting.statement.counts_rounds:
             raise UndecidedError("a mean over rounds in which the number of the round stands")
 
         def decide(bits: int) -> VerdictProof:
@@ -264,7 +263,7 @@ class _Exactly:
     def _measured(self) -> dict[str, str]:
         """The records of a run, by the statement's symbols."""
         facts = self.setting.statement.vocabulary.facts
-        return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
+        return {symbol: facts[symbol] for symbol in sorted(self.setting.statement.measured)}
 
     def _run(self, values: Numbers, trace: Participation) -> ExactRun:
         method = self.setting.method

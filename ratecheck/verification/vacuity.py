@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bounds.statement import Statement
 from ratecheck.algebra.one_dimensional import smallest_integer
 from ratecheck.settings.on_trace import StepValues
 from ratecheck.stepsizes.choose import INDEPENDENT
@@ -10,11 +9,12 @@ from ratecheck.stepsizes.choose import INDEPENDENT
 _LARGEST_T = 10**15
 
 
-def vacuity(statement: Statement, found: StepValues) -> tuple[bool | None, int | None]:
+def vacuity(found: StepValues) -> tuple[bool | None, int | None]:
     """Whether the first claim is vacuous, and the smallest T from which on it is not; None where that is not known.
 
     Step sizes that depend on T are prescribed anew for every T.
     """
+    statement = found.statement
     trivial, rounds = statement.claims[0].metric.trivial, statement.vocabulary.run.get("rounds")
     # Where the statement fixes the number of rounds, another one would be another value of what fixes it.
     if trivial is None or rounds is None or rounds in statement.settings:

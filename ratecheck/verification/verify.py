@@ -67,10 +67,7 @@ def verify(
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
     label = name or problem.kind
     given, several = steps_of_all(statement, given, problem.n)
-    if several:
-        values, _ = statement.complete(given)
-        return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=(several,))
-    if reasons := foreign(statement):
+    if reasons := (several,) if several else foreign(statement):
         values, _ = statement.complete(given)
         return Verdict(statement, Outcome.NOT_APPLICABLE, label, NO_ENGINE, values, reasons=reasons)
     starts = {variable: floats(variable, value) for variable, value in (start or {}).items()}
@@ -96,9 +93,9 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     statement, pattern = setting.statement, setting.pattern
     reason = (
         unlike(statement, setting.problem, pattern, setting.size("participants"))
-        or unmet(statement, setting.problem, pattern)
+        or unmet(statement.assumptions, setting.problem, pattern)
         or unmet_noise(statement.assumptions, setting.law, setting.noise)
-        or not_quadratic(statement, setting.problem)
+        or not_quadratic(statement.title, setting.problem)
     )
     if reason:
         return no_verdict(setting, pattern, reporting, (reason,))
@@ -122,7 +119,7 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
         on = on.with_constants({s: _at_points(setting, s) for s in on.absent if facts[s] == "L_f"})
     along = tuple(s for s in on.absent if _measurable(on, facts[s]))
     absent = (c.missing for s, c in on.absent.items() if s not in along)
-    certified = required(on.statement, on.case)
+    certified = required(on.statement.assumptions, on.statement.vocabulary, on.case)
     if reasons := (*absent, *lacking(certified), *on.contradicted):
         none = no_verdict(setting, on.trace, reporting, reasons)
         return replace(none, constants=dict(on.constants), required=certified)
@@ -135,7 +132,7 @@ def _measurable(on: OnTrace, fact: str) -> bool:
     measure = None if on.setting.method is None else MEASURES.get(fact)
     if measure is None or not measure.possible(on.case):
         return False
-    return not measure.beyond or may_continue(on.statement)
+    return not measure.beyond or may_continue(on.statement.assumptions)
 
 
 def _at_points(setting: Setting, symbol: str) -> Constant:
@@ -153,7 +150,7 @@ def _refuted(verdict: Verdict) -> Verdict:
     met = all(check.holds for check in verdict.conditions)
     if verdict.outcome is Outcome.NOT_APPLICABLE or not met:
         return verdict
-    found = impossible(verdict.statement, verdict.values)
+    found = impossible(verdict.statement.claims, verdict.statement.vocabulary, verdict.values)
     return replace(verdict, outcome=Outcome.VIOLATED, impossible=found, supposes=()) if found else verdict
 
 

@@ -767,7 +767,7 @@ def test_a_repaired_form_names_the_printed_one():
         assert bool(statement.repairs) == key.endswith("-repaired")
         if statement.repairs:
             assert not bounds.get(statement.repairs).repairs
-            assert statement.repairs in {each.key for each in bounds.siblings(statement)}
+            assert statement.repairs in {each.key for each in bounds.siblings(statement.key)}
             assert key.startswith(statement.repairs)
 
 

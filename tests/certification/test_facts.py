@@ -294,8 +294,9 @@ def test_the_catalogue_s_assumptions_are_met_by_its_default_problems():
         rounds = statement.vocabulary.run.get("rounds")
         whole = completed(statement, None, {} if rounds is None else {rounds: 4.0})
         setting = resolve(statement, whole.problem, None, whole.values, QUICK)
-        assert unmet(statement, whole.problem, setting.pattern) is None, statement.key
-        assert lacking(required(statement, on_trace(setting, setting.traces()[0]).case)) == (), statement.key
+        assert unmet(statement.assumptions, whole.problem, setting.pattern) is None, statement.key
+        case = on_trace(setting, setting.traces()[0]).case
+        assert lacking(required(statement.assumptions, statement.vocabulary, case)) == (), statement.key
 
 
 # --- Numbers beyond what is handled ---

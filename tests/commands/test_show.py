@@ -285,7 +285,7 @@ def test_partners_are_mutual_and_differ(key):
     """A printed form and its first repair name each other and say in what they differ; a second one names it, too."""
     statement = bounds.get(key)
     shown = page_of(key)
-    repairs = [each for each in bounds.siblings(statement) if each.repairs == key]
+    repairs = [each for each in bounds.siblings(statement.key) if each.repairs == key]
     twin = bounds.get(statement.repairs) if statement.repairs else repairs[0] if repairs else None
     assert shown.partner is twin
     if twin is not None:

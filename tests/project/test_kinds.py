@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from structure import arrows, circles, modules, named_outside, parsed, reach, referents  # noqa: E402  # a script, not a package
+from structure import arrows, circles, modules, named_outside, parsed, reach, referents, walks  # noqa: E402  # a script, not a package
 
 INPUT = "what a caller gives is checked, or told from a name"
 # File, class and reason of what stays.
@@ -37,6 +37,15 @@ def test_few_files_name_a_kind(trees):
     most = {sort: max(found.values()) for sort, found in reach(ROOT, modules(ROOT), trees).items()}
     limits = {"problem": 8, "pattern": 6, "noise law": 2, "engine": 2, "family": 1, "method": 1}
     assert {sort: count for sort, count in most.items() if count > limits[sort]} == {}
+
+
+def test_a_statement_walks_straight():
+    """Files that an input enters while a command runs, and how often it comes back to one: limits as above."""
+    limits = {"verify": (14, 20), "stepsize": (8, 5), "audit": (3, 3)}
+    long = {
+        name: walk for name, walk in walks(ROOT).items() if any(a > b for a, b in zip(walk, limits[name], strict=True))
+    }
+    assert long == {}
 
 
 def test_no_file_reaches_itself(trees):

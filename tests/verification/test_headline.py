@@ -115,8 +115,8 @@ def test_what_is_no_refutation(own, cli):
     statement = bounds.get(own)
     claim = dataclasses.replace(statement.claims[0], terms={"gap": 1 - sp.Symbol("L", positive=True) ** 2})
     equal = dataclasses.replace(statement, claims=(claim,))
-    assert impossible(equal, {"L": 1 + 1e-13}) == ()
-    assert impossible(equal, {"L": 1 + 1e-9})
+    assert impossible(equal.claims, equal.vocabulary, {"L": 1 + 1e-13}) == ()
+    assert impossible(equal.claims, equal.vocabulary, {"L": 1 + 1e-9})
 
 
 def test_no_sound_statement_is_called_impossible():
@@ -136,7 +136,7 @@ def test_no_sound_statement_is_called_impossible():
             except InputError:
                 continue
             asked += evaluation.applicable
-            wrong |= {statement.key for _ in of_evaluation(statement, evaluation)}
+            wrong |= {statement.key for _ in of_evaluation(statement.claims, statement.vocabulary, evaluation)}
     assert asked > 100
     assert wrong <= FALSE.keys()
 

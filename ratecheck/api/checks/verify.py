@@ -213,7 +213,7 @@ def verify(
         bracket = _bracket(verdicts[-1]) if prove and len(chosen) == 1 else None
         if each is not None:
             each(VerifyResult(tuple(verdicts[-1:]), bracket=bracket))
-    remarks = unused(chosen[0], unused_by_run(chosen[0], given)) if len(chosen) == 1 else ()
+    remarks = unused(chosen[0].key, unused_by_run(chosen[0], given)) if len(chosen) == 1 else ()
     several = len(statements) > 1 or whole_paper(statements[0])
     return VerifyResult(tuple(verdicts), several=several, bracket=bracket, remarks=remarks)
 

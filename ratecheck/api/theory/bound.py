@@ -58,5 +58,5 @@ def bound(statement: StatementLike, /, *, parameters: Parameters | None = None, 
     found = one(statement)
     given = numbers(parameters, named, found.vocabulary)
     evaluation = found.evaluate(**given)
-    remarks = (*unused(found, found.unused(given)), *warning(found))
-    return BoundResult(found, evaluation, of_evaluation(found, evaluation), remarks=remarks)
+    remarks = (*unused(found.key, found.unused(given)), *warning(found))
+    return BoundResult(found, evaluation, of_evaluation(found.claims, found.vocabulary, evaluation), remarks=remarks)

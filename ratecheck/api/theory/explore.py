@@ -100,7 +100,7 @@ def explore(
     sizes, start, said = _start(wanted, given)
     measured = _measured(wanted, sizes, points) if said and points else {}
     made = model(wanted, start, measured, said)
-    remarks = (*unused(wanted, wanted.unused(given)), *warning(wanted))
+    remarks = (*unused(wanted.key, wanted.unused(given)), *warning(wanted))
     found = ExploreResult(wanted, start, made, remarks=remarks)
     return found if place is None else found.save(place)
 

@@ -67,4 +67,4 @@ def rounds(
         )
     with progress(f"searching rounds of {found.key}"):
         answer = horizon(found, given, eps, best=best)
-    return RoundsResult(answer, remarks=(*unused(found, found.unused(given)), *warning(found)))
+    return RoundsResult(answer, remarks=(*unused(found.key, found.unused(given)), *warning(found)))

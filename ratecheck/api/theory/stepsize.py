@@ -114,7 +114,7 @@ def stepsize(
             raise InputError(f"the feasible set is empty: {'; '.join(answer.conflict)}")
         with progress("region"):
             drawn = region_of(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
-    remarks = (*unused(found, found.unused(given)), *warning(found))
+    remarks = (*unused(found.key, found.unused(given)), *warning(found))
     return StepsizeResult(answer, closest, negative, drawn, remarks=remarks)
 
 
@@ -130,7 +130,8 @@ def _negative(statement: Statement, given: dict[str, Any], answer: StepSizes) ->
     ]
     for chosen in (best, *({**best, **each} for each in near), {}):
         with contextlib.suppress(InputError):
-            found = of_evaluation(statement, statement.evaluate(**{**given, **chosen}))
+            evaluation = statement.evaluate(**{**given, **chosen})
+            found = of_evaluation(statement.claims, statement.vocabulary, evaluation)
             if found:
                 return found
     return ()

@@ -27,7 +27,6 @@ from ratecheck.exponents.families.setting import HardSetting
 from ratecheck.exponents.modes.alike import AlikeRun, Descent
 from ratecheck.exponents.regimes import DISTURBANCES
 from ratecheck.settings.convexity import any_sign, says_quadratic
-from ratecheck.settings.measured import wanted
 from ratecheck.settings.piecewise import has_pieces
 
 # What is known in closed form on such a run.
@@ -74,15 +73,15 @@ def covers(statement: Statement) -> bool:
         claim.metric.over in _OVER
         and Assumption.FULL_PARTICIPATION in statement.assumptions
         and has_pieces(statement)
-        and not says_quadratic(statement)
-        and wanted(statement) <= _QUANTITIES
+        and not says_quadratic(statement.title)
+        and statement.recorded <= _QUANTITIES
         and (claim.metric.over is not Over.MEAN_OF_ROUNDS or not any_sign(statement))
     )
 
 
 def only(statement: Statement) -> bool:
     """Whether no other family is known for what the statement measures."""
-    return statement.claims[0].metric.over is not Over.MEAN_OF_ROUNDS or wanted(statement) != {"G_u"}
+    return statement.claims[0].metric.over is not Over.MEAN_OF_ROUNDS or statement.recorded != {"G_u"}
 
 
 def curves(statement: Statement, values: Mapping[str, float]) -> Iterator[HardCurve]:

@@ -29,6 +29,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.participation.trace import clients
 from ratecheck.problems.sentence import together
+from ratecheck.settings.applicability import method_of
 from ratecheck.settings.setting import default_graph
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import VerdictProof
@@ -308,7 +309,11 @@ _IN_ORDER = {
 def _taking_part(instance: Instance, verdict: Verdict, style: Notation) -> str:
     """The participants, where there is a choice."""
     n, run = instance.problem.n, instance.statement.vocabulary.run
-    graph = default_graph(instance.statement, n) if instance.participation is None and n > 1 else None
+    graph = (
+        default_graph(instance.statement, method_of(instance.statement), n)
+        if instance.participation is None and n > 1
+        else None
+    )
     pattern = instance.participation or graph
     if pattern is None:
         size, assumed = verdict.values.get(run.get("participants", "")), instance.statement.assumptions
