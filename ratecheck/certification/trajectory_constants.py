@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.certification.continued_functions import Continued
-from ratecheck.engines.monte_carlo.bilevel_rounds import STEEPEST, gradient_norms2
+from ratecheck.engines.monte_carlo import bilevel_rounds
+from ratecheck.engines.monte_carlo.bilevel_rounds import STEEPEST
+from ratecheck.engines.monte_carlo.played import Played
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.outcomes import enumerated
 from ratecheck.engines.setup import Setup
@@ -31,7 +33,8 @@ class Trajectory:
     """A run: its ``setup``, its ``records`` (mean over replicates, or expectation), ``seed`` and ``replicates``.
 
     ``samples``: the constant has to hold for what the oracles answer, noise included. ``continues``: nothing is assumed
-    of points that the run does not see, so that functions may continue otherwise there.
+    of points that the run does not see, so that functions may continue otherwise there. ``played`` has what attempts
+    before this one played.
     """
 
     setup: Setup
@@ -40,6 +43,7 @@ class Trajectory:
     replicates: int
     samples: bool
     continues: bool = True
+    played: Played = field(default_factory=Played)
 
     @cached_property
     def continued(self) -> Continued | None:
@@ -127,19 +131,20 @@ def _steepest(trail: Trajectory) -> Constant:
     # Of a run whose local steps were recorded it is known.
     if (known := trail.records.get(STEEPEST[trail.samples])) is not None:
         return _along("L_f", float(known.max()))
-    norms2 = (float(each.max()) if np.isfinite(each).all() else math.inf for each in _norms2(trail, problem))
+    if (sampled := problem.seen_as(BilevelSamples)) is None:
+        setup, wanted = trail.setup, range(trail.replicates)
+        simulate = partial(bilevel_rounds.steepest, setup, seed=trail.seed, wanted=wanted)
+        run = trail.played.run(setup, "steepest", wanted, simulate)
+        return _along("L_f", float(run.records[STEEPEST[trail.samples]].max()))
+    norms2 = (float(each.max()) if np.isfinite(each).all() else math.inf for each in _norms2(trail, sampled))
     return _along("L_f", math.sqrt(max(norms2)))
 
 
-def _norms2(trail: Trajectory, problem: Bilevel) -> Iterator[Array]:
-    """||grad f_i||^2 at the points of local steps, with the noise of the run, or with every outcome of it."""
-    if (sampled := problem.seen_as(BilevelSamples)) is None:
-        for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates), together=True):
-            yield gradient_norms2(problem, visit)[int(trail.samples)]
-        return
+def _norms2(trail: Trajectory, sampled: BilevelSamples) -> Iterator[Array]:
+    """||grad f_i||^2 at the points of local steps, with every outcome of the noise."""
     either = sampled.noise_f[..., None]
     for outcome in enumerated.visits(trail.setup):
-        gradients = problem.Q @ outcome.points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
+        gradients = sampled.Q @ outcome.points[:, : sampled.d_x + sampled.d_y] - sampled.q[..., None]
         for noise in (either, -either) if trail.samples else (0.0,):
             yield np.sum((gradients + noise) ** 2, axis=1)
 

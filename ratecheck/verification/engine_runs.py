@@ -11,6 +11,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines import setup
+from ratecheck.engines.monte_carlo.played import Played
 from ratecheck.engines.wanted import Wanted, recordable
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
@@ -80,13 +81,18 @@ def by_symbol(setting: Setting, records: Mapping[str, Array]) -> dict[str, Array
 
 
 def measured(
-    setting: Setting, ready: setup.Setup, symbols: Iterable[str], records: Mapping[str, Array], replicates: int
+    setting: Setting,
+    ready: setup.Setup,
+    symbols: Iterable[str],
+    records: Mapping[str, Array],
+    replicates: int,
+    played: Played,
 ) -> dict[str, Constant]:
     """The smallest values of these constants that hold along the run; absent where there is none."""
     if not (symbols := tuple(symbols)):
         return {}
     samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
     continues = may_continue(setting.statement.assumptions)
-    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues)
+    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues, played)
     found = {s: MEASURES[setting.statement.vocabulary.facts[s]].largest(trajectory) for s in symbols}
     return {s: replace(constant, name=s) for s, constant in found.items()}

@@ -17,6 +17,7 @@ from ratecheck.engines.engine import Engine, choose
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
+from ratecheck.engines.monte_carlo.played import Played
 from ratecheck.engines.monte_carlo.rounding import step_rounding
 from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.monte_carlo.traced_rounds import way
@@ -45,13 +46,15 @@ class Request:
     """A request for a comparison: a setting on one trace, all of whose constants have a value.
 
     ``traces`` is the number of traces of which any may refute the statement. ``along`` are the constants that the run
-    measures, in order to see whether those that were tried hold along it.
+    measures, in order to see whether those that were tried hold along it. ``played`` has the replicates of those that
+    were tried before.
     """
 
     on: OnTrace
     reporting: Reporting
     traces: int = 1
     along: tuple[str, ...] = ()
+    played: Played = field(default_factory=Played)
 
     @property
     def setting(self) -> Setting:
@@ -215,7 +218,7 @@ def _by_expectation(request: Request, base: Verdict, ready: setup.Setup, result:
         reasons = ("the run leaves the range of float64",)
         return Judged(replace(base, outcome=Outcome.DIVERGED, reasons=reasons))
     result = _with_symbols(setting, result)
-    seen = measured(setting, ready, request.along, result.records, 1)
+    seen = measured(setting, ready, request.along, result.records, 1, request.played)
     found = _conclude(request, base, result)
     return Judged(_from_below(found, result.least) if result.least else found, seen)
 
@@ -266,7 +269,8 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
     rounding = partial(_moved, ready, options.seed) if matters else None
 
     def simulate(replicates: range) -> Run:
-        return engine.sample(ready, want, replicates, request.reporting.progress)
+        sample = partial(engine.sample, ready, want, replicates, request.reporting.progress)
+        return request.played.run(ready, engine.name, replicates, sample)
 
     runs = Replicates(simulate, partial(by_symbol, setting), most, rounding)
     largest = ready.problem.largest_gradients
@@ -289,7 +293,7 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
         return Judged(diverged)
     largest_of = bilevel_rounds.STEEPEST
     means = {name: each.max(axis=0) if name in largest_of else each.mean(axis=0) for name, each in records.items()}
-    seen = measured(setting, ready, request.along, means, runs.drawn)
+    seen = measured(setting, ready, request.along, means, runs.drawn, request.played)
     _observe(request, base.values, None, records)
     base = replace(base, outcome=outcome, comparisons=tuple(comparisons))
     supposing = any(decision.supposes for decision in decisions)

@@ -13,6 +13,7 @@ import ratecheck as rc
 from ratecheck.certification.local_work import Work
 from ratecheck.engines import setup
 from ratecheck.engines.monte_carlo import bilevel_rounds
+from ratecheck.engines.monte_carlo.played import REACH
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace, Uniform
@@ -374,7 +375,9 @@ def test_quantities_of_a_round(r):
     found = bilevel_rounds.simulate(ready).records
     wanted = of_rounds(PROBLEM, sizes, 8, r)
     assert wanted.keys() == {*bilevel_rounds.NAMES, "grad_Phi_w2", "y_error_w2", "v_error_w2"}
-    assert found.keys() == wanted.keys() | {*bilevel_rounds.STEEPEST}
+    assert found.keys() == wanted.keys() | {*bilevel_rounds.STEEPEST, REACH}
+    after = [np.linalg.norm(state[2]) for state, _, _ in rounds(PROBLEM, sizes, 9, r)][1:]
+    np.testing.assert_allclose(np.minimum(found[REACH][0], r), after, rtol=1e-9)
     for name, values in wanted.items():
         np.testing.assert_allclose(found[name][0], values, rtol=1e-9, atol=1e-12, err_msg=name)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array, Progress
+from ratecheck.engines.monte_carlo.played import REACH
 from ratecheck.engines.monte_carlo.stepwise import Run
 from ratecheck.engines.monte_carlo.visits import Visit, visits
 from ratecheck.engines.setup import Setup
@@ -33,13 +34,13 @@ _ERRORS = ("grad_Phi_w2", "y_error_w2", "v_error_w2")
 
 
 def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress: Progress | None = None) -> Run:
-    """All quantities of `NAMES` and of `STEEPEST`, and the errors before each round, of the replicates ``wanted``.
+    """All quantities of `NAMES` and of `STEEPEST`, `REACH`, and the errors before rounds, of the replicates ``wanted``.
 
     Arrays (replicates, T).
     """
     rounds, keys = RoundSums(setup), stream_keys(seed, wanted)
     largest = np.zeros((len(STEEPEST), 0))
-    rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES), *STEEPEST)}
+    rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES), *STEEPEST, REACH)}
     # An overflow is a result here: the run diverges.
     with np.errstate(over="ignore", invalid="ignore"):
         for visit in visits(setup, seed=seed, wanted=wanted, together=True):
@@ -59,6 +60,30 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
                     progress(visit.t / setup.T)
     records = {name: np.concatenate(values).T for name, values in rows.items()}
     return Run(records, setup.metric, setup.trace.rate)
+
+
+def steepest(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Run:
+    """`STEEPEST` of each round alone, and as `REACH` the norm of the projected variable before it.
+
+    Arrays (replicates, T).
+    """
+    problem = setup.problem.seen_as(Bilevel)
+    assert problem is not None
+    block = setup.projected[1]
+    largest, norms = np.zeros((len(STEEPEST), 0)), np.zeros(0)
+    rows: dict[str, list[Array]] = {name: [] for name in (*STEEPEST, REACH)}
+    with np.errstate(over="ignore", invalid="ignore"):
+        for visit in visits(setup, seed=seed, wanted=wanted, together=True):
+            norms2 = gradient_norms2(problem, visit)
+            if visit.k == 0:
+                largest = norms2
+                # The first local steps are made at the server's variables.
+                norms = np.linalg.norm(visit.points[0, setup.starts[block] : setup.starts[block + 1]], axis=0)
+            largest = np.maximum(largest, norms2)
+            if visit.k == setup.K - 1:
+                for values, each in zip(rows.values(), (*np.sqrt(largest), norms), strict=True):
+                    values.append(each.reshape(-1, len(wanted)))
+    return Run({name: np.concatenate(values).T for name, values in rows.items()}, setup.metric, setup.trace.rate)
 
 
 def gradient_norms2(problem: Bilevel, visit: Visit) -> Array:
@@ -140,6 +165,7 @@ class RoundSums:
             "Phi_w_change": np.sum((gradient + self.P @ dx / 2) * dx, axis=0),
             "y_change": _growth(e_y, dy - self.Y @ dx),
             "v_change": _growth(e_v, dv - self.V @ dx),
+            REACH: length,
         }
 
 
