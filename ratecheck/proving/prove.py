@@ -31,6 +31,8 @@ DEFAULTS: Mapping[str, float] = {
     "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
     "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5, "sigma": 0.3, "mean_B_0": 2.0, "tau_max": 0.0, "tau_avg": 0.0,
 }  # fmt: skip
+# And the probability of a coin.
+_CHANCE = 0.5
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,
     Assumption.STRONGLY_MONOTONE_OPERATOR, Assumption.LIPSCHITZ_OPERATOR,
@@ -282,6 +284,8 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     defaults = {**DEFAULTS, **{name: DEFAULTS[basic] for name, basic in own.items()}}
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
+    if method.algorithm.coin is not None and method.algorithm.coin not in method.algorithm.optional:
+        defaults[method.algorithm.coin] = _CHANCE
     n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
     # Gradients at the start that say no more than what the gap allows where all clients are alike.
     defaults["B_0"] = 2 * n * L * F_0
@@ -515,7 +519,7 @@ def ways(q: Question) -> Iterator[Way]:
             yield [(partial(chain, q, each, gradients=gradients), each.round) for each in q.compared]
     # Every vector of a short run at once is all that is known of it.
     vectors = q.T * q.K * (1 + any(q.noise.values())) * (1 if q.n == 1 else 2)
-    if not q.sampled and not first.changes and vectors <= _LONGEST_RUN:
+    if not (q.sampled or first.changes or q.algorithm.coin) and vectors <= _LONGEST_RUN:
         kinds = {Over.MEAN_OF_ROUNDS: "mean", Over.BEST_ROUND: "best"}
         yield [(partial(whole_run, q, each, weights=kinds.get(q.over, "last")), each.round) for each in q.compared]
 
