@@ -222,8 +222,9 @@ class Potential:
     def give(self, text: str) -> None:
         """Have it be one's own: a formula in gap, f - f*, and products of two vectors, as in ``gap + (x - before)**2``.
 
-        The names are those of the method's variables and ``grad``, ``grad_NAME`` at another one where every round asks for it, and ``dev_NAME`` for a client's deviation from the
-        mean over the clients. To be called once every term is known. Raises `InputError` for other formulas.
+        The names are those of the method's variables and ``grad``, ``grad_NAME`` at another one where every round asks
+        for it, and ``dev_NAME`` for a client's deviation from the mean over the clients. To be called once every term
+        is known. Raises `InputError` for other formulas.
         """
         names = {name: sp.Symbol(name, real=True) for term in self.weights for name in (term.first, term.second)}
         symbols = {name.translate(_SPELLED).replace("grad f", "grad"): x for name, x in names.items()}

@@ -13,7 +13,7 @@ from functools import partial
 from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import Role
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Method
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
@@ -281,11 +281,9 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     # What a vocabulary calls otherwise has the number of what it is.
     own = {name: fact for name, fact in statement.vocabulary.facts.items() if fact in DEFAULTS}
     own |= {statement.vocabulary.run[role]: basic for role, basic in RUN.items() if role in statement.vocabulary.run}
-    defaults = {**DEFAULTS, **{name: DEFAULTS[basic] for name, basic in own.items()}}
+    defaults = {**DEFAULTS, **_chance(method), **{name: DEFAULTS[basic] for name, basic in own.items()}}
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
-    if method.algorithm.coin is not None and method.algorithm.coin not in method.algorithm.optional:
-        defaults[method.algorithm.coin] = _CHANCE
     n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
     # Gradients at the start that say no more than what the gap allows where all clients are alike.
     defaults["B_0"] = 2 * n * L * F_0
@@ -324,6 +322,12 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
         raise InputError(" ".join(broken))
     names = tuple(name for name in open_steps if name not in given and name in statement.parameters)
     return open_steps, names
+
+
+def _chance(method: Method) -> dict[str, float]:
+    """The probability of a coin, where the method has one without a default."""
+    coin = method.algorithm.coin
+    return {} if coin is None or coin in method.algorithm.optional else {coin: _CHANCE}
 
 
 def _shortened(x: float) -> float:

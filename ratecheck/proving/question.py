@@ -17,6 +17,7 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import ROUND, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
+from ratecheck.algorithms.model.unfolded import unfolded
 from ratecheck.algorithms.model.varying import Formula
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
@@ -153,7 +154,7 @@ def beyond(statement: Statement) -> Iterator[str]:
     a, name = method.algorithm, getattr(method.algorithm, "name", method.name)
     if unknown := [each.value for each in statement.assumptions if each not in _KNOWN]:
         yield f"it assumes {'; '.join(unknown)}"
-    if not a.linear:
+    if not a.linear and unfolded(a) is None:
         yield f"{name} is not linear"
     if a.steps_per_sample > 1:
         yield f"{name} has one sample for several local steps"
@@ -199,6 +200,10 @@ class Question:
         self.statement, self.values = statement, values
         self.method = METHODS[statement.algorithm or ""]
         self.algorithm = self.method.algorithm
+        # The points of a set that the server projects on.
+        self.nearest: tuple[str, ...] = ()
+        if not self.algorithm.linear and (found := unfolded(self.algorithm)) is not None:
+            self.algorithm, self.nearest = found, found.nearest
         # A method of one's own need not have a name beside that under which it is given.
         self.name = getattr(self.algorithm, "name", self.method.name)
         self.blocks = tuple(
@@ -263,6 +268,10 @@ class Question:
             yield f"n={self.n}, and one function or operator is followed"
         if U not in self.blocks:
             yield f"{self.name} has no shared variable"
+        if self.nearest and (self.sampled or self.proximal or a.second_oracle or _OPERATORS & assumptions):
+            yield f"{self.name} projects, and clients that are sampled, proximal steps or operators are no part of that"
+        if self.nearest and assumptions & {Assumption.MINIMISER_HETEROGENEITY, Assumption.INTERPOLATION}:
+            yield f"{self.name} stays in a set, and it assumes something of gradients where f is least"
         yield from foreign(self.statement)
         # Without a number that says so nobody has to take part in every round.
         delays = {self.constant("tau_max"), self.constant("tau_avg")} - {None}
@@ -842,7 +851,11 @@ class Question:
                 names = zip(self.variables("message", b), message, strict=False)
                 if any(moved for name, moved in names if name in self.algorithm.compressed):
                     raise self.out_of_reach(f"{self.name} compresses what depends on where the origin is")
-            new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
+            sums = zip(self.variables("message", b), message, strict=False)
+            # A set that is moved has nearest points that are.
+            told = [Fraction(1) if name in self.nearest else self.m * each for name, each in sums]
+            told += [self.m * each for each in message[len(told) :]]
+            new = _values(aggregate[b], [*on_server[b], *told])
             if new != on_server[b] or kept != on_client[b] or {*asked} != {1}:
                 raise self.out_of_reach(f"{self.name} is another method from another start (round {t})")
 
@@ -863,7 +876,7 @@ class Question:
         for _, b, slot, _ in self.further_points:
             (row, *others) = (list(self.tables(0, side)[0][b][slot]) for side in range(len(self.tosses)))
             names = self.variables("server", b)
-            if all(each == row for each in others) and sorted(row)[-1] == sum(map(abs, row)) == 1:
+            if all(each == row for each in others) and max(row) == sum(map(abs, row)) == 1:
                 where = row.index(1)
                 if where < len(names) and ("server", where) != self.recorded_slots[b]:
                     found[names[where]] = (b, where)
@@ -873,6 +886,18 @@ class Question:
         """The recorded point of a state that is seen from no other, and its `remembered` ones, by name."""
         x = self.recorded(state)
         return {"": x, **{name: {**x, b: state.server[b][slot]} for name, (b, slot) in self.remembered.items()}}
+
+    @cached_property
+    def projected_slot(self) -> int | None:
+        """The server's variable of which the recorded one is the nearest point of the set after every round, if any."""
+        (group, slot), b = self.recorded_slots[self.shared], self.shared
+        servers = self.counts("server", b)
+        for k, name in enumerate(self.nearest):
+            column = self.slots("server") + self.variables("message", b).index(name)
+            rows = [self.tables(0, side)[4][b][slot] for side in range(len(self.tosses))]
+            if group == "server" and all([j for j, c in enumerate(row) if c] == [column] for row in rows):
+                return servers - len(self.nearest) + k
+        return None
 
     @cached_property
     def recorded_slots(self) -> dict[str, tuple[str, int]]:

@@ -69,8 +69,17 @@ class PlayedRound:
             origin = () if q.minimiser else q.origin_slots
             self.state = kept_by(relations, q.at_origin(free), self.vectors.mean_of, origin)
         self.point = q.recorded(self.state)
+        if q.nearest:
+            self._inside()
         self._followed: dict[str, KnownFact] = {}
         self.outcomes: tuple[Outcome, ...] = tuple(self._play()) if played else ()
+
+    def _inside(self) -> None:
+        """The recorded point is in the set, and what it was the nearest point to is beside it in a normal direction."""
+        v, slot, u = self.vectors, self.question.projected_slot, self.question.shared
+        if all(self.point != each for _, each, _ in v.members):
+            normal = None if slot is None else {u: self.state.server[u][slot] - self.point[u]}
+            v.member("x", self.point, normal)
 
     def _free(self) -> VectorState:
         """A state of new vectors."""
@@ -143,7 +152,10 @@ class PlayedRound:
         for side, (local, (share, coin)) in enumerate(zip(ends, q.tosses, strict=True)):
             raw = self._sent(side, local)
             name = "".join(["x+", *(f" on {each}" for each in coin.values())])
-            yield Outcome(share, name, raw, q.gauged(raw), q.recorded(raw))
+            point = q.recorded(raw)
+            if q.nearest and all(point != each for _, each, _ in self.vectors.members):
+                raise q.out_of_reach(f"the point at which {q.name} records need not be in the set on which it projects")
+            yield Outcome(share, name, raw, q.gauged(raw), point)
 
     def _local_steps(self, side: int) -> dict[str, list[VectorFamily]]:
         """Local variables after the local steps, by block."""
@@ -179,9 +191,20 @@ class PlayedRound:
                 kept = apply(sent[b], [*kept, *message], b)
             if q.algorithm.mixed:
                 kept = v.mixed(kept, [name in q.algorithm.mixed for name in q.variables("client", b)])
-            server[b] = apply(aggregate[b], [*servers[b], *(_drawn_sum(each, q) for each in message)], b)
+            sums = [_drawn_sum(each, q) for each in message]
+            if q.nearest and b == q.shared:
+                self._project(aggregate[b], sums)
+            server[b] = apply(aggregate[b], [*servers[b], *sums], b)
             client[b] = [_joining(*pair) for pair in zip(clients[b], kept, strict=True)] if q.sampled else kept
         return VectorState(server, client)
+
+    def _project(self, table: Table, sums: list[VectorFamily]) -> None:
+        """Have the sums of messages that are nearest points be those: the server's last variables are what is asked."""
+        q, b = self.question, self.question.shared
+        names, first = q.variables("message", b), q.counts("server", b) - len(q.nearest)
+        for k, name in enumerate(q.nearest):
+            asked = apply(table[first + k : first + k + 1], [*self.state.server[b], *sums], b)[0]
+            sums[names.index(name)] = self.vectors.projected(f"P({name.replace('nearest', 'y')})", asked)
 
     def _told(
         self, k: int, local: Mapping[str, Sequence[VectorFamily]], drawn: list[VectorFamily]
@@ -335,6 +358,8 @@ class RunStart:
         means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
         self.state = q.gauged(self.raw)
+        if q.nearest:
+            v.member("x0", self.point)
         if not q.starts_at_point or any(q.recorded(self.raw)[b] != self.point[b] for b in q.blocks):
             raise q.out_of_reach(f"the point at which {q.name} records is another one than x^0 at first")
 
