@@ -1,5 +1,7 @@
 """Proofs about methods whose clients share a coin, held against all ways in which the coins of a run may fall."""
 
+# ruff: noqa: RUF012  # as methods declare their variables
+
 from __future__ import annotations
 
 import itertools
@@ -223,7 +225,8 @@ def test_a_step_with_a_coin_is_proved_with_its_exact_rate(chance: float) -> None
     """1 - p + p (1 - gamma mu)^2 is the expectation on mu/2 x^2, so that no smaller factor is proved."""
     right = "(1 - chance + chance*(1 - gamma_u*mu)**2)**t*dist2_0"
     proof = prove(claim("lazy", "dist2", right, n=1), {"chance": chance, "T": 6})
-    assert proof.verdict != "NOT PROVED" and proof.factor == 1
+    assert proof.verdict != "NOT PROVED"
+    assert proof.factor == 1
     assert worst(proof, [0.1], [0.0], right="distance") == pytest.approx(1)
 
 
@@ -231,7 +234,8 @@ def test_rounds_with_a_coin_take_longer() -> None:
     """The mean of squared gradients is at most 2 F_0/(p gamma T), for every T, and on a range of p."""
     stated = claim("lazy", "G_u", "2*F_0/(chance*gamma_u*T)", given=SMOOTH)
     proof = prove(stated, {"chance": 0.25})
-    assert proof.verdict == "PROVED" and proof.every_T
+    assert proof.verdict == "PROVED"
+    assert proof.every_T
     assert worst(proof, [1.0] * 10, [0.0] * 10, right="gradient") <= 1
     found = prove_on_range(stated, {"gamma_u": 1.0}, "chance=1/10:1")
     assert found.verdict == "PROVED"
