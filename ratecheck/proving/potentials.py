@@ -30,7 +30,7 @@ from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
 from ratecheck.proving.program import Affine, Program, total
 from ratecheck.proving.question import Compared, Question, VectorState
-from ratecheck.proving.rounds import Outcome, PlayedRound, PlayedRun, RunStart
+from ratecheck.proving.rounds import PlayedRound, PlayedRun, RoundEnd, RunStart
 from ratecheck.proving.vectors import Vectors
 
 # Binary digits of a denominator from which on a number is taken a little larger, and digits that it has then.
@@ -274,7 +274,7 @@ class Potential:
     def after(self, played: PlayedRound) -> Affine:
         """V after the round, in expectation over its coin."""
 
-        def at(outcome: Outcome) -> Affine:
+        def at(outcome: RoundEnd) -> Affine:
             height = {} if self.height is None else played.height_after(outcome)
             told = {} if played.unknown_after else self._asked(played.vectors, outcome.raw, outcome.name)
             return self._at(played.vectors, outcome.after, height, told)

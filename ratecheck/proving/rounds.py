@@ -21,7 +21,7 @@ from ratecheck.settings.measured import PREVIOUS
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RoundEnd:
     """The state after a round on a side of its coin, which falls so with probability ``share``.
 
     ``after`` is the state as it is seen from the recorded ``point``, and ``name`` what that point is called.
@@ -72,7 +72,7 @@ class PlayedRound:
         if q.nearest:
             self._inside()
         self._followed: dict[str, KnownFact] = {}
-        self.outcomes: tuple[Outcome, ...] = tuple(self._play()) if played else ()
+        self.outcomes: tuple[RoundEnd, ...] = tuple(self._play()) if played else ()
 
     def _inside(self) -> None:
         """The recorded point is in the set, and what it was the nearest point to is beside it in a normal direction."""
@@ -103,11 +103,11 @@ class PlayedRound:
         """The oracle's exact answer at the recorded point."""
         return self.vectors.at("x", self.point)
 
-    def answer(self, outcome: Outcome) -> OracleAnswer | None:
+    def answer(self, outcome: RoundEnd) -> OracleAnswer | None:
         """The answer at the recorded point after the round; None where that depends on who took part."""
         return None if self.unknown_after else self.vectors.at(outcome.name, outcome.point)
 
-    def expected(self, measured: Callable[[Outcome], Form]) -> Form:
+    def expected(self, measured: Callable[[RoundEnd], Form]) -> Form:
         """The expectation over the coin of what is measured after the round."""
         assert self.outcomes
         return plus(*((each.share, measured(each)) for each in self.outcomes))
@@ -127,7 +127,7 @@ class PlayedRound:
         """The objective after the round."""
         return self.expected(self.height_after)
 
-    def height_after(self, outcome: Outcome) -> Form:
+    def height_after(self, outcome: RoundEnd) -> Form:
         """The objective after the round on a side of the coin."""
         if not self.unknown_after:
             return self.vectors.height(outcome.name, outcome.point)
@@ -138,11 +138,11 @@ class PlayedRound:
             self._followed[outcome.name] = self.vectors.descent(self.here, self.step(outcome), value)
         return value
 
-    def step(self, outcome: Outcome) -> Point:
+    def step(self, outcome: RoundEnd) -> Point:
         """By how much the recorded point moves."""
         return {b: difference(outcome.point[b], self.point[b]) for b in self.question.blocks}
 
-    def _play(self) -> Iterator[Outcome]:
+    def _play(self) -> Iterator[RoundEnd]:
         q = self.question
         ends = [self._local_steps(side) for side in range(len(q.tosses))]
         if self.apart:
@@ -155,7 +155,7 @@ class PlayedRound:
             point = q.recorded(raw)
             if q.nearest and all(point != each for _, each, _ in self.vectors.members):
                 raise q.out_of_reach(f"the point at which {q.name} records need not be in the set on which it projects")
-            yield Outcome(share, name, raw, q.gauged(raw), point)
+            yield RoundEnd(share, name, raw, q.gauged(raw), point)
 
     def _local_steps(self, side: int) -> dict[str, list[VectorFamily]]:
         """Local variables after the local steps, by block."""
@@ -304,7 +304,7 @@ class PlayedRound:
         if q.records_prox:
             raise q.out_of_reach("it compares proximal steps before and after a round")
 
-        def at(outcome: Outcome) -> Form:
+        def at(outcome: RoundEnd) -> Form:
             answer = self.answer(outcome)
             if answer is None:
                 raise q.out_of_reach("gradients after a round that samples clients")
