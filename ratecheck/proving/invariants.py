@@ -43,7 +43,8 @@ def _invariants(
     def variables(state: VectorState) -> list[VectorFamily]:
         return [*state.server[b][:servers], *(q.draw.mean_of(each) for each in state.client[b][:clients])]
 
-    before, after = variables(first.raw_state), [_row(each) for each in variables(first.raw)]
+    before = variables(first.raw_state)
+    afters = [[_row(each) for each in variables(outcome.raw)] for outcome in first.outcomes]
     numbers = [next(iter(each.mean)) for each in before]
     units = [[Fraction(int(i == j)) for j in range(len(before))] for i in range(len(before))]
     at_start: list[Row] = [_row(each) for each in variables(start.raw)]
@@ -54,14 +55,16 @@ def _invariants(
         at_start = [{**row, ("shift", b): shift} for row, shift in zip(at_start, shifts, strict=True)]
     space = _annihilating(units, at_start)
     while space:
-        # A round has to lead the space into itself: what is left of its images modulo the space has to vanish.
-        left = []
-        for image in (_combination(row, after) for row in space):
-            vector = [image.pop(("mean", number), Fraction(0)) for number in numbers]
-            for j, v in enumerate(_reduced(vector, space)):
-                if v:
-                    image["left", j] = v
-            left.append(image)
+        # A round has to lead the space into itself, however its coin falls: what is left of its images modulo the space
+        # has to vanish.
+        left: list[Row] = []
+        for row in space:
+            left.append({})
+            for side, after in enumerate(afters):
+                image = _combination(row, after)
+                vector = [image.pop(("mean", number), Fraction(0)) for number in numbers]
+                image |= {("left", j): v for j, v in enumerate(_reduced(vector, space)) if v}
+                left[-1] |= {(side, key): v for key, v in image.items()}
         smaller = _annihilating(space, left)
         if len(smaller) == len(space):
             break

@@ -30,7 +30,7 @@ from ratecheck.proving.classes import Point
 from ratecheck.proving.forms import ONE, Form, plus
 from ratecheck.proving.program import Affine, Program, total
 from ratecheck.proving.question import Compared, Question, VectorState
-from ratecheck.proving.rounds import PlayedRound, PlayedRun, RunStart
+from ratecheck.proving.rounds import PlayedRound, PlayedRun, RoundEnd, RunStart
 from ratecheck.proving.vectors import Vectors
 
 # Binary digits of a denominator from which on a number is taken a little larger, and digits that it has then.
@@ -200,6 +200,8 @@ class PotentialTerm(NamedTuple):
         return f"{self.kind}{shown}"
 
 
+# How formulas spell grad f(x).
+_SPELLED = str.maketrans({"(": "_", ")": None})
 MEANS, DEVIATIONS, AVERAGE = "", "deviations of ", "mean of "
 
 
@@ -220,11 +222,12 @@ class Potential:
     def give(self, text: str) -> None:
         """Have it be one's own: a formula in gap, f - f*, and products of two vectors, as in ``gap + (x - before)**2``.
 
-        The names are those of the method's variables and ``grad``, and ``dev_NAME`` for a client's deviation from the
-        mean over the clients. To be called once every term is known. Raises `InputError` for other formulas.
+        The names are those of the method's variables and ``grad``, ``grad_NAME`` at another one where every round asks
+        for it, and ``dev_NAME`` for a client's deviation from the mean over the clients. To be called once every term
+        is known. Raises `InputError` for other formulas.
         """
         names = {name: sp.Symbol(name, real=True) for term in self.weights for name in (term.first, term.second)}
-        symbols = {name.replace("grad f", "grad"): x for name, x in names.items()}
+        symbols = {name.translate(_SPELLED).replace("grad f", "grad"): x for name, x in names.items()}
         own = {f"dev_{name}": sp.Symbol(f"dev_{name}", real=True) for name in symbols}
         origin = {slot: sp.Symbol(slot, real=True) for slot in self.q.origin_names if slot not in names}
         gap = sp.Symbol("gap", real=True)
@@ -266,39 +269,49 @@ class Potential:
     def before(self, played: PlayedRound) -> Affine:
         """V before the round."""
         height = {} if self.height is None else played.height
-        return self._at(played.vectors, played.state, height, played.here.gradient if self.gradients else None)
+        return self._at(played.vectors, played.state, height, self._asked(played.vectors, played.state, "x"))
 
     def after(self, played: PlayedRound) -> Affine:
-        """V after the round."""
-        height = {} if self.height is None else played.next_height
-        return self._at(
-            played.vectors, played.after, height, played.next.gradient if self.gradients and played.next else None
-        )
+        """V after the round, in expectation over its coin."""
+
+        def at(outcome: RoundEnd) -> Affine:
+            height = {} if self.height is None else played.height_after(outcome)
+            told = {} if played.unknown_after else self._asked(played.vectors, outcome.raw, outcome.name)
+            return self._at(played.vectors, outcome.after, height, told)
+
+        return total(*((each.share, at(each)) for each in played.outcomes))
 
     def at_start(self, start: RunStart) -> Affine:
         """V before the first round."""
         height = {} if self.height is None else start.height
-        return self._at(start.vectors, start.state, height, start.here.gradient if self.gradients else None)
+        return self._at(start.vectors, start.state, height, self._asked(start.vectors, start.raw, "x0"))
 
-    def _at(self, vectors: Vectors, state: VectorState, height: Form, gradient: Point | None) -> Affine:
+    def _asked(self, vectors: Vectors, state: VectorState, name: str) -> dict[str, Point]:
+        """The gradients that it may have at a state, by name; ``name`` is what the recorded point is called."""
+        points = self.q.asked(state) if self.gradients else {}
+        return {
+            f"grad f({also})" if also else "grad f": vectors.at(also or name, point).gradient
+            for also, point in points.items()
+        }
+
+    def _at(self, vectors: Vectors, state: VectorState, height: Form, told: Mapping[str, Point]) -> Affine:
         """The potential at a state, by unknown."""
         found: dict[int | None, Form] = (
             {} if self.height is None else {self.height: plus((1, height), (-1, self.q.lowest))}
         )
-        for term, form in _terms(self.q, vectors, state, gradient).items():
+        for term, form in _terms(self.q, vectors, state, told).items():
             if term not in self.weights:
                 self.weights[term] = self.program.unknown(f"{self.label}: {term}", signed=False)
             found[self.weights[term]] = form
         return found
 
 
-def _terms(q: Question, vectors: Vectors, state: VectorState, gradient: Point | None) -> dict[PotentialTerm, Form]:
+def _terms(q: Question, vectors: Vectors, state: VectorState, told: Mapping[str, Point]) -> dict[PotentialTerm, Form]:
     """The forms that a potential may have."""
     found: dict[PotentialTerm, Form] = {}
     for b in q.blocks:
         own = [(name, family, group) for group in ("server", "client") for name, family in q.named(state, group, b)]
-        if gradient is not None:
-            own.append(("grad f", gradient[b], "client"))
+        own += [(name, gradient[b], "client") for name, gradient in told.items()]
         for (one, x, g), (two, y, h) in itertools.combinations_with_replacement(own, 2):
             if b != q.shared:
                 found[PotentialTerm(AVERAGE, one, two)] = vectors.draw.average(x, y)

@@ -13,7 +13,7 @@ from functools import partial
 from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import Role
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Method
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
@@ -31,6 +31,8 @@ DEFAULTS: Mapping[str, float] = {
     "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
     "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5, "sigma": 0.3, "mean_B_0": 2.0, "tau_max": 0.0, "tau_avg": 0.0,
 }  # fmt: skip
+# And the probability of a coin.
+_CHANCE = 0.5
 _ONE_FUNCTION = {
     Assumption.CONVEX_PART, Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR,
     Assumption.STRONGLY_MONOTONE_OPERATOR, Assumption.LIPSCHITZ_OPERATOR,
@@ -279,7 +281,7 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     # What a vocabulary calls otherwise has the number of what it is.
     own = {name: fact for name, fact in statement.vocabulary.facts.items() if fact in DEFAULTS}
     own |= {statement.vocabulary.run[role]: basic for role, basic in RUN.items() if role in statement.vocabulary.run}
-    defaults = {**DEFAULTS, **{name: DEFAULTS[basic] for name, basic in own.items()}}
+    defaults = {**DEFAULTS, **_chance(method), **{name: DEFAULTS[basic] for name, basic in own.items()}}
     if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
         defaults |= {"n": 1, "m": 1}
     n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
@@ -321,6 +323,12 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     spoken = {*statement.parameters, *scales(statement)}
     names = tuple(name for name in open_steps if name not in given and name in spoken)
     return open_steps, names
+
+
+def _chance(method: Method) -> dict[str, float]:
+    """The probability of a coin, where the method has one without a default."""
+    coin = method.algorithm.coin
+    return {} if coin is None or coin in method.algorithm.optional else {coin: _CHANCE}
 
 
 def _shortened(x: float) -> float:
@@ -516,7 +524,7 @@ def ways(q: Question) -> Iterator[Way]:
             yield [(partial(chain, q, each, gradients=gradients), each.round) for each in q.compared]
     # Every vector of a short run at once is all that is known of it.
     vectors = q.T * q.K * (1 + any(q.noise.values())) * (1 if q.n == 1 else 2)
-    if not q.sampled and not first.changes and vectors <= _LONGEST_RUN:
+    if not (q.sampled or first.changes or q.algorithm.coin) and vectors <= _LONGEST_RUN:
         kinds = {Over.MEAN_OF_ROUNDS: "mean", Over.BEST_ROUND: "best"}
         yield [(partial(whole_run, q, each, weights=kinds.get(q.over, "last")), each.round) for each in q.compared]
 

@@ -17,6 +17,7 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import PREVIOUS, ROUND, Role, written_out
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
+from ratecheck.algorithms.model.unfolded import unfolded
 from ratecheck.algorithms.model.varying import Formula
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
@@ -154,10 +155,8 @@ def beyond(statement: Statement) -> Iterator[str]:
     a, name = method.algorithm, getattr(method.algorithm, "name", method.name)
     if unknown := [each.value for each in statement.assumptions if each not in _KNOWN]:
         yield f"it assumes {'; '.join(unknown)}"
-    if not a.linear:
+    if not a.linear and unfolded(a) is None:
         yield f"{name} is not linear"
-    if a.coin:
-        yield f"{name} tosses a coin that all clients share, and a round is followed for one outcome"
     if a.steps_per_sample > 1:
         yield f"{name} has one sample for several local steps"
     if a.also and (not a.asks_gradients or a.second_oracle):
@@ -202,6 +201,10 @@ class Question:
         self.statement, self.values = statement, values
         self.method = METHODS[statement.algorithm or ""]
         self.algorithm = self.method.algorithm
+        # The points of a set that the server projects on.
+        self.nearest: tuple[str, ...] = ()
+        if not self.algorithm.linear and (found := unfolded(self.algorithm)) is not None:
+            self.algorithm, self.nearest = found, found.nearest
         # A method of one's own need not have a name beside that under which it is given.
         self.name = getattr(self.algorithm, "name", self.method.name)
         self.blocks = tuple(
@@ -215,7 +218,8 @@ class Question:
             check_after(self.algorithm, self.T + self.over.further, self.parameters(0))
         # What was found out about the method.
         self.known: dict[str, object] = {}
-        self.tables(0)
+        for side in range(len(self.tosses)):
+            self.tables(0, side)
         self._check_weights()
         here = {"n": self.n, "m": self.m, "K": self.K, "T": self.T}
         for name, number in self.method.fixed.items():
@@ -234,7 +238,8 @@ class Question:
         if self.n > 1 and "p" in p:
             other = {**p, "p": p["p"] / 2}
             functions = (maps.begin, maps.step, maps.finish, maps.aggregate)
-            if any(self._by_block(f(p)) != self._by_block(f(other)) for f in functions):
+            pairs = [({**p, **coin}, {**other, **coin}) for _, coin in self.tosses]
+            if any(self._by_block(f(one)) != self._by_block(f(two)) for f in functions for one, two in pairs):
                 raise self.out_of_reach(f"{self.name} weighs clients, and a proof is about clients of equal weights")
 
     def out_of_reach(self, reason: str) -> InputError:
@@ -264,6 +269,10 @@ class Question:
             yield f"n={self.n}, and one function or operator is followed"
         if U not in self.blocks:
             yield f"{self.name} has no shared variable"
+        if self.nearest and (self.sampled or self.proximal or a.second_oracle or _OPERATORS & assumptions):
+            yield f"{self.name} projects, and clients that are sampled, proximal steps or operators are no part of that"
+        if self.nearest and assumptions & {Assumption.MINIMISER_HETEROGENEITY, Assumption.INTERPOLATION}:
+            yield f"{self.name} stays in a set, and it assumes something of gradients where f is least"
         yield from foreign(self.statement)
         # Without a number that says so nobody has to take part in every round.
         delays = {self.constant("tau_max"), self.constant("tau_avg")} - {None}
@@ -416,6 +425,23 @@ class Question:
         if not 0 < q <= 1:
             raise InputError(f'q={float(q):g} breaks "0 < q <= 1": it is a probability')
         return 1 / q - 1
+
+    @cached_property
+    def tosses(self) -> tuple[tuple[Fraction, dict[str, Fraction]], ...]:
+        """The sides of a round's coin, 1 and 0: how likely each is, and what functions read; without a coin one side.
+
+        A side that never comes up is left out. Raises `InputError` where a number of the coin is no probability.
+        """
+        name = self.algorithm.coin
+        if name is None:
+            return ((Fraction(1), {}),)
+        if {name, f"{name}_t"} & {*self.algorithm.varying}:
+            raise self.out_of_reach(f"the coin of {self.name} has another probability in every round")
+        chance = Fraction(self.parameters(0)[name])
+        if not 0 < chance <= 1:
+            raise InputError(f'{name}={float(chance):g} breaks "0 < {name} <= 1": it is the probability of the coin')
+        sides = ((chance, Fraction(1)), (1 - chance, Fraction(0)))
+        return tuple((share, {"coin": side}) for share, side in sides if share)
 
     @cached_property
     def contraction(self) -> Fraction:
@@ -654,7 +680,7 @@ class Question:
             # After the last step that is taken there need not be another one.
             with contextlib.suppress(InputError):
                 p.append(self.parameters(t))
-                tables.append(self.tables(t))
+                tables += [self.tables(t, side) for side in range(len(self.tosses))]
         for name in self.algorithm.varying:
             if any(Fraction(each[name]).denominator > _SMALL_DENOMINATOR for each in p if name in each):
                 yield name
@@ -710,15 +736,15 @@ class Question:
     def _by_block(self, table: object) -> dict[str, Table]:
         return {b: [list(map(Fraction, row)) for row in table[self.algorithm.blocks.index(b)]] for b in self.blocks}  # type: ignore[index]
 
-    def tables(self, t: int) -> tuple[Any, ...]:
-        """Coefficients of begin, step, finish, sent, aggregate and after in round t.
+    def tables(self, t: int, side: int = 0) -> tuple[Any, ...]:
+        """Coefficients of begin, step, finish, sent, aggregate and after in round t, on a side of its coin.
 
-        Of sent None without compression, of after without a second part.
+        Of sent None without compression, of after without a second part; ``side`` counts the `tosses`.
         """
         if not self.algorithm.varying:
             t = 0
-        if t not in self._tables:
-            p, maps = self.parameters(t), self.maps
+        if (t, side) not in self._tables:
+            p, maps = self.parameters(t) | self.tosses[side][1], self.maps
             # What this package has is known to be linear; of another's functions it shows at some numbers only.
             numbers: tuple[dict[str, Any], ...] = (p, {name: float(value) for name, value in p.items()})
             if self.algorithm.own and not any(maps.arithmetic(each, of_variables=True) for each in numbers):
@@ -730,8 +756,8 @@ class Question:
                 self._by_block(maps.after(p)) if self.second_classes else None,
             )
             self._check_shift(t, found)
-            self._tables[t] = found
-        return self._tables[t]
+            self._tables[t, side] = found
+        return self._tables[t, side]
 
     def parameters(self, t: int) -> dict[str, Any]:
         """What the method's functions receive in round t."""
@@ -743,7 +769,7 @@ class Question:
         return {**p, "mixes": self._mixes}
 
     @cached_property
-    def _tables(self) -> dict[int, tuple[Any, ...]]:
+    def _tables(self) -> dict[tuple[int, int], tuple[Any, ...]]:
         return {}
 
     @cached_property
@@ -826,7 +852,11 @@ class Question:
                 names = zip(self.variables("message", b), message, strict=False)
                 if any(moved for name, moved in names if name in self.algorithm.compressed):
                     raise self.out_of_reach(f"{self.name} compresses what depends on where the origin is")
-            new = _values(aggregate[b], [*on_server[b], *(self.m * each for each in message)])
+            sums = zip(self.variables("message", b), message, strict=False)
+            # A set that is moved has nearest points that are.
+            told = [Fraction(1) if name in self.nearest else self.m * each for name, each in sums]
+            told += [self.m * each for each in message[len(told) :]]
+            new = _values(aggregate[b], [*on_server[b], *told])
             if new != on_server[b] or kept != on_client[b] or {*asked} != {1}:
                 raise self.out_of_reach(f"{self.name} is another method from another start (round {t})")
 
@@ -839,6 +869,36 @@ class Question:
             if b in self.blocks:
                 found.append((each.at, b, self.variables("local", b).index(each.at), each.kind.sampled))
         return found
+
+    @cached_property
+    def remembered(self) -> dict[str, tuple[str, int]]:
+        """Server variables beside the recorded one at which every round asks for gradients, with block and slot."""
+        found = {}
+        for _, b, slot, _ in self.further_points:
+            (row, *others) = (list(self.tables(0, side)[0][b][slot]) for side in range(len(self.tosses)))
+            names = self.variables("server", b)
+            if all(each == row for each in others) and max(row) == sum(map(abs, row)) == 1:
+                where = row.index(1)
+                if where < len(names) and ("server", where) != self.recorded_slots[b]:
+                    found[names[where]] = (b, where)
+        return found
+
+    def asked(self, state: VectorState) -> dict[str, dict[str, VectorFamily]]:
+        """The recorded point of a state that is seen from no other, and its `remembered` ones, by name."""
+        x = self.recorded(state)
+        return {"": x, **{name: {**x, b: state.server[b][slot]} for name, (b, slot) in self.remembered.items()}}
+
+    @cached_property
+    def projected_slot(self) -> int | None:
+        """The server's variable of which the recorded one is the nearest point of the set after every round, if any."""
+        (group, slot), b = self.recorded_slots[self.shared], self.shared
+        servers = self.counts("server", b)
+        for k, name in enumerate(self.nearest):
+            column = self.slots("server") + self.variables("message", b).index(name)
+            rows = [self.tables(0, side)[4][b][slot] for side in range(len(self.tosses))]
+            if group == "server" and all([j for j, c in enumerate(row) if c] == [column] for row in rows):
+                return servers - len(self.nearest) + k
+        return None
 
     @cached_property
     def recorded_slots(self) -> dict[str, tuple[str, int]]:

@@ -244,7 +244,7 @@ def _computed(q: Question, own: str) -> bool:
         rounds = [a.coefficients(t, q.T, p) for t in range(q.T if a.varying else 1)]
     except (InputError, *REFUSALS):
         return False
-    return all(q.maps.arithmetic({**p, **each}) for each in rounds)
+    return all(q.maps.arithmetic(p | coin | each) for each in rounds for _, coin in q.tosses)
 
 
 PlanAt = Callable[[float], ProofPlan]

@@ -6,7 +6,8 @@ of its vectors holds of every round of every run, in every dimension.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,8 +20,28 @@ from ratecheck.proving.question import Compared, Question, Table, VectorState
 from ratecheck.proving.vectors import Vectors
 
 
+@dataclass(frozen=True)
+class RoundEnd:
+    """The state after a round on a side of its coin, which falls so with probability ``share``.
+
+    ``after`` is the state as it is seen from the recorded ``point``, and ``name`` what that point is called.
+    """
+
+    share: Fraction
+    name: str
+    raw: VectorState
+    after: VectorState
+    point: Point
+
+
 class PlayedRound:
-    """Round ``t``: ``state`` and ``point`` before it, ``after`` and ``next_point`` after it, and all ``facts``.
+    """Round ``t``: ``state`` and ``point`` before it, the ``outcomes`` of it, and all ``facts``.
+
+    Where clients share a coin the round is played on both of its sides, from one state and with one draw of
+    participants: what is asked at other points on the other side has vectors of its own. Those of one side are
+    independent of those of the other given the state, so that whatever is known of new vectors holds beside all of
+    them, and of a quantity after the round the expectation over the coin is p times that on one side and 1 - p times
+    that on the other.
 
     ``kept`` are the invariants that the state before it satisfies, by default those of the method. A round
     ``from_state`` goes on with known vectors from a known state.
@@ -48,10 +69,17 @@ class PlayedRound:
             origin = () if q.minimiser else q.origin_slots
             self.state = kept_by(relations, q.at_origin(free), self.vectors.mean_of, origin)
         self.point = q.recorded(self.state)
-        self._extra: list[KnownFact] = []
-        self.next_point: Point | None = None
-        if played:
-            self._play()
+        if q.nearest:
+            self._inside()
+        self._followed: dict[str, KnownFact] = {}
+        self.outcomes: tuple[RoundEnd, ...] = tuple(self._play()) if played else ()
+
+    def _inside(self) -> None:
+        """The recorded point is in the set, and what it was the nearest point to is beside it in a normal direction."""
+        v, slot, u = self.vectors, self.question.projected_slot, self.question.shared
+        if all(self.point != each for _, each, _ in v.members):
+            normal = None if slot is None else {u: self.state.server[u][slot] - self.point[u]}
+            v.member("x", self.point, normal)
 
     def _free(self) -> VectorState:
         """A state of new vectors."""
@@ -75,12 +103,14 @@ class PlayedRound:
         """The oracle's exact answer at the recorded point."""
         return self.vectors.at("x", self.point)
 
-    @cached_property
-    def next(self) -> OracleAnswer | None:
+    def answer(self, outcome: RoundEnd) -> OracleAnswer | None:
         """The answer at the recorded point after the round; None where that depends on who took part."""
-        if self.unknown_after or self.next_point is None:
-            return None
-        return self.vectors.at("x+", self.next_point)
+        return None if self.unknown_after else self.vectors.at(outcome.name, outcome.point)
+
+    def expected(self, measured: Callable[[RoundEnd], Form]) -> Form:
+        """The expectation over the coin of what is measured after the round."""
+        assert self.outcomes
+        return plus(*((each.share, measured(each)) for each in self.outcomes))
 
     @property
     def unknown_after(self) -> bool:
@@ -95,24 +125,42 @@ class PlayedRound:
     @cached_property
     def next_height(self) -> Form:
         """The objective after the round."""
-        assert self.next_point is not None
+        return self.expected(self.height_after)
+
+    def height_after(self, outcome: RoundEnd) -> Form:
+        """The objective after the round on a side of the coin."""
         if not self.unknown_after:
-            return self.vectors.height("x+", self.next_point)
+            return self.vectors.height(outcome.name, outcome.point)
         if self.question.L is None or not self.question.has_values:
             raise self.question.out_of_reach("functions that need not be smooth after a round that samples clients")
-        value: Form = {Value("f(x+)"): Fraction(1)}
-        self._extra.append(self.vectors.descent(self.here, self.step, value))
+        value: Form = {Value(f"f({outcome.name})"): Fraction(1)}
+        if outcome.name not in self._followed:
+            self._followed[outcome.name] = self.vectors.descent(self.here, self.step(outcome), value)
         return value
 
-    @property
-    def step(self) -> Point:
+    def step(self, outcome: RoundEnd) -> Point:
         """By how much the recorded point moves."""
-        assert self.next_point is not None
-        return {b: difference(self.next_point[b], self.point[b]) for b in self.question.blocks}
+        return {b: difference(outcome.point[b], self.point[b]) for b in self.question.blocks}
 
-    def _play(self) -> None:
+    def _play(self) -> Iterator[RoundEnd]:
+        q = self.question
+        ends = [self._local_steps(side) for side in range(len(q.tosses))]
+        if self.apart:
+            if not q.proximal:
+                _ = self.here
+            self.vectors.drawn()
+        for side, (local, (share, coin)) in enumerate(zip(ends, q.tosses, strict=True)):
+            raw = self._sent(side, local)
+            name = "".join(["x+", *(f" on {each}" for each in coin.values())])
+            point = q.recorded(raw)
+            if q.nearest and all(point != each for _, each, _ in self.vectors.members):
+                raise q.out_of_reach(f"the point at which {q.name} records need not be in the set on which it projects")
+            yield RoundEnd(share, name, raw, q.gauged(raw), point)
+
+    def _local_steps(self, side: int) -> dict[str, list[VectorFamily]]:
+        """Local variables after the local steps, by block."""
         q, v = self.question, self.vectors
-        begin, step, finish, sent, aggregate, after = q.tables(self.t)
+        begin, step, _, _, _, after = q.tables(self.t, side)
         servers, clients = self.state.server, self.state.client
         local = {b: apply(begin[b], [*servers[b], *clients[b]], b) for b in q.blocks}
         drawn: list[VectorFamily] = []
@@ -123,10 +171,13 @@ class PlayedRound:
                 way = {b: local[b][0] for b in q.blocks}
                 nearest = v.prox(f"p_{k}", way, q.second_weight, second=True, local=k > 0)
                 local = {b: apply(after[b], [*local[b], nearest[b]], b) for b in q.blocks}
-        if self.apart:
-            if not q.proximal:
-                _ = self.here
-            v.drawn()
+        return local
+
+    def _sent(self, side: int, local: Mapping[str, Sequence[VectorFamily]]) -> VectorState:
+        """The state once messages are sent and the server has them."""
+        q, v = self.question, self.vectors
+        _, _, finish, sent, aggregate, _ = q.tables(self.t, side)
+        servers, clients = self.state.server, self.state.client
         server, client = {}, {}
         for b in q.blocks:
             out = apply(finish[b], [*servers[b], *clients[b], *local[b]], b)
@@ -140,11 +191,20 @@ class PlayedRound:
                 kept = apply(sent[b], [*kept, *message], b)
             if q.algorithm.mixed:
                 kept = v.mixed(kept, [name in q.algorithm.mixed for name in q.variables("client", b)])
-            server[b] = apply(aggregate[b], [*servers[b], *(_drawn_sum(each, q) for each in message)], b)
+            sums = [_drawn_sum(each, q) for each in message]
+            if q.nearest and b == q.shared:
+                self._project(aggregate[b], sums)
+            server[b] = apply(aggregate[b], [*servers[b], *sums], b)
             client[b] = [_joining(*pair) for pair in zip(clients[b], kept, strict=True)] if q.sampled else kept
-        self.raw = VectorState(server, client)
-        self.next_point = q.recorded(self.raw)
-        self.after = q.gauged(self.raw)
+        return VectorState(server, client)
+
+    def _project(self, table: Table, sums: list[VectorFamily]) -> None:
+        """Have the sums of messages that are nearest points be those: the server's last variables are what is asked."""
+        q, b = self.question, self.question.shared
+        names, first = q.variables("message", b), q.counts("server", b) - len(q.nearest)
+        for k, name in enumerate(q.nearest):
+            asked = apply(table[first + k : first + k + 1], [*self.state.server[b], *sums], b)[0]
+            sums[names.index(name)] = self.vectors.projected(f"P({name.replace('nearest', 'y')})", asked)
 
     def _told(
         self, k: int, local: Mapping[str, Sequence[VectorFamily]], drawn: list[VectorFamily]
@@ -181,8 +241,8 @@ class PlayedRound:
     def facts(self) -> list[KnownFact]:
         """Everything that is known of the vectors so far: to be read last."""
         v = self.vectors
-        found = [*independent(v.facts), *self._extra, *v.interpolation(), *v.bounded()]
-        shared = [self.point] + ([] if self.next_point is None or self.unknown_after else [self.next_point])
+        found = [*independent(v.facts), *self._followed.values(), *v.interpolation(), *v.bounded()]
+        shared = [self.point, *(each.point for each in self.outcomes if not self.unknown_after)]
         for answer in v.answers:
             if answer.point in shared:
                 found += v.lower(answer)
@@ -211,10 +271,14 @@ class PlayedRound:
         q, v, shared = self.question, self.vectors, self.question.shared
 
         def distance2(after: bool) -> Form:
-            point = self.next_point if after else self.point
-            assert point is not None
             # Of clients on a graph that are recorded at points of their own it is the mean of their distances.
-            return v.average(point, point)
+            if not after:
+                return v.average(self.point, self.point)
+            return self.expected(lambda each: v.average(each.point, each.point))
+
+        def moved(inner: Callable[[VectorFamily, VectorFamily], Form], of: Point | None = None) -> Form:
+            steps = ((each.share, self.step(each)[shared]) for each in self.outcomes)
+            return plus(*((share, inner(step if of is None else of[shared], step)) for share, step in steps))
 
         def fall(_: bool) -> Form:
             return plus((1, self.next_height), (-1, self.height))
@@ -225,8 +289,8 @@ class PlayedRound:
             "descent": fall,
             "change:gap": fall,
             "change:distance2": lambda _: plus((1, distance2(after=True)), (-1, distance2(after=False))),
-            "du2": lambda _: v.draw.of_means(self.step[shared], self.step[shared]),
-            "inner_u": lambda _: v.draw.of_means(self.here.gradient[shared], self.step[shared]),
+            "du2": lambda _: moved(v.draw.of_means),
+            "inner_u": lambda _: moved(v.draw.of_means, self.here.gradient),
         }
 
     def _recorded(self, name: str, *, after: bool) -> Form:
@@ -234,17 +298,31 @@ class PlayedRound:
         q, v = self.question, self.vectors
         if name not in q.records:
             raise q.out_of_reach(f"{name} is recorded by no round")
-        state = self.after if after else self.state
-        if after and q.records_prox:
+        if not after:
+            answer = v.prox("y_0", self.point, q.weight) if q.records_prox else self.here.gradient
+            return self._terms(name, self.state, answer, self.height if self._valued(name) else {})
+        if q.records_prox:
             raise q.out_of_reach("it compares proximal steps before and after a round")
-        answer = self.next if after else None if q.records_prox else self.here
-        if after and answer is None:
-            raise q.out_of_reach("gradients after a round that samples clients")
-        told = v.prox("y_0", self.point, q.weight) if answer is None else answer.gradient
+
+        def at(outcome: RoundEnd) -> Form:
+            answer = self.answer(outcome)
+            if answer is None:
+                raise q.out_of_reach("gradients after a round that samples clients")
+            height = self.height_after(outcome) if self._valued(name) else {}
+            return self._terms(name, outcome.after, answer.gradient, height)
+
+        return self.expected(at)
+
+    def _valued(self, name: str) -> bool:
+        return any(term.over is TermOver.VALUES for term in self.question.records[name])
+
+    def _terms(self, name: str, state: VectorState, told: Point, height: Form) -> Form:
+        """The terms of a recorded quantity at a state with these answers and that value of the objective."""
+        q, v = self.question, self.vectors
         form: Form = {}
         for term in q.records[name]:
             if term.over is TermOver.VALUES:
-                form = plus((1, form), (Fraction(term.factor), self.next_height if after else self.height))
+                form = plus((1, form), (Fraction(term.factor), height))
                 continue
             b = q.algorithm.blocks[term.block]
             if b not in q.blocks:
@@ -280,6 +358,8 @@ class RunStart:
         means = {b: [VectorFamily(b, q.draw.mean_of(each).mean) for each in clients[b]] for b in q.blocks}
         self.raw = VectorState({b: apply(server[b], [self.point[b], *means[b]], b) for b in q.blocks}, clients)
         self.state = q.gauged(self.raw)
+        if q.nearest:
+            v.member("x0", self.point)
         if not q.starts_at_point or any(q.recorded(self.raw)[b] != self.point[b] for b in q.blocks):
             raise q.out_of_reach(f"the point at which {q.name} records is another one than x^0 at first")
 
@@ -332,7 +412,7 @@ class PlayedRun:
                 self.vectors.at("x", question.recorded(state))
             played = PlayedRound(question, t, played=t < count - 1, from_state=(self.vectors, state))
             self.rounds.append(played)
-            state = played.raw if t < count - 1 else state
+            state = played.outcomes[0].raw if played.outcomes else state
 
     @cached_property
     def facts(self) -> list[KnownFact]:

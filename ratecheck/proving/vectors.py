@@ -20,7 +20,8 @@ class Vectors:
     """Unknown vectors, numbered from 1, their ``names``, and what is known of them.
 
     Participants of a round are followed ``apart`` from the others where gradients after it are needed. ``answers`` are
-    those of the clients' oracles, ``second`` those of a second part of the objective.
+    those of the clients' oracles, ``second`` those of a second part of the objective. ``members`` are points of the set
+    in which a method stays, by name, with a vector of the normal cone there where one is known.
     """
 
     question: Question
@@ -31,6 +32,7 @@ class Vectors:
     answers: list[OracleAnswer] = field(default_factory=list)
     second: list[OracleAnswer] = field(default_factory=list)
     proximal: list[tuple[bool, Point, Point]] = field(default_factory=list)
+    members: list[tuple[str, Point, Point | None]] = field(default_factory=list)
     _used: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -148,6 +150,10 @@ class Vectors:
             value_there: Form = {Value("h*"): Fraction(1)}
             against = {b: g.times(-1) for b, g in gradient.items()}
             self.second.append(OracleAnswer("x*", origin, against, value_there))
+        elif q.nearest:
+            # Over the set, where -grad f(x*) is normal to it.
+            gradient[q.shared] = self.clients(q.shared, "grad f(x*)")
+            self.member("x*", origin, {q.shared: self.mean_of(gradient[q.shared]).times(-1)})
         elif q.n > 1:
             gradient[q.shared] = self._balanced(self.clients(q.shared, "grad f(x*)"))
         value: Form = {LOWEST: Fraction(1)} if q.has_values else {}
@@ -163,6 +169,25 @@ class Vectors:
             return self._kept(VectorFamily(family.block, {}, family.own))
         mean = {number: -value * self.draw.m / self.draw.rest for number, value in family.mean.items()}
         return self._kept(replace(family, other=VectorFamily(family.block, mean, family.other.own)))
+
+    def member(self, name: str, point: Point, normal: Point | None = None) -> None:
+        """A point of the set in which the method stays, and a normal vector there: <normal, z - point> <= 0."""
+        if normal is not None or all(point != each for _, each, _ in self.members):
+            self.members.append((name, point, normal))
+
+    def projected(self, name: str, point: VectorFamily) -> VectorFamily:
+        """The point of the set that is nearest to one of the server's."""
+        nearest = self.shared(point.block, name)
+        self.member(name, {point.block: nearest}, {point.block: point - nearest})
+        return nearest
+
+    def inside(self) -> Iterator[KnownFact]:
+        """What is known of normal vectors, at every point of the set."""
+        for (a, at, normal), (b, other, _) in itertools.permutations(self.members, 2):
+            if normal is not None:
+                u = self.question.shared
+                form = self.draw.of_means(normal[u], other[u] - at[u])
+                yield KnownFact(f"normal to the set at {a}, {b}", form)
 
     def height(self, name: str, point: Point) -> Form:
         """The objective at a point of the server's, as a form."""
@@ -250,6 +275,7 @@ class Vectors:
             (self.second, q.second_classes, self.average),
         ):
             yield from _pairs(answers, kinds, inner, local=q.every_pair)
+        yield from self.inside()
         shared = [each for each in self.answers if each.point[q.shared].server] if q.shared in q.blocks else []
         yield from _pairs(shared, q.mean_classes, self.of_means, local=q.every_pair)
 
@@ -261,7 +287,8 @@ class Vectors:
         square = self.of_means(g, g)
         gap = plus((1, answer.value), (-1, {LOWEST: Fraction(1)}))
         if q.has_values and not q.second_classes:
-            sharp = {} if q.L is None else square
+            # Beside a point of a set there need not be others of it.
+            sharp = {} if q.L is None or q.nearest else square
             yield KnownFact(f"f* below f({answer.name})", plus((-1, gap), (1 / (2 * (q.L or Fraction(1))), sharp)))
         if q.pl is not None:
             yield KnownFact(f"gradient dominance at {answer.name}", plus((2 * q.pl, gap), (-1, square)))

@@ -52,33 +52,29 @@ class Storm(FedAvgP):
         return {"x": server["x"] - p["gamma_u"] * d, "before": server["x"], "d": d}
 
 
-class Tossing(Storm):
-    coin = "a"
-
-
 class Valued(Storm):
     linear = False
     also = {"old": value_at("before")}
 
 
-for name, algorithm in (("storm", Storm()), ("tossing", Tossing()), ("valued", Valued())):
+for name, algorithm in (("storm", Storm()), ("valued", Valued())):
     fixed = {"gamma_v": 1, "K": 1, "eta_u": 1, "eta_v": 1}
     METHODS[name] = Method(name, name, algorithm, fixed, personal=False)
 BOUND = "2*F_0/(gamma_u*T) + sigma_u**2/(a*T) + 2*a*sigma_u**2"
-storm, tossing, valued = (
+storm, valued = (
     theorem(
         each, algorithm=each, assumptions=["smoothness", "no_personal", "full_participation", "noise"], left="G_u",
         over="mean_of_rounds", right=BOUND, conditions=["gamma_u*L <= 1/4"],
         symbols=symbol("a", "1 - momentum", role="setting"), vocabulary="textbook",
     )
-    for each in ("storm", "tossing", "valued")
+    for each in ("storm", "valued")
 )
 '''
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A file with three methods, which are forgotten at the end: other tests count methods."""
+    """A file with two methods, which are forgotten at the end: other tests count methods."""
     path, known = tmp_path_factory.mktemp("own") / "one_sample.py", {*METHODS}
     path.write_text(OWN)
     yield path
@@ -122,8 +118,7 @@ def test_noise_at_two_points_need_not_be_the_same(own: Path) -> None:
     assert proof.factor > Fraction(1)
 
 
-@pytest.mark.parametrize(("name", "reason"), [("tossing", "tosses a coin"), ("valued", "is not linear")])
-def test_what_is_beyond_one_round_of_gradients_is_said(own: Path, name: str, reason: str) -> None:
-    """A shared coin, and values of functions."""
-    with pytest.raises(InputError, match=reason):
-        prove(bounds.get(f"{own}:{name}"), {"a": 0.5})
+def test_what_is_beyond_one_round_of_gradients_is_said(own: Path) -> None:
+    """Values of functions."""
+    with pytest.raises(InputError, match="is not linear"):
+        prove(bounds.get(f"{own}:valued"), {"a": 0.5})

@@ -20,6 +20,9 @@ from ratecheck.aliases import Array
 
 # Those that were asked for a point, where somebody wants to know.
 _ASKED: ContextVar[list[ConvexSet] | None] = ContextVar("asked", default=None)
+# Who answers in their place: from the set, what it is asked for, and the points.
+Answering = Callable[[Any, str, Any], Any]
+_ANSWERING: ContextVar[Answering | None] = ContextVar("answering", default=None)
 
 
 class ConvexSet(ABC):
@@ -49,11 +52,13 @@ class ConvexSet(ABC):
         return (x - self.project(x - gamma * g)) / gamma
 
 
-def _noticed(function: Callable[[Any, Array], Array]) -> Callable[[Any, Array], Array]:
+def _noticed(function: Callable[[Any, Array], Array]) -> Callable[[Any, Array], Any]:
     @functools.wraps(function)
-    def called(members: ConvexSet, points: Array) -> Array:
+    def called(members: ConvexSet, points: Array) -> Any:
         if (listening := _ASKED.get()) is not None:
             listening.append(members)
+        if (other := _ANSWERING.get()) is not None:
+            return other(members, function.__name__, points)
         return function(members, points)
 
     return called
@@ -125,3 +130,13 @@ class Simplex(ConvexSet):
         corners = np.zeros_like(g)
         np.put_along_axis(corners, np.argmin(g, axis=-1, keepdims=True), self.total, axis=-1)
         return corners + self.shift
+
+
+@contextmanager
+def answering(other: Answering) -> Iterator[None]:
+    """Have ``other`` answer inside the block what sets are asked for: "project" or "least", of some points."""
+    token = _ANSWERING.set(other)
+    try:
+        yield
+    finally:
+        _ANSWERING.reset(token)

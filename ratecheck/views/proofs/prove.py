@@ -9,6 +9,7 @@ from typing import Any
 
 from bounds.numbers import counted
 from bounds.statement import Assumption
+from ratecheck.algorithms import METHODS
 from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
@@ -166,7 +167,9 @@ def _scope(found: PotentialProof) -> str:
         rounds = "from every state that a run can be in" if kinds == {"step"} else "for every T"
     if Assumption.OBLIVIOUS_PARTICIPATION in found.statement.assumptions:
         rounds += ", with every client in every round"
-    return f"{rounds}, in every dimension, for all functions and noise laws that are assumed"
+    projects = not METHODS[found.statement.written.algorithm or ""].algorithm.linear
+    sets = ", on every closed convex set from a start in it, f* and x* being those on the set" * projects
+    return f"{rounds}, in every dimension, for all functions and noise laws that are assumed{sets}"
 
 
 def _decimal(value: Fraction) -> str:
