@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.families.cube import Cube
-from ratecheck.families.weighted import WEIGHTED, weighs
+from ratecheck.families.statements import weighs
 from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.convexity import any_sign, assumes_convexity
 
@@ -64,7 +64,7 @@ def _missed(statement: Statement, cubes: Sequence[Cube]) -> list[str]:
         found.append("unequal curvatures with noise")
     found += [line for assumption, line in _BESIDE.items() if assumption in statement.assumptions]
     method = method_of(statement)
-    if weighs(statement) and not any(cube.family == WEIGHTED for cube in cubes):
+    if weighs(statement) and not any(each.weighted for each in families):
         found.append(_WEIGHTS)
     if method is not None and method.algorithm.mixed:
         found.append("graphs of more than five clients but rings, mixing matrices that are not symmetric")

@@ -7,30 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds.statement import Assumption, Statement
+from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
 from ratecheck.families.family import Coordinates, InstanceCube, InstanceShape
 from ratecheck.families.quadratics import Quadratics
-from ratecheck.families.statements import FEW, bounds_dissimilarity, of_functions, participants
+from ratecheck.families.statements import FEW, bounds_dissimilarity, of_functions, participants, weighs
 from ratecheck.problems import WeightedQuadratic
-from ratecheck.settings.applicability import method_of
 
 # What weights are multiples of, so that their sum is exactly 1.
 _OF_WEIGHTS = 2.0**-20
-_DRAWN = frozenset({Assumption.WEIGHTED_DRAWS, Assumption.WEIGHTED_SUBSETS})
 # The coordinate of a weight as large as that of client 0, and how far a start is from the minimiser.
 _EQUAL, _NEARLY = 0.5, 1 - 2.0**-10
 
 
-def weighs(statement: Statement) -> bool:
-    """Whether a statement is about clients of any weights in the objective."""
-    method = method_of(statement)
-    return method is not None and (method.algorithm.own_functions or bool(_DRAWN & {*statement.assumptions}))
-
-
 @dataclass(frozen=True)
-class Weighted(Quadratics):
+class UnequalWeights(Quadratics):
     """f = sum_i p_i f_i with f_i = h_i x^2/2 - g_i x, and ratios of the p_i from 1e-3 to 1e3."""
 
     any_dimension: bool = False
@@ -71,9 +63,9 @@ def _shares(ratios: Array) -> Array:
     return shares
 
 
-WEIGHTED = Weighted(
+UNEQUAL = UnequalWeights(
     "quadratics of clients with unequal weights",
     "clients of little weight with large gradients, which cancel the others where the run starts",
-    47, label="unequal weights", any_number=False,
+    47, label="unequal weights", any_number=False, weighted=True,
 )  # fmt: skip
-FAMILIES = (WEIGHTED,)
+FAMILIES = (UNEQUAL,)
