@@ -152,3 +152,8 @@ class Assumption(Enum):
 
 # Bounds on gradients at every point, which functions have that are linear far away.
 BOUNDED = frozenset({Assumption.BOUNDED_GRADIENTS, Assumption.BOUNDED_SUBGRADIENTS})
+# Laws of who takes part, of which nothing is left where there is one client.
+OF_SEVERAL = frozenset({
+    Assumption.UNIFORM_SAMPLING, Assumption.UNIFORM_SUBSETS, Assumption.WEIGHTED_SUBSETS, Assumption.WEIGHTED_DRAWS,
+    Assumption.UNBIASED_SELECTION,
+})  # fmt: skip

@@ -114,7 +114,7 @@ def _never(domain: Domain, value: sp.Expr) -> bool:
 
 def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
     vocabulary = statement.vocabulary
-    for smaller, larger in vocabulary.ordered:
+    for smaller, larger in statement.ordered:
         first = next((name for name in (smaller, larger) if name in fixed), None)
         if first is None:
             continue

@@ -417,6 +417,17 @@ class Statement:
         """Whether the paper gives the right side only up to a constant."""
         return any(claim.relation is Relation.ORDER for claim in self.claims)
 
+    @property
+    def ordered(self) -> list[tuple[str, str]]:
+        """Pairs (smaller, larger) of symbols: the vocabulary's; of clients more may be drawn, if again, than there are.
+
+        That is m <= n, but for `Assumption.WEIGHTED_DRAWS`.
+        """
+        run = self.vocabulary.run
+        drawn = run.get("participants", ""), run.get("clients", "")
+        again = Assumption.WEIGHTED_DRAWS in self.assumptions
+        return [pair for pair in self.vocabulary.ordered if not (again and pair == drawn)]
+
     @cached_property
     def hypotheses(self) -> tuple[Condition, ...]:
         """Every condition on parameters: the listed ones and those that the step rules express."""
@@ -533,7 +544,7 @@ class Statement:
                 values.setdefault(name, default)
         for name, expr in self.settings.items():
             self._fix(values, name, expr)
-        for smaller, larger in self.vocabulary.ordered:
+        for smaller, larger in self.ordered:
             if {smaller, larger} <= values.keys() and values[smaller] > values[larger]:
                 left, right = apart(values[smaller], values[larger])
                 raise InputError(

@@ -124,7 +124,7 @@ class DeterministicCase:
         ``ignore_conditions``, where they break a condition of the statement.
         """
         source, given, statement = statement, words.basic_names(statement, given), words.basic(statement).written
-        check_kind(statement)
+        check_kind(statement, source)
         statement.check_names(given)
         silent = {name: 0.0 for name in NOISE if name in statement.parameters}
         open_m = "m" in statement.parameters and "m" not in statement.settings
@@ -159,6 +159,12 @@ class DeterministicCase:
                 f"modelled for means over the rounds of what the method records, of functions that need not be convex"
             )
         return case
+
+    @property
+    def shown(self) -> dict[str, float]:
+        """The numbers under the names that they have in the statement as it was given."""
+        vocabulary = (self.source or self.statement).vocabulary
+        return {vocabulary.called(name): value for name, value in self.values.items()}
 
     def _check_noise(self) -> None:
         """Raise `InputError` unless the noise, if any, is assumed and its outcomes can be followed."""

@@ -80,11 +80,14 @@ def recorded_variable(algorithm: Algorithm) -> str | None:
     return algorithm.point[U] if algorithm.point else next((k for k, b in algorithm.server.items() if b == U), None)
 
 
-def check_kind(statement: Statement) -> None:
-    """Raise `InputError` unless the statement bounds a mean over the rounds of a run that can be deterministic."""
+def check_kind(statement: Statement, source: Statement) -> None:
+    """Raise `InputError` unless the statement bounds a mean over the rounds of a run that can be deterministic.
+
+    ``source`` is the statement in the symbols in which it was written, which are those of the message.
+    """
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
-    for reason in _unmodelled(statement):
+    for reason in foreign(source) or _unmodelled(statement):
         raise InputError(f"{statement.key} has no worst case here: {reason}")
 
 
@@ -95,7 +98,6 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     of which one is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim
     that bounds, in single rounds, the best of them or on average, what a run measures, linearly on both sides.
     """
-    yield from foreign(statement)
     if statement.algorithm is None or statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
         yield "it is about no method with a shared variable"
         return

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.families.cube import Cube
+from ratecheck.families.statements import weighs
 from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.convexity import any_sign, assumes_convexity
 
-# A search has equal weights and noise of one variance at all points. What assumptions allow beside it, and where it is.
+# A search has noise of one variance at all points. What assumptions allow beside it, and where it is.
 _BESIDE: Mapping[Assumption, str] = {
     Assumption.RELATIVE_NOISE: "noise that grows with gradients, rho > 0: --noise relative:RHO of 'verify' has it",
     Assumption.EXPECTED_SMOOTHNESS: "samples, A > 0 or B > 1: batch=, or --noise relative:RHO, of 'verify' has them",
@@ -63,8 +64,7 @@ def _missed(statement: Statement, cubes: Sequence[Cube]) -> list[str]:
         found.append("unequal curvatures with noise")
     found += [line for assumption, line in _BESIDE.items() if assumption in statement.assumptions]
     method = method_of(statement)
-    weighted = {Assumption.WEIGHTED_DRAWS, Assumption.WEIGHTED_SUBSETS} & {*statement.assumptions}
-    if weighted or (method is not None and method.algorithm.own_functions):
+    if weighs(statement) and not any(each.weighted for each in families):
         found.append(_WEIGHTS)
     if method is not None and method.algorithm.mixed:
         found.append("graphs of more than five clients but rings, mixing matrices that are not symmetric")

@@ -46,6 +46,8 @@ class Family(ABC):
     # All problems are quadratics; their gradients are bounded where the statement says so.
     quadratic: bool = True
     linear_far_away: bool = False
+    # Clients have weights of their own in the objective.
+    weighted: bool = False
     # There are instances of any number of clients.
     any_number: bool = True
     # Instances have any number of variables.

@@ -20,6 +20,8 @@ from ratecheck.settings.convexity import OF_F
 
 # The number of clients up to which each is of its own kind.
 FEW = 3
+# Laws by which clients take part according to their weights in the objective.
+_BY_WEIGHT = frozenset({Assumption.WEIGHTED_DRAWS, Assumption.WEIGHTED_SUBSETS})
 # Summands of one term beyond which it stays in one piece.
 _MOST = 8
 
@@ -64,6 +66,12 @@ def of_f_alone(statement: Statement) -> bool:
     assumed, method = {*statement.assumptions}, method_of(statement)
     on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY, Assumption.INTERPOLATION}
     return bool(assumed & OF_F) and not on_clients and method is not None and method.shared
+
+
+def weighs(statement: Statement) -> bool:
+    """Whether a statement is about clients of any weights in the objective."""
+    method = method_of(statement)
+    return method is not None and (method.algorithm.own_functions or bool(_BY_WEIGHT & {*statement.assumptions}))
 
 
 def bounds_dissimilarity(statement: Statement) -> bool:

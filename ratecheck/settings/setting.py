@@ -485,4 +485,4 @@ def _pattern(
         delta = values[symbol]
     laws = (each for each in (Assumption.INDEPENDENT_PARTICIPATION, *LAWS) if each in assumptions)
     found = (assumed(each, n, size, delta, problem.shares) for each in laws)
-    return next((each for each in found if each is not None), Uniform(n, size))
+    return next((each for each in found if each is not None), None) or Uniform(n, size)

@@ -181,7 +181,7 @@ class WorstCase:
         several = [each.to_json() for each in self.enclosures] if len(self.enclosures) > 1 else []
         return {
             "key": self.case.statement.key,
-            "values": dict(self.case.values),
+            "values": self.case.shown,
             **self.worst.to_json(),
             "gap": self.gap,
             "violated": self.violated,

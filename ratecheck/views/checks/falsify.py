@@ -300,7 +300,7 @@ def _shrunk_fields(shrunk: Shrunk, found: Instance | None) -> dict[str, Any]:
 
 def worst_case_text(found: WorstCase) -> str:
     """The largest left side over all smooth functions, from below and from above, beside the right side."""
-    values = " ".join(f"{name}={number(value)}" for name, value in found.case.values.items())
+    values = " ".join(f"{name}={number(value)}" for name, value in found.case.shown.items())
     right, lower, upper = found.lower.right, found.lower.left, found.upper.left
     between = f"; left / right between {lower / right:.6g} and {upper / right:.6g}" if right > 0 else ""
     tight = "; tight" if found.worst.tight and not found.violated else ""

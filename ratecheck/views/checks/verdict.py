@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bounds.assumption import OF_SEVERAL, Assumption
 from bounds.ledger.refuted import refuted, refuted_fields
 from bounds.statement import Over, Relation
 from bounds.statement import number as value
@@ -198,8 +199,16 @@ def _assumed(verdict: Verdict) -> list[str]:
         facts = [_certified(c) for c in certified]
         # Where there is a symbol it says as much.
         facts = facts or [f"{_existing(c)} ({c.reason})" for c in verdict.required.get(assumption, ())]
-        lines.append(assumption.value + (f": {', '.join(facts)}" if facts else ": exact (by construction of the run)"))
+        lines.append(
+            _said(assumption, verdict) + (f": {', '.join(facts)}" if facts else ": exact (by construction of the run)")
+        )
     return lines
+
+
+def _said(assumption: Assumption, verdict: Verdict) -> str:
+    """The assumption in words; a single client is not sampled."""
+    alone = verdict.values.get(verdict.statement.vocabulary.run.get("clients", "")) == 1
+    return Assumption.FULL_PARTICIPATION.value if alone and assumption in OF_SEVERAL else assumption.value
 
 
 def _existing(constant: Constant) -> str:
