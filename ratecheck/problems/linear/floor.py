@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.problems.datasets import Indices
 from ratecheck.problems.linear.losses import Loss
-from ratecheck.problems.linear.quasi_newton import minimised
 
 _EPS = float(np.finfo(float).eps)
 # Points at most, and by what share of the bound the last one has to raise it.
@@ -316,9 +315,12 @@ class Floor:
 
 def _minimised(loss: _Loss, weight: Array | float, x: Array, iterations: int) -> Array:
     """A point near the minimiser of ``loss + sum_c weight_c x_c^2/2``; any point would do."""
+    import scipy.optimize
 
     def value(at: Array) -> tuple[float, Array]:
         height, slope = loss.at(at)
         return height + 0.5 * float((weight * at) @ at), slope + weight * at
 
-    return minimised(value, x, iterations)
+    options = {"maxiter": iterations, "gtol": 1e-9, "ftol": 1e-15, "maxcor": 8}
+    found = scipy.optimize.minimize(value, x, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x)
