@@ -44,19 +44,25 @@ class StepEngine(Engine):
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """See `Engine.follow`: where nothing is random one run says all, up to its rounding."""
-        more: Mapping[str, Array | float]
+        told = progress or (lambda _: None)
+        more: Mapping[str, Array | float] = setup.problem.doubts
+        moved: Mapping[str, Array] = {}
+        if matters := own_rounds.rounding_matters(setup):
+            # The run itself is the one beside which others are moved.
+            own, moved = own_rounds.with_rounding(setup, report=lambda rounds: told(rounds / setup.T))
         if piecewise_rounds.covered(setup):
-            run, more = piecewise_rounds.simulate(setup, progress or (lambda _: None))
-        else:
-            run, more = self.sample(setup, wanted, range(1), progress), setup.problem.doubts
-        errors = step_rounding(run.records, wanted.vocabulary)
+            run, more = piecewise_rounds.simulate(setup, told)
+            own = run.records
+        elif wanted.inside or not matters:
+            own = self.sample(setup, wanted, range(1), progress).records
+        errors = step_rounding(own, wanted.vocabulary)
         errors = {name: array + more.get(name, 0.0) for name, array in errors.items()}
-        note = f"nothing is random: one run, whose {TAKEN}"
-        if own_rounds.rounding_matters(setup):
-            moved = own_rounds.rounding(setup)
+        if matters:
             errors = {name: array + moved[name] for name, array in errors.items()}
+        note = f"nothing is random: one run, whose {TAKEN}"
+        if matters:
             note += ", and more where runs whose gradients are moved by rounding part from it"
-        records, errors = ({name: array[0] for name, array in each.items()} for each in (run.records, errors))
+        records, errors = ({name: array[0] for name, array in each.items()} for each in (own, errors))
         return Expectation(records, errors, {}, setup.trace.rate, notes=(note,))
 
     def sample(self, setup: Setup, wanted: Wanted, replicates: range, progress: Progress | None = None) -> Run:

@@ -389,7 +389,14 @@ class _Block:
 
 
 def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[str, Array]:
-    """The rounding of the records of these replicates, (replicates, T) each: measured, not proved.
+    """The rounding of the records of these replicates, (replicates, T) each; see `with_rounding`."""
+    return with_rounding(setup, seed=seed, wanted=wanted)[1]
+
+
+def with_rounding(
+    setup: Setup, *, seed: int = 0, wanted: range = range(1), report: Callable[[int], None] = lambda _: None
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """The records of these replicates and their rounding, (replicates, T) each: measured, not proved.
 
     A step that is not linear may make much of little: a sign changes with a last digit. So every replicate is repeated,
     on the same streams, with points and gradients moved at random by a little more than rounding, and the error is a
@@ -397,16 +404,19 @@ def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[s
     """
     # Of a mean over replicates many of them tell; a single one has to tell by itself.
     lanes = 1 + (_MOVED if len(wanted) == 1 else _MOVED_OF_MANY)
-    runner, away = OwnRounds(setup, every=lanes), []
+    runner, away, still = OwnRounds(setup, every=lanes), list[Array](), list[Array]()
     for first in range(0, len(wanted), _LANES // lanes):
         keys = stream_keys(seed, wanted[first : first + _LANES // lanes])
-        record = runner.run(np.ascontiguousarray(np.repeat(keys, lanes, axis=1)), lambda _: None)
+        record = runner.run(np.ascontiguousarray(np.repeat(keys, lanes, axis=1)), report)
         record = record.reshape(*record.shape[:2], -1, lanes)
         with np.errstate(all="ignore"):
             apart = np.abs(record[..., 1:] - record[..., :1]).max(axis=3)
         away.append(_MARGIN * np.maximum.accumulate(np.where(np.isnan(apart), np.inf, apart), axis=0))
-    found = np.concatenate(away, axis=2)
-    return {name: np.ascontiguousarray(found[:, q].T) for q, name in enumerate(runner.plan.names)}
+        still.append(record[..., 0])
+    records, errors = (np.concatenate(each, axis=2) for each in (still, away))
+    names = {name: q for q, name in enumerate(runner.plan.names)}
+    return ({name: np.ascontiguousarray(records[:, q].T) for name, q in names.items()},
+            {name: np.ascontiguousarray(errors[:, q].T) for name, q in names.items()})  # fmt: skip
 
 
 def rounding_matters(setup: Setup) -> bool:
@@ -432,19 +442,23 @@ class _Nudge:
 
     def moved(self, x: Array, rows: ClientRows) -> tuple[Array, Callable[[Array], Array]]:
         """Points moved by a share of the largest coordinate so far, and what moves the gradients there."""
+        (count, d), lanes = x.shape, rows.lanes
+        sizes, numbers = self._sizes[lanes], self._random.uniform(-1, 1, 2 * count * d)
         # Client by client those of the point and then of the gradient, (d, replicates) each.
-        (count, d), counts = x.shape, rows.counts
-        numbers = self._random.uniform(-1, 1, 2 * count * d)
-        begin, wide = np.repeat(rows.firsts[:-1], counts), np.repeat(counts, counts)
-        places = (2 * d * begin + np.arange(count) - begin)[:, None] + wide[:, None] * np.arange(d)
-        largest = self._so_far(self._largest, x, rows)
-        x = x + numbers[places] * (self._sizes[rows.lanes] * largest)[:, None]
+        if rows.whole:
+            table = numbers.reshape(-1, 2, d, len(self._sizes)).swapaxes(2, 3)
+            of_points, of_gradients = table[:, 0].reshape(count, d), table[:, 1].reshape(count, d)
+        else:
+            begin, wide = np.repeat(rows.firsts[:-1], rows.counts), np.repeat(rows.counts, rows.counts)
+            places = (2 * d * begin + np.arange(count) - begin)[:, None] + wide[:, None] * np.arange(d)
+            of_points, of_gradients = numbers[places], numbers[places + d * wide[:, None]]
+        x = x + of_points * (sizes * self._so_far(self._largest, x, rows))[:, None]
 
         def gradients(g: Array) -> Array:
             """Each coordinate moved by a share of itself, or to 0 where it is small against the largest so far."""
             steepest = self._so_far(self._steepest, g, rows)
-            g *= 1 + numbers[places + d * wide[:, None]] * self._sizes[rows.lanes, None]
-            g[np.abs(g) <= (self._zero[rows.lanes] * steepest)[:, None]] = 0.0
+            g *= 1 + of_gradients * sizes[:, None]
+            np.copyto(g, 0.0, where=np.abs(g) <= (self._zero[lanes] * steepest)[:, None])
             return g
 
         return x, gradients
@@ -452,10 +466,17 @@ class _Nudge:
     @staticmethod
     def _so_far(largest: Array, array: Array, rows: ClientRows) -> Array:
         """The largest entry up to each row in its replicate, clients in their order, ``largest`` being one before."""
+        most = np.abs(array).max(axis=1, initial=0.0)
+        if rows.whole:
+            found = most.reshape(-1, len(largest))
+            np.maximum(found[0], largest, out=found[0])
+            np.maximum.accumulate(found, axis=0, out=found)
+            largest[:] = found[-1]
+            return most
         table = np.zeros((len(rows.clients) + 1, len(largest)))
         table[0] = largest
         client = np.repeat(np.arange(1, len(table)), rows.counts)
-        table[client, rows.lanes] = np.abs(array).max(axis=1, initial=0.0)
+        table[client, rows.lanes] = most
         table = np.maximum.accumulate(table, axis=0)
         largest[:] = table[-1]
         return table[client, rows.lanes]
