@@ -12,6 +12,7 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.exponents.hard_instances import of_alike_alone, worst
 from ratecheck.proving.prove import PotentialProof, completed, prove, proved_at
 from ratecheck.proving.question import Question
+from ratecheck.proving.trials.trial import FEW
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def _point(statement: Statement, given: Given, value: float) -> BracketPoint:
     written = statement.written
     try:
         values, _ = completed(written, given)
-        proof = proved_at(statement, values)
+        proof = proved_at(statement, values).tried(FEW)
         right = right_side(written, values)
     except InputError as error:
         return BracketPoint(value, None, None, None, str(error))

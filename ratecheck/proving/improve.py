@@ -17,6 +17,7 @@ from ratecheck.falsification.terms import in_parts
 from ratecheck.proving.bracket import first_claim, right_side
 from ratecheck.proving.prove import ProofPart, completed, least, proof_part, proved_at, sized_plans
 from ratecheck.proving.question import Question
+from ratecheck.proving.trials.trial import FEW, multiplied, trials
 
 # How far below the largest admissible value of a parameter the best one is looked for, and at how many values first.
 _DEPTH, _GRID = 1e-3, 9
@@ -62,7 +63,18 @@ def sharpest(statement: Statement, values: Mapping[str, float]) -> Iterator[Shar
             for_every_T = [each for each in plans if all(one.plan.every_T for one in each)]
             found = min(for_every_T or plans, key=least, default=None)
             parts = () if found is None else tuple(proof_part(each, room=True) for each in found)
-            yield SharpTerm(claim.name, name, scaled, parts)
+            sharp = SharpTerm(claim.name, name, scaled, parts)
+            yield sharp if _holds(alone, sharp, values) else replace(sharp, parts=())
+
+
+def _holds(alone: Statement, found: SharpTerm, values: Mapping[str, float]) -> bool:
+    """Whether no run at these numbers exceeds the right side with the proved multiple of the term."""
+    if found.factor is None:
+        return True
+    (claim,) = alone.claims
+    more = sp.Rational(*found.factor.as_integer_ratio()) - 1
+    other = replace(alone, claims=(replace(claim, terms={"all": claim.bound + more * found.term}),))
+    return trials(alone, multiplied(other, [Fraction(1)]), values, FEW).against is None
 
 
 @dataclass(frozen=True)
@@ -124,12 +136,12 @@ def best(statement: Statement, given: Given, parameter: str) -> BestValue:
     value = float(f"{min(candidates)[1]:.{_DIGITS}g}")
     value = grid[at] if not math.isfinite(bound(value)) else value
     values, _ = completed(written, {**fixed, parameter: value})
-    proof = proved_at(written, values)
+    proof = proved_at(written, values).tried(FEW)
     if proof.factor is None:
         raise InputError(f"{statement.key}: the bound that the solver finds at {parameter}={value:g} is not proved")
     q = first_claim(written, values)
     right = float(q.compared[-1].right)
-    own_proof = proved_at(written, own)
+    own_proof = proved_at(written, own).tried(FEW)
     own_bound = None if own_proof.factor is None else float(own_proof.factor) * right_side(written, own)
     about = (claims[0].name if len(claims) > 1 else "", q.compared[-1].round)
     return BestValue(parameter, value, proof.factor, float(proof.factor) * right, high, own_bound, right, *about)

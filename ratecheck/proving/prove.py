@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
@@ -22,6 +22,7 @@ from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import RUN, Question, beyond, run_sizes, scales
+from ratecheck.proving.trials.trial import FEW, Trials, multiplied, trials
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names
 
@@ -146,7 +147,8 @@ class PotentialProof:
     """All claims of a statement at its numbers.
 
     ``values`` and ``defaulted``, the names of those not given, are under the names of the basic vocabulary; ``shown``
-    and ``shown_defaulted`` under those of the statement.
+    and ``shown_defaulted`` under those of the statement. ``trials`` are runs at these numbers; where one exceeds what
+    was found, no claim has a proof.
     """
 
     statement: Statement
@@ -154,6 +156,7 @@ class PotentialProof:
     defaulted: tuple[str, ...]
     claims: tuple[ProvedClaim, ...]
     seconds: float = 0.0
+    trials: Trials = field(default_factory=Trials)
 
     @property
     def shown(self) -> dict[str, float]:
@@ -180,6 +183,16 @@ class PotentialProof:
     def every_T(self) -> bool:
         """Whether the same potential serves any number of rounds."""
         return all(part.plan.every_T for claim in self.claims for part in claim.parts)
+
+    def tried(self, *most: int) -> PotentialProof:
+        """What is left of it after runs at its numbers: nothing where one exceeds what is proved."""
+        factors = [claim.factor for claim in self.claims if claim.factor is not None]
+        if len(factors) < len(self.claims):
+            return self
+        proved = multiplied(self.statement, factors)
+        found = trials(self.statement, proved, self.shown, *most, every_T=self.every_T)
+        claims = self.claims if found.against is None else tuple(replace(each, parts=()) for each in self.claims)
+        return replace(self, claims=claims, trials=found)
 
 
 def prove(statement: Statement, given: Given, *, potential: str = "") -> PotentialProof:
@@ -210,7 +223,7 @@ def prove(statement: Statement, given: Given, *, potential: str = "") -> Potenti
         if proof.verdict == "PROVED":
             break
     assert proof is not None
-    return replace(proof, seconds=time.perf_counter() - begun)
+    return replace(proof.tried(), seconds=time.perf_counter() - begun)
 
 
 def quick_proof(statement: Statement, given: Given) -> PotentialProof | None:
@@ -224,7 +237,7 @@ def quick_proof(statement: Statement, given: Given) -> PotentialProof | None:
     except InputError:
         return None
     proof = PotentialProof(statement, values, defaulted if T is None else (*defaulted, "T"), claims)
-    return proof if proof.verdict == "PROVED" else None
+    return proof if proof.verdict == "PROVED" and proof.tried(FEW).verdict == "PROVED" else None
 
 
 def _quick_claim(statement: Statement, values: Mapping[str, float]) -> ProvedClaim:

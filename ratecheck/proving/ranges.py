@@ -39,10 +39,13 @@ from ratecheck.proving.potentials import ProofPlan
 from ratecheck.proving.program import Affine, Program, Requirement, solve
 from ratecheck.proving.prove import ProofPart, SizedPlan, completed, proof_part, questions, verdict_on, ways
 from ratecheck.proving.question import Question, written
+from ratecheck.proving.trials.trial import FEW, multiplied, said_against, trials
 from ratecheck.settings.applicability import check_expectations
 
 # Numbers of the parameter at which data are evaluated to find what functions they are, and to compare.
 _FOUND, _COMPARED = 17, 8
+# Numbers inside the range at which what is proved is tried on runs, beside its ends.
+_TRIED = 2
 # Where numbers of clients are that tell functions of n apart.
 _MANY = 10**8
 # Degrees of the unknown polynomials.
@@ -202,8 +205,25 @@ def prove_on_range(statement: Statement, given: Given, wanted: str) -> RangeProo
             continue
         found = replace(nothing, parts=parts if len(parts) == len(plan_at) else ())
         if found.factor is not None and found.factor <= 1 + _HAIR:
-            return found
+            return _tried(found, basic, {**given}, own, whole=own == "n")
     return replace(nothing, reason=reason)
+
+
+def _tried(found: RangeProof, basic: Statement, given: Given, own: str, *, whole: bool) -> RangeProof:
+    """What is left of it after runs at numbers of the range: nothing where one exceeds what is proved."""
+    assert found.factor is not None
+    proved, called = multiplied(found.statement, [found.factor]), found.statement.vocabulary.called
+    inside = [x for x in found.range.points(_TRIED, whole=whole) if x < _MANY]
+    for x in dict.fromkeys([*([float(found.range.low)] if found.range.low else []), *inside, float(found.range.high)]):
+        try:
+            values, _ = completed(basic.written, {**given, own: x})
+        except InputError:
+            continue
+        shown = {called(name): value for name, value in values.items()}
+        seen = trials(found.statement, proved, shown, FEW, every_T=found.every_T)
+        if seen.against is not None:
+            return replace(found, parts=(), reason=f"{said_against(seen)} ({found.range.name}={x:.6g})")
+    return found
 
 
 def _check_fixed(q: Question, given: Given, own: str, at: ParameterRange) -> None:

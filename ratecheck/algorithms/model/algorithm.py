@@ -332,7 +332,8 @@ class Algorithm(ABC):
 
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """Weights of the records in the quantity that the method's theorems bound; ``rate`` is the share of clients."""
-        return {"G_u": 1.0, "G_v": rate}
+        weights = {"G_u": 1.0, "G_v": rate}
+        return {name: weight for name, weight in weights.items() if name in self.recorded}
 
 
 def check_answers(algorithm: Algorithm) -> None:

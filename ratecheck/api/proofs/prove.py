@@ -179,7 +179,7 @@ def prove(
     basic, kept = words.basic(wanted), {"T": proof.values["T"], **words.basic_names(wanted, given)}
     result = ProveResult(
         proof,
-        _searched(wanted, evaluations, seed),
+        _by_run(proof) or _searched(wanted, evaluations, seed),
         sharpest=tuple(sharper_terms(basic, proof.values)) if sharpest else (),
         best=None if best is None else best_value(basic, kept, _basic_name(wanted, best)),
         within=None if within is None else prove_on_range(wanted, given, within),
@@ -194,6 +194,14 @@ def prove(
 def _basic_name(statement: Statement, name: str) -> str:
     """The name of a parameter in the basic vocabulary."""
     return next(iter(words.basic_names(statement, {name: 1.0})))
+
+
+def _by_run(proof: PotentialProof) -> Falsified | None:
+    """The run at the numbers of a proof that violates the statement; None without one."""
+    found = proof.trials
+    if found.refuting is None:
+        return None
+    return Falsified(proof.statement, found.against, found.refuting, None, found.tried, found.compared, proof.seconds)
 
 
 def _searched(statement: Statement, evaluations: int, seed: int) -> Falsified | None:

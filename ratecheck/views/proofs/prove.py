@@ -14,6 +14,7 @@ from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
 from ratecheck.proving.question import scales
+from ratecheck.proving.trials.trial import said_against
 
 # Facts and terms beyond these are counted.
 _SHOWN = 12
@@ -112,6 +113,9 @@ def _spoken(found: PotentialProof) -> set[str]:
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
     name = f"{claim.claim}: " if len(found.claims) > 1 else ""
+    if found.trials.against is not None:
+        yield f"{name}{said_against(found.trials)}"
+        return
     if claim.factor is None:
         yield f"{name}no potential of these forms was found; that refutes nothing"
         return
@@ -223,6 +227,7 @@ def prove_fields(found: PotentialProof) -> dict[str, Any]:
             }
             for claim in found.claims
         ],
+        **({} if found.trials.against is None else {"against": found.trials.against.fields()}),
         "seconds": found.seconds,
     }
 
