@@ -22,7 +22,7 @@ from ratecheck.certification import local_work
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.engines.moments.exact import single_threaded
+from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.wanted import recordable
 from ratecheck.errors import InputError
 from ratecheck.families import who

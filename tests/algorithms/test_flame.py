@@ -9,7 +9,7 @@ from twins_flame import biased_select, flame, lemma2
 
 import ratecheck as rc
 from ratecheck.engines import setup
-from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.moments.expectation import Moments
 from ratecheck.engines.monte_carlo import leap, stepwise
 from ratecheck.participation import Trace
 from ratecheck.problems import Bilevel, Logistic, Quadratic

@@ -410,7 +410,7 @@ def test_what_decides_is_hashed():
     ):  # fmt: skip
         assert name in deciding, name
     # What is imported for annotations alone has no say.
-    assert "ratecheck.engines.moments.exact" not in deciding
+    assert "ratecheck.engines.moments.expectation" not in deciding
 
 
 @pytest.mark.parametrize(

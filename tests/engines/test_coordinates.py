@@ -8,7 +8,7 @@ import pytest
 from ratecheck.engines import setup
 from ratecheck.engines.moments import coordinates, quantities
 from ratecheck.engines.moments.coordinates import CoordinateMoments
-from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.moments.expectation import Moments
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Trace
 from ratecheck.problems import Quadratic

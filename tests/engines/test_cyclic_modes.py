@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types import long_runs
 from ratecheck.errors import InputError
@@ -35,7 +35,7 @@ def test_rounds_one_by_one(name, T):
     """Noise where all have one curvature, slopes and unlike curvatures without it; fewer rounds than are followed."""
     for h, sigma in ((np.array([0.6, 0.6]), 0.6), (np.array([0.9, 0.2]), 0.0)):
         setup, found = both(name, h, np.array([1.0, -0.4]), K=4, T=T, start=1.3, sigma=sigma, eta_l=0.005)
-        assert found == pytest.approx(exact.expect(setup).records["G_u"].mean(), rel=1e-9, abs=0)
+        assert found == pytest.approx(expectation.expect(setup).records["G_u"].mean(), rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize(("curvature", "sigma"), [((0.6, 0.6), 0.6), ((1e-7, 1e-7), 0.6), ((0.9, 0.0), 0.0)])

@@ -14,7 +14,7 @@ from twins import TWINS, fedavg_p, logistic, quadratic, quantities
 
 import ratecheck as rc
 from ratecheck.engines import setup as preparation
-from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.moments.expectation import Moments
 from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.participation import Trace
 from ratecheck.participation.model.law import Subsets

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types import averages
 from ratecheck.errors import InputError
@@ -56,7 +56,7 @@ def test_flame_agrees_with_the_exact_engine(m: int, lambda_: float) -> None:
         step_sizes={"rho": 2.5, "lambda_": lambda_},
     )  # fmt: skip
     # Round by round: powers of this map lose digits, and claim so.
-    found = exact.expect(setup).records
+    found = expectation.expect(setup).records
     steps = {k: float(np.ravel(v)[0]) for k, v in setup.step_sizes.items()}
     run = ModeRun(METHODS["flame-exact"], "u", m, 1, 150, steps)
     for name in ("grad_L2", "grad_theta2"):
@@ -100,7 +100,7 @@ def test_independent_clients_agree_with_the_exact_engine(name: str, p: tuple[flo
         name, problem, Bernoulli(np.repeat(p, sizes)), K=4, T=150, x0=np.array([start]), noise={"sigma_u": sigma},
         step_sizes=_steps(name, rng),
     )  # fmt: skip
-    expected = exact.expect(setup).records["G_u"].mean()
+    expected = expectation.expect(setup).records["G_u"].mean()
     run = ModeRun(METHODS[name], "u", float(np.dot(sizes, p)), 4, 150, setup.step_sizes, p)
     found = run.averages(modes(h[None], g[None], sizes), {"G_u": 1.0}, start=start, noise=sigma**2)
     assert found == pytest.approx([expected], rel=1e-9)

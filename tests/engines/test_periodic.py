@@ -8,7 +8,7 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.engines import setup
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.engines.moments.preserved import preserved
 from ratecheck.engines.types import long_runs, periodic
 from ratecheck.participation import Cyclic, Periodic, Trace
@@ -53,7 +53,7 @@ def test_the_average_is_that_of_the_rounds(name, pattern, sigma):
         if pattern == "gone" and name == "fedsum-cr" and T > 29:
             continue
         run = ready(name, PATTERNS[pattern], T=T, sigma=sigma)
-        slow, fast = exact.expect(run), periodic.average(run)
+        slow, fast = expectation.expect(run), periodic.average(run)
         assert fast.rounding < 1e-6 * fast.metric
         for record, values in slow.records.items():
             assert abs(fast.records[record] - values.mean()) <= fast.errors[record] + slow.errors[record].mean()
@@ -64,7 +64,7 @@ def test_the_average_is_that_of_the_rounds(name, pattern, sigma):
 def test_any_number_of_rounds(T):
     """Every remainder, and every pattern of binary digits of the number of periods."""
     run = ready("fedsum-cr", PATTERNS["own periods"], T=T, sigma=0.2)
-    assert periodic.average(run).metric == pytest.approx(exact.expect(run).metric.mean(), rel=1e-12)
+    assert periodic.average(run).metric == pytest.approx(expectation.expect(run).metric.mean(), rel=1e-12)
 
 
 def test_unlike_clients():
@@ -72,7 +72,7 @@ def test_unlike_clients():
     problem = Quadratic.synthetic(3, 2, 2, coupling=0.4, curvature=1.0, seed=2)
     records = ("G_u", "G_v", "gap", "distance2", "f", "B")
     run = ready("fedsum", PATTERNS["own periods"], problem, T=200, sigma=0.2, K=[1, 4, 2], records=records)
-    slow, fast = exact.expect(run), periodic.average(run)
+    slow, fast = expectation.expect(run), periodic.average(run)
     for record, values in slow.records.items():
         assert fast.records[record] == pytest.approx(values.mean(), rel=1e-10)
 
@@ -158,7 +158,7 @@ def test_clients_taken_together(name, monkeypatch):
     run = ready(name, pattern, problem, T=60, sigma=0.5)
     grouped = periodic._PeriodicRun(run).grouped
     assert [len(members) for members in grouped.groups] == [10] * 4
-    fast, slow = periodic.average(run), exact.expect(run)
+    fast, slow = periodic.average(run), expectation.expect(run)
     for record, values in slow.records.items():
         assert abs(fast.records[record] - values.mean()) <= fast.errors[record] + slow.errors[record].mean()
         assert fast.records[record] == pytest.approx(values.mean(), rel=1e-10)
@@ -179,7 +179,7 @@ def test_what_is_preserved(name, n, factors):
     run = ready(name, pattern, T=50)
     found = preserved(run, range(n), [n // 2, n - n // 2])
     assert [each.factor for each in found] == factors
-    moments = exact.Moments(run)
+    moments = expectation.Moments(run)
     for moment, _ in moments.rounds():
         for each in found:
             there = moments.server + moments.rounds_of.client.variable(each.block, each.client)

@@ -8,7 +8,7 @@ from twins import TWINS, quadratic
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS as REGISTERED
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types import populations
 from ratecheck.errors import InputError
@@ -238,7 +238,7 @@ def test_what_is_followed_client_by_client_is_refused_in_one_line():
         rc.exact("fedsum-cr", problem, Trace.uniform(5, 2), K=1, T=3, eta_g=1.0, eta_l=0.1)
     ready = prepare("fedavg", problem, Trace.uniform(5, 2), K=1, T=2, noise={}, step_sizes=own)
     with pytest.raises(InputError, match="clients one by one"):
-        exact.check_exact(ready)
+        expectation.check_exact(ready)
 
 
 def test_many_clients_of_whom_a_random_number_takes_part():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.engines.setup import prepare
 from ratecheck.errors import InputError
 from ratecheck.exponents.modes.cyclic_modes import CyclicRun
@@ -37,7 +37,7 @@ def over_all_orders(name, n, S, T, g, *, h, K, start, sigma):
         setup = prepare(
             name, problem, Trace(rows), K=K, T=T, x0=np.array([start]), noise={"sigma_u": sigma}, step_sizes=STEPS
         )
-        total += exact.expect(setup).records["G_u"].mean()
+        total += expectation.expect(setup).records["G_u"].mean()
     return total / len(every)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.engines import setup
-from ratecheck.engines.moments.exact import client_by_client, follow
+from ratecheck.engines.moments.expectation import client_by_client, follow
 from ratecheck.engines.moments.moment import LocalMoments, Moment
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition

@@ -8,7 +8,7 @@ import sympy as sp
 from planted_rates import planted
 
 import bounds
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.engines.setup import prepare
 from ratecheck.exponents.card import Card, card
 from ratecheck.exponents.finding import CellFinding
@@ -32,7 +32,7 @@ def test_moments_agree_with_the_exact_engine(s: int, quantity: str) -> None:
     problem = Quadratic(np.repeat(h, sizes)[:, None, None], np.repeat(g, sizes)[:, None], 1)
     steps = {"rho": 2.5, "lambda_": 3.0, "alpha": 0.3}
     setup = prepare("flame-exact", problem, Uniform(5, s), K=1, T=150, x0=np.array([1.2]), step_sizes=steps)
-    expected = exact.expect(setup).records[quantity].mean()
+    expected = expectation.expect(setup).records[quantity].mean()
     found = FlameModes(h[None], g[None], sizes, s, 150, 3.0, 2.5, 0.3).averages({quantity: 1.0}, np.array([1.2]))
     assert found == pytest.approx([expected], rel=1e-9)
 
@@ -104,7 +104,7 @@ def test_instances_spend_the_gap_and_verify_agrees(key: str, extra: dict[str, fl
         "flame-exact", instance.problem, Uniform(int(m), 2), K=1, T=400, step_sizes=steps, x0=instance.start["x0"]
     )
     quantity = "grad_L2" if key == UNBIASED else "grad_theta2"
-    assert hard.left == pytest.approx(exact.expect(setup).records[quantity].mean() / m, rel=1e-8)
+    assert hard.left == pytest.approx(expectation.expect(setup).records[quantity].mean() / m, rel=1e-8)
 
 
 def test_inner_errors_keep_the_left_side_at_eps_max() -> None:

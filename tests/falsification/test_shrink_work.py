@@ -10,7 +10,7 @@ import sympy as sp
 
 import bounds
 import ratecheck as rc
-from ratecheck.engines.moments import exact
+from ratecheck.engines.moments import expectation
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import WORK, shrink
 from ratecheck.falsification.shrinking import work
@@ -37,8 +37,8 @@ def test_long_runs_are_not_followed_round_by_round(monkeypatch):
     short = less_noise()
     long = dataclasses.replace(short, given={**short.given, "T": 1e6})
     rounds = []
-    record = exact.Recorder.record
-    monkeypatch.setattr(exact.Recorder, "record", lambda self, moment: rounds.append(1) or record(self, moment))
+    record = expectation.Recorder.record
+    monkeypatch.setattr(expectation.Recorder, "record", lambda self, moment: rounds.append(1) or record(self, moment))
     found = shrink(long, verdict=short.verdict())
     assert len(rounds) < 50 * (WORK + work.MOST_ROUNDS / 50)
     assert found.instance.given["T"] <= 200

@@ -10,7 +10,7 @@ import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.parsing import expression
 from bounds.theorem import theorem
-from ratecheck.engines.moments.exact import Recorder
+from ratecheck.engines.moments.expectation import Recorder
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.scouts import in_niche
 from ratecheck.falsification.terms import by_term, in_parts

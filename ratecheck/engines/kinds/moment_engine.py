@@ -11,7 +11,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines import setup as runs
 from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments import exact, lemmas, quantities
+from ratecheck.engines.moments import expectation, lemmas, quantities
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest, populations
 from ratecheck.engines.wanted import Wanted
@@ -79,4 +79,4 @@ def not_affine(setup: Setup, wanted: Wanted) -> str:
     """Why moments do not give what is wanted: the run is not affine, or it is about what happens inside a round."""
     if wanted.inside:
         return f"the exact engine does not have {', '.join(sorted(wanted.inside))}: use engine=step"
-    return objection(populations.check if wanted.recordable else exact.check_exact, setup)
+    return objection(populations.check if wanted.recordable else expectation.check_exact, setup)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments, Recorder, Sides, term_sides, together
+from ratecheck.engines.moments.expectation import Moments, Recorder, Sides, term_sides, together
 from ratecheck.engines.moments.moment import LocalMoments, added_up, column
 from ratecheck.engines.moments.transition import Transition, scaled, total
 from ratecheck.engines.records import plan

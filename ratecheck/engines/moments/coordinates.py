@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound, ClientTables
-from ratecheck.engines.moments.exact import KEPT_INCREMENTS, Moments, client_by_client
+from ratecheck.engines.moments.expectation import KEPT_INCREMENTS, Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
 from ratecheck.engines.setup import Setup

@@ -21,7 +21,7 @@ from ratecheck.algorithms.model.algorithm import RECORDS
 from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.expectation import Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Displacement, Transition

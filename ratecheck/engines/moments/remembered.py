@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.moments.expectation import Moments
 from ratecheck.engines.moments.moment import Number
 from ratecheck.engines.moments.transition import Transition, scaled
 from ratecheck.engines.setup import Setup

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, Layout
-from ratecheck.engines.moments.exact import single_threaded
+from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.monte_carlo.stepwise import aligned

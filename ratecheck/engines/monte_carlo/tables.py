@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import Counts
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import single_threaded
+from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.constants import GAUSSIAN
 from ratecheck.kernels.exchange import Compression, Mixing

@@ -7,8 +7,8 @@ M = E[z z'], a round is
     M' = sum_k w_k A_k M A_k' + N,
 
 where a given set of participants has one term, uniform sampling one for the mean, one for its fluctuation and one per
-client (pi_1 and pi_2 being the inclusion probabilities, as in `ratecheck.engines.moments.exact`), and other laws one
-per set. Recorded quantities are quadratic forms <Q, M>. Means over rounds of one law take O(log T) products.
+client (pi_1 and pi_2 being the inclusion probabilities, as in `ratecheck.engines.moments.expectation`), and other laws
+one per set. Recorded quantities are quadratic forms <Q, M>. Means over rounds of one law take O(log T) products.
 Coordinates that no Hessian couples are followed apart, and their quantities added up.
 """
 

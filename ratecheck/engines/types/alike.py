@@ -26,7 +26,7 @@ from ratecheck.algorithms.model.algorithm import TermMap
 from ratecheck.algorithms.model.sloped import Sloped
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, Layout, Start
-from ratecheck.engines.moments.exact import Moments, VaryingMoments
+from ratecheck.engines.moments.expectation import Moments, VaryingMoments
 from ratecheck.engines.moments.moment import EPS, Moment, majorant
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup

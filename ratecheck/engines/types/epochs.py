@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.engines.moments.exact import Moments, check_affine
+from ratecheck.engines.moments.expectation import Moments, check_affine
 from ratecheck.engines.moments.moment import EPS, Moment, majorant
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.setup import Setup

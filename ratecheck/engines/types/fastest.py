@@ -6,7 +6,7 @@ from ratecheck.aliases import Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import coordinates
 from ratecheck.engines.moments.coordinates import CoordinateMoments
-from ratecheck.engines.moments.exact import Moments, follow
+from ratecheck.engines.moments.expectation import Moments, follow
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import alike, graph_modes, separate
 from ratecheck.engines.types.populations import check, moments_of

@@ -24,7 +24,7 @@ import numpy as np
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Recorder, Sides
+from ratecheck.engines.moments.expectation import Recorder, Sides
 from ratecheck.engines.moments.moment import EPS, Moment, majorant, product_error
 from ratecheck.engines.moments.roundmap import Noise, RoundMap
 from ratecheck.engines.setup import Setup

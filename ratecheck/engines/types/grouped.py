@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.moments.expectation import Moments
 from ratecheck.engines.moments.moment import Moment, majorant
 from ratecheck.engines.moments.preserved import preserved
 from ratecheck.engines.records import plan

@@ -28,7 +28,7 @@ import numpy as np
 
 from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.expectation import Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS, TINY, majorant
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types.averages import FEW, Average, fixed_point

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_alike
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import (
+from ratecheck.engines.moments.expectation import (
     Moments,
     Sides,
     check_affine_gradients,
