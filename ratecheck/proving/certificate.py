@@ -22,7 +22,7 @@ from ratecheck.proving.claim_data import Tree, added, constant, proofs, scaled
 from ratecheck.proving.forms import ONE, Entry, Form, Key, KnownFact, plus
 from ratecheck.proving.program import Affine, Block, Requirement
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
-from ratecheck.proving.question import scales
+from ratecheck.proving.reach import scales
 
 # Rows of a matrix up to which it is decomposed exactly.
 _EXACT = 4

@@ -21,7 +21,8 @@ from ratecheck.proving.attained import LONG_DATA, attained
 from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
-from ratecheck.proving.question import RUN, Question, beyond, run_sizes, scales
+from ratecheck.proving.question import Question
+from ratecheck.proving.reach import RUN, beyond, run_sizes, scales
 from ratecheck.proving.trials.trial import FEW, Trials, multiplied, trials
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names

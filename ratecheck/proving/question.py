@@ -17,55 +17,25 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import PREVIOUS, ROUND, Role, written_out
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
-from ratecheck.algorithms.model.unfolded import unfolded
+from ratecheck.algorithms.model.unfolded import Unfolded, unfolded
 from ratecheck.algorithms.model.varying import Formula
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, difference
+from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, run_sizes, scales, simplest, written
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
 
 Table = Sequence[Sequence[Fraction]]
-_KNOWN = {
-    Assumption.SMOOTHNESS,
-    Assumption.CONVEXITY,
-    Assumption.STRONG_CONVEXITY,
-    Assumption.POLYAK_LOJASIEWICZ,
-    Assumption.BOUNDED_SUBGRADIENTS,
-    Assumption.NOISE,
-    Assumption.DISSIMILARITY,
-    Assumption.UNIFORM_SAMPLING,
-    Assumption.FULL_PARTICIPATION,
-    Assumption.NO_PERSONAL,
-    Assumption.NO_SHARED,
-    Assumption.MINIMISER_HETEROGENEITY,
-    Assumption.INTERPOLATION,
-    Assumption.CLIENTS_STRONG_CONVEXITY,
-    Assumption.BOUNDED_GRADIENTS,
-    Assumption.CONVEX_PART,
-    Assumption.MONOTONE_OPERATOR,
-    Assumption.COCOERCIVE_OPERATOR,
-    Assumption.STRONGLY_MONOTONE_OPERATOR,
-    Assumption.LIPSCHITZ_OPERATOR,
-    Assumption.EXACT_INNER,
-    Assumption.RANDOM_MIXING,
-    Assumption.TOTAL_NOISE,
-    Assumption.OBLIVIOUS_PARTICIPATION,
-}
 _OPERATORS = {
     Assumption.MONOTONE_OPERATOR,
     Assumption.COCOERCIVE_OPERATOR,
     Assumption.STRONGLY_MONOTONE_OPERATOR,
     Assumption.LIPSCHITZ_OPERATOR,
 }
-_SCALES = {"L", "sigma", "sigma_u", "sigma_v", "mixing_share"}
-# The names of the basic setting for how long and how wide a run is.
-RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 # Digits in which right sides are computed that are not rational.
 _DIGITS = 50
-# Up to which a float is taken for the fraction that it is nearest to: floats are 10^8 times as dense as such fractions.
-_SMALL_DENOMINATOR = 10**4
 # Binary digits of a float beyond which it is taken for a rounded number.
 _FEW_BITS = 40
 # What the objective is at its infimum, or the clients' part of it.
@@ -111,64 +81,6 @@ _SIGNED = {"change:gap", "change:distance2", "descent", "inner_u"}
 _CHANGES = {*_SIGNED, "du2"}
 
 
-def written(number: float | Fraction) -> Fraction:
-    """The fraction that a number is as it is written: 0.1 is 1/10."""
-    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
-
-
-def simplest(number: Fraction) -> Fraction:
-    """The fraction of a small denominator that a float rounds, itself where there is none.
-
-    >>> simplest(written(1 / 3)), simplest(written(0.3333))
-    (Fraction(1, 3), Fraction(3333, 10000))
-    """
-    near = number.limit_denominator(_SMALL_DENOMINATOR)
-    return near if abs(near - number) <= abs(number) / 2**52 else number
-
-
-def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
-    """How long and how wide a run is, by the names of the basic setting; everybody takes part unless told otherwise."""
-    names = statement.vocabulary.run
-    found = {basic: values[names[role]] for role, basic in RUN.items() if names.get(role) in values}
-    return {"m": found["n"], **found} if "n" in found else found
-
-
-def scales(statement: Statement) -> list[str]:
-    """Constants of its assumptions that a proof takes at numbers where the statement's formulas do not have them.
-
-    Smoothness and the variances of the noise, without which nothing is known of a round. Other bounds that formulas do
-    not have, such as one on the dissimilarity, may be arbitrarily large, and are not used.
-    """
-    facts, method = statement.vocabulary.facts, METHODS[statement.algorithm or ""]
-    named = {fact: name for name, fact in facts.items()}
-    # Assumptions speak of constants by the basic names, of which plain words have others.
-    assumed = {facts.get(name, name) for each in statement.assumptions for name in each.constants}
-    own = _SCALES - ({"sigma_v"} if not method.personal else set()) - ({"sigma_u"} if not method.shared else set())
-    # Under another name, too.
-    spoken = {facts.get(name) for name in statement.parameters}
-    return sorted(named[fact] for fact in assumed & own - spoken if fact in named)
-
-
-def beyond(statement: Statement) -> Iterator[str]:
-    """Why no proof of a statement is looked for, whatever its numbers are."""
-    method, assumptions = METHODS[statement.algorithm or ""], {*statement.assumptions}
-    a, name = method.algorithm, getattr(method.algorithm, "name", method.name)
-    if unknown := [each.value for each in statement.assumptions if each not in _KNOWN]:
-        yield f"it assumes {'; '.join(unknown)}"
-    if not a.linear and unfolded(a) is None:
-        yield f"{name} is not linear"
-    if a.steps_per_sample > 1:
-        yield f"{name} has one sample for several local steps"
-    if a.also and (not a.asks_gradients or a.second_oracle):
-        yield f"{name} uses values of functions"
-    if len(a.compressed) > 1:
-        yield f"{name} compresses several messages"
-    if a.projects or a.bilevel:
-        yield f"a round of {name} is not modelled"
-    if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
-        yield "a second, convex part of f goes with a method that takes proximal steps of it"
-
-
 class Question:
     """A statement at numbers; see the module. Raises `InputError` for what no proof is looked for.
 
@@ -203,8 +115,9 @@ class Question:
         self.algorithm = self.method.algorithm
         # The points of a set that the server projects on.
         self.nearest: tuple[str, ...] = ()
+        self._projecting: Unfolded | None = None
         if not self.algorithm.linear and (found := unfolded(self.algorithm)) is not None:
-            self.algorithm, self.nearest = found, found.nearest
+            self.algorithm, self.nearest, self._projecting = found, found.nearest, found
         # A method of one's own need not have a name beside that under which it is given.
         self.name = getattr(self.algorithm, "name", self.method.name)
         self.blocks = tuple(
@@ -221,6 +134,7 @@ class Question:
         for side in range(len(self.tosses)):
             self.tables(0, side)
         self._check_weights()
+        self._check_set()
         here = {"n": self.n, "m": self.m, "K": self.K, "T": self.T}
         for name, number in self.method.fixed.items():
             if here.get(name, number) != number:
@@ -241,6 +155,16 @@ class Question:
             pairs = [({**p, **coin}, {**other, **coin}) for _, coin in self.tosses]
             if any(self._by_block(f(one)) != self._by_block(f(two)) for f in functions for one, two in pairs):
                 raise self.out_of_reach(f"{self.name} weighs clients, and a proof is about clients of equal weights")
+
+    def _check_set(self) -> None:
+        """Raise `InputError` unless all projections are on one convex set, however the coin falls."""
+        if self._projecting is not None:
+            rounds = [
+                {name: float(value) for name, value in {**self.parameters(0), **coin}.items()}
+                for _, coin in self.tosses
+            ]
+            if reason := self._projecting.doubtful(rounds):
+                raise self.out_of_reach(f"{self.name} projects, and {reason}")
 
     def out_of_reach(self, reason: str) -> InputError:
         """An error that says why no proof is looked for."""
@@ -682,7 +606,7 @@ class Question:
                 p.append(self.parameters(t))
                 tables += [self.tables(t, side) for side in range(len(self.tosses))]
         for name in self.algorithm.varying:
-            if any(Fraction(each[name]).denominator > _SMALL_DENOMINATOR for each in p if name in each):
+            if any(Fraction(each[name]).denominator > SMALL_DENOMINATOR for each in p if name in each):
                 yield name
         for name, *found in zip(("begin", "step", "finish", "sent", "aggregate", "after"), *tables, strict=True):
             entries = (x for table in found if table for rows in table.values() for row in rows for x in row)

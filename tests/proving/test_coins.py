@@ -21,7 +21,7 @@ from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import PotentialProof, prove
-from ratecheck.proving.ranges import prove_on_range
+from ratecheck.proving.ranges.range_proof import prove_on_range
 
 
 class Lazy(OneStep):

@@ -18,7 +18,7 @@ from ratecheck.algorithms.momentum import ProximalPoint
 from ratecheck.errors import InputError
 from ratecheck.proving.improve import best, sharpest
 from ratecheck.proving.prove import completed, prove
-from ratecheck.proving.ranges import prove_on_range
+from ratecheck.proving.ranges.range_proof import prove_on_range
 from ratecheck.views.proofs.prove import factor_text, prove_text, proved_text
 from ratecheck.views.proofs.ranges import range_lines
 

@@ -21,7 +21,7 @@ from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.errors import InputError
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import prove
-from ratecheck.proving.ranges import ParameterRange, prove_on_range
+from ratecheck.proving.ranges.range_proof import ParameterRange, prove_on_range
 from ratecheck.views.proofs.prove import prove_fields, prove_text
 
 

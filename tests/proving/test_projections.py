@@ -15,12 +15,14 @@ from bounds.statement import Statement
 from bounds.theorem import theorem
 from ratecheck import recheck
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.model.sets import EuclideanBall, IntervalBox
+from ratecheck.algorithms.model.sets import ConvexSet, EuclideanBall, IntervalBox, Simplex
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.prove import prove
+from ratecheck.proving.ranges.range_proof import prove_on_range
 from ratecheck.views.proofs.prove import prove_text
+from ratecheck.views.proofs.ranges import range_lines
 
 
 class Projected(OneStep):
@@ -110,7 +112,74 @@ class Linear(Projected):
         return {"x": self.members.project((server["x"] + self.members.least(total["x"])) / 2)}
 
 
-CLASSES = (Projected, Accelerated, Halfway, Twice, Scaled, Inside, Clipping, Normed, Reversed, Linear)
+class Trusting(Projected):
+    """On a ball around the last point, as in a trust region."""
+
+    def aggregate(self, server, total, p):
+        return {"x": EuclideanBall(0.1, server["x"]).project(server["x"] - p["gamma_u"] * total["x"] / p["m"])}
+
+
+class Tossed(Projected):
+    """On a ball whose radius depends on a coin."""
+
+    step_sizes = ("gamma_u", "chance")
+    coin = "chance"
+    optional = {"chance": lambda _: 0.5}
+
+    def aggregate(self, server, total, p):
+        return {"x": EuclideanBall(1 + p["coin"]).project(server["x"] - p["gamma_u"] * total["x"] / p["m"])}
+
+
+class Narrowing(Projected):
+    """On a ball that shrinks from round to round."""
+
+    varying = ("radius_t",)
+
+    def coefficients(self, t, T, p):
+        return {"radius_t": 1 / (t + 1)}
+
+    def aggregate(self, server, total, p):
+        return {"x": EuclideanBall(p["radius_t"]).project(server["x"] - p["gamma_u"] * total["x"] / p["m"])}
+
+
+class UnitSphere(ConvexSet):
+    """No convex set."""
+
+    def project(self, x):
+        return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+    def least(self, g):
+        return -self.project(g)
+
+
+class OnSphere(Projected):
+    """On what is not convex."""
+
+    members = UnitSphere()
+
+
+class Negative(Projected):
+    """On a ball that there is not."""
+
+    members = EuclideanBall(-1)
+
+
+class Aside(Projected):
+    """On a ball of five coordinates around another point than 0."""
+
+    members = EuclideanBall(0.1, (0.02, -0.03, 0.01, 0.0, 0.05))
+
+
+class Away(Projected):
+    """On an interval without 0, where all runs start."""
+
+    members = IntervalBox(1, 2)
+
+
+CLASSES = (
+    Projected, Accelerated, Halfway, Twice, Scaled, Inside, Clipping, Normed, Reversed, Linear, Trusting, Tossed,
+    Narrowing, OnSphere, Negative, Aside, Away,
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -236,12 +305,42 @@ def test_false_claims_are_not_proved(which: str) -> None:
         ("clipping", "another method from another start|need not be in the set"),
         ("normed", "more than arithmetic|not linear"), ("reversed", "not a linear function|more than arithmetic"),
         ("linear", "more than arithmetic"),
+        ("trusting", "not the same in all rounds"),
+        ("tossed", "not the same in all rounds"),
+        ("narrowing", "not linear"),
+        ("away", "the start of runs, 0, is not in its set"),
+        ("onsphere", "its set is no convex one"),
+        ("negative", "its set is no convex one"),
     ],
 )  # fmt: skip
 def test_what_is_not_followed_is_refused(method: str, reason: str) -> None:
     """Other sets, other points, other functions."""
     with pytest.raises(InputError, match=reason):
         prove(claim("dist2", "dist2_0", method=method), {"T": 4})
+
+
+def test_a_range_says_of_which_sets_it_is() -> None:
+    """As a proof at numbers does."""
+    found = prove_on_range(claim("dist2", "dist2_0"), {"T": 4, "L": 1.0}, "gamma_u=1/4:1")
+    assert found.verdict == "PROVED"
+    assert "on every closed convex set from a start in it" in next(range_lines(found))
+
+
+def test_sets_that_move_are_another_method() -> None:
+    """Steps of at most 0.1 on x^2/2 do not halve the distance, which on a set that stays is proved."""
+    x = np.ones((1, 1))
+    after = Trusting().aggregate({"x": x}, {"x": x}, {"gamma_u": 0.5, "m": 1})["x"]
+    assert float(after[0, 0]) == pytest.approx(0.9)
+    stated = claim("dist2", "(1 - gamma_u*mu)**(2*t)*dist2_0", given=STRONG)
+    assert prove(stated, {"T": 2, "mu": 0.5, "gamma_u": 1.0}).verdict == "PROVED"
+
+
+@pytest.mark.parametrize("members", [EuclideanBall(3, 2.9), IntervalBox(-1, math.inf), Simplex(4, -1)])
+def test_sets_of_the_package_are_convex(members: ConvexSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those around other points, unbounded ones and those without interior."""
+    monkeypatch.setattr(Projected, "members", members)
+    assert prove(claim("dist2", "dist2_0"), {"T": 4}).verdict == "PROVED"
+    assert prove(claim("dist2", "dist2_0", method="aside"), {"T": 4}).verdict == "PROVED"
 
 
 @pytest.mark.parametrize("given", ["minimiser_heterogeneity", "interpolation"])

@@ -27,7 +27,8 @@ from ratecheck.proving.certificate import certificates
 from ratecheck.proving.forms import ClientDraw, Entry, Key, VectorFamily
 from ratecheck.proving.invariants import invariants
 from ratecheck.proving.prove import PotentialProof, completed, least, prove, quick_proof, sized_plans
-from ratecheck.proving.question import Question, scales
+from ratecheck.proving.question import Question
+from ratecheck.proving.reach import scales
 from ratecheck.proving.rounds import PlayedRound, RunStart
 from ratecheck.views.proofs.prove import prove_text
 

@@ -14,8 +14,8 @@ from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.model.registered import NO_PERSONAL
 from ratecheck.errors import InputError
 from ratecheck.proving.polynomials import reconstructed
-from ratecheck.proving.range_claims import range_certificates
-from ratecheck.proving.ranges import prove_on_range
+from ratecheck.proving.ranges.range_claims import range_certificates
+from ratecheck.proving.ranges.range_proof import prove_on_range
 
 SGD = bounds.get("classics/nonconvex-sgd")
 

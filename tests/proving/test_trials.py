@@ -15,7 +15,7 @@ from ratecheck.proving import improve
 from ratecheck.proving.classes import Curved
 from ratecheck.proving.prove import PotentialProof, prove, quick_proof
 from ratecheck.proving.question import Compared, Question
-from ratecheck.proving.ranges import prove_on_range
+from ratecheck.proving.ranges.range_proof import prove_on_range
 
 GD = {"method": "gd", "given": "smooth", "when": "gamma <= 1/L"}
 CONVEX = {"method": "gd", "given": "smooth, convex", "when": "gamma <= 1/L"}

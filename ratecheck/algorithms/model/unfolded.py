@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,15 @@ from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, U, Varia
 from ratecheck.algorithms.model.asking import MethodError, named
 from ratecheck.algorithms.model.sets import ConvexSet, answering
 from ratecheck.algorithms.model.wrapping import Wrapping
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
 # What functions may read beside step sizes.
 _NUMBERS = ("n", "m", "K", "weight", "norm", "mean_norm", "p", "delay", "mixes", "coin")
+# Points at which sets are compared: sizes of their rows, and dimensions of which the first ones with points are taken.
+_SIZES, _DIMENSIONS, _TRIED = np.logspace(-6, 12, 37), range(1, 257), 3
+# How far from a projection what is taken for one may be, in shares of the products' sizes: projections round.
+_NEAR = 1e-9
 
 
 class Unfolded(Wrapping):
@@ -76,8 +82,66 @@ class Unfolded(Wrapping):
             found = super().aggregate(server, total, p)
         return {**found, **dict(zip(self.asked, asked, strict=True))}
 
+    def doubtful(self, rounds: Sequence[Parameters]) -> str:
+        """Why what it projects on need not be one convex set in rounds with these parameters; empty where it is.
+
+        Sets are known by their nearest points of made-up ones, in a few dimensions: x = P(y) is one of a convex set
+        where <y - x, z - x> <= 0 for all other nearest points z, and the set is the same where all of them are. The
+        start of runs, 0, has to be in it.
+        """
+        inside, reason = 0, "what its set projects is not known"
+        for d in _DIMENSIONS:
+            rng = np.random.default_rng(d)
+            probes = np.vstack([np.zeros((1, d)), rng.normal(size=(len(_SIZES), d)) * _SIZES[:, None]])
+            # Of two states each: a set may move with the state.
+            found = [_projected(each, probes) for p in rounds for _ in range(2) for each in self._sets(p, d, rng)]
+            known = [each for each in found if each is not None]
+            if len(known) < len(found):
+                continue
+            if not all(_nearest(probes, each) for each in known):
+                return "its set is no convex one: what it projects to are not the nearest points"
+            if not all(np.array_equal(each, known[0]) for each in known):
+                return "the set on which it projects is not the same in all rounds"
+            reason = "the start of runs, 0, is not in its set"
+            inside += bool((np.abs(known[0][0]) <= _NEAR).all())
+            if inside == _TRIED:
+                break
+        return "" if inside else reason
+
+    def _sets(self, p: Parameters, d: int, rng: np.random.Generator) -> Iterator[ConvexSet]:
+        """The sets of a round with these parameters and a made-up state."""
+        found: list[ConvexSet] = []
+
+        def listed(members: ConvexSet, _: str, point: Any) -> Any:
+            found.append(members)
+            return point
+
+        inner = self.inner
+        server, total = ({name: rng.normal(size=(1, d)) for name in group} for group in (inner.server, inner.message))
+        with answering(listed):
+            inner.aggregate(server, total, self.inside(p))
+        yield from found
+
     def _refused(self, members: ConvexSet, what: str, point: Any) -> Any:
         raise MethodError(f"{named(self.inner)} projects elsewhere than in aggregate")
+
+
+def _projected(members: ConvexSet, points: Array) -> Array | None:
+    """The nearest points of a set, None where it has none of this dimension."""
+    try:
+        with np.errstate(all="ignore"):
+            found = np.asarray(members.project(points.copy()), dtype=float)
+    except (InputError, ArithmeticError, LookupError, TypeError, ValueError):
+        return None
+    return found if found.shape == points.shape else None
+
+
+def _nearest(points: Array, found: Array) -> bool:
+    """Whether the rows ``found`` may be those of a convex set that are nearest to these points."""
+    away = points - found
+    products = away @ found.T - np.sum(away * found, axis=-1, keepdims=True)
+    sizes = np.linalg.norm(points, axis=-1) + np.linalg.norm(found, axis=-1)
+    return bool((products <= _NEAR * sizes[:, None] * np.add.outer(sizes, sizes)).all())
 
 
 def unfolded(algorithm: Algorithm) -> Unfolded | None:

@@ -30,8 +30,8 @@ from ratecheck.proving.improve import best as best_value
 from ratecheck.proving.improve import sharpest as sharper_terms
 from ratecheck.proving.prove import PotentialProof
 from ratecheck.proving.prove import prove as found_proof
-from ratecheck.proving.range_claims import range_certificates
-from ratecheck.proving.ranges import RangeProof, prove_on_range
+from ratecheck.proving.ranges.range_claims import range_certificates
+from ratecheck.proving.ranges.range_proof import RangeProof, prove_on_range
 from ratecheck.views.checks.falsify import falsified_text
 from ratecheck.views.drawing.brackets import bracket_figure
 from ratecheck.views.progress import progress

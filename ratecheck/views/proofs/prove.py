@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from bounds.numbers import counted
-from bounds.statement import Assumption
+from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
-from ratecheck.proving.question import scales
+from ratecheck.proving.reach import scales
 from ratecheck.proving.trials.trial import said_against
 
 # Facts and terms beyond these are counted.
@@ -171,9 +171,15 @@ def _scope(found: PotentialProof) -> str:
         rounds = "from every state that a run can be in" if kinds == {"step"} else "for every T"
     if Assumption.OBLIVIOUS_PARTICIPATION in found.statement.assumptions:
         rounds += ", with every client in every round"
-    projects = not METHODS[found.statement.written.algorithm or ""].algorithm.linear
-    sets = ", on every closed convex set from a start in it, f* and x* being those on the set" * projects
-    return f"{rounds}, in every dimension, for all functions and noise laws that are assumed{sets}"
+    return (
+        f"{rounds}, in every dimension, for all functions and noise laws that are assumed{sets_text(found.statement)}"
+    )
+
+
+def sets_text(statement: Statement) -> str:
+    """On which sets and from where a proof holds of a method that projects; empty for others."""
+    projects = not METHODS[statement.written.algorithm or ""].algorithm.linear
+    return ", on every closed convex set from a start in it, f* and x* being those on the set" * projects
 
 
 def _decimal(value: Fraction) -> str:

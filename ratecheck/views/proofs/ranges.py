@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ratecheck.proving.polynomials import Polynomial
-from ratecheck.proving.ranges import RangePart, RangeProof
-from ratecheck.views.proofs.prove import multiplied, side_text
+from ratecheck.proving.ranges.range_proof import RangePart, RangeProof
+from ratecheck.views.proofs.prove import multiplied, sets_text, side_text
 
 # Coefficients of a potential that are shown.
 _SHOWN = 8
@@ -19,7 +19,8 @@ def range_lines(found: RangeProof) -> Iterator[str]:
         yield f"{found.verdict} for all {found.range}: {found.reason}"
         return
     rounds = "for every T" if found.every_T else f"T = {int(found.values['T'])}"
-    yield f"{found.verdict} for all {found.range}, {rounds}: {side_text(found.factor, measured=found.measured)}"
+    said = f"{side_text(found.factor, measured=found.measured)}{sets_text(found.statement)}"
+    yield f"{found.verdict} for all {found.range}, {rounds}: {said}"
     part, name = found.parts[0], found.range.name
     terms = [(f"{each.label}: {term}", u) for each in part.base.potentials for term, u in each.terms if part.value(u)]
     for term, u in terms[:_SHOWN]:

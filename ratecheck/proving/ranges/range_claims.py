@@ -18,7 +18,7 @@ from ratecheck.proving.certificate import answered, sum_of_squares
 from ratecheck.proving.claim_data import Tree, added, scale_of, scaled
 from ratecheck.proving.forms import ONE, Entry, Key
 from ratecheck.proving.polynomials import Polynomial, bernstein
-from ratecheck.proving.ranges import RangePart, RangeProof, RangeRequirement
+from ratecheck.proving.ranges.range_proof import RangePart, RangeProof, RangeRequirement
 
 PolynomialForm = Mapping[Key, Polynomial]
 

@@ -38,7 +38,8 @@ from ratecheck.proving.polynomials import Polynomial, RationalFunction, bernstei
 from ratecheck.proving.potentials import ProofPlan
 from ratecheck.proving.program import Affine, Program, Requirement, solve
 from ratecheck.proving.prove import ProofPart, SizedPlan, completed, proof_part, questions, verdict_on, ways
-from ratecheck.proving.question import Question, written
+from ratecheck.proving.question import Question
+from ratecheck.proving.reach import written
 from ratecheck.proving.trials.trial import FEW, multiplied, said_against, trials
 from ratecheck.settings.applicability import check_expectations
 

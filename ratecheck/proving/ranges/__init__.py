@@ -1,0 +1,1 @@
+"""Proofs on a whole range of a parameter, and their certificates."""
