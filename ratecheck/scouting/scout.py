@@ -7,6 +7,8 @@ whose step sizes are given as numbers, and agree up to rounding.
 from __future__ import annotations
 
 import functools
+import hashlib
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -53,6 +55,8 @@ BATCHES: dict[type[Problem], type[ProblemBatch]] = {
 _ATTEMPTS, _MARGIN = 30, 1.05
 # What is left of a difference of numbers by rounding, as a share of them.
 _ROUNDED = 1e-13
+# Coordinates that say where a number lies inside what the conditions admit.
+_CHOSEN = ("step ", "parameter ")
 # What the name of a change of a record in a round begins with.
 _CHANGE = "change:"
 # What is left of a side after differences of numbers that are larger by the inverse.
@@ -121,6 +125,9 @@ class Scout:
         }
         self.by_round = any(self.changes) or not all(self._is_mean(claim) for claim in self.statement.claims)
         self.by_round |= bool(visited)
+        # Slack, whether it is that of the start, shares and instance by what was decoded; none where nothing is.
+        none = np.zeros(len(summands(self.statement.claims[0])))
+        self._known: dict[bytes, tuple[float, bool, Array, Instance | None]] = {b"": (np.nan, False, none, None)}
 
     def _is_mean(self, claim: Claim) -> bool:
         """Whether the claim is about means of records alone: linear in them, and the round is not counted."""
@@ -144,18 +151,20 @@ class Scout:
         NaN where the statement says nothing, or where it is not known. Raises `Unscouted`.
         """
         decoded = [self._decoded(point, fewest) for point in np.clip(points, 0.0, 1.0).tolist()]
-        alive = [k for k, each in enumerate(decoded) if each is not None]
-        slack, start = np.full(len(points), np.nan), np.zeros(len(points), dtype=bool)
-        shares = np.zeros((len(points), len(summands(self.statement.claims[0]))))
-        instances: list[Instance | None] = [None] * len(points)
-        if alive:
+        keys = [b"" if each is None else each.key() for each in decoded]
+        # Points that are the same instance, as where numbers are whole, are evaluated once.
+        new = {
+            key: each for key, each in zip(keys, decoded, strict=True) if each is not None and key not in self._known
+        }
+        if new:
             # What overflows has no slack.
             with single_threaded(), np.errstate(all="ignore"):
-                found, made = self._evaluated([each for each in decoded if each is not None])
-            slack[alive], start[alive], shares[alive] = found.slack, found.at_start, found.shares
-            for k, instance in zip(alive, made, strict=True):
-                instances[k] = instance
-        return Sighting(slack, start, shares, instances)
+                found, made = self._evaluated([*new.values()])
+            self._known |= dict(
+                zip(new, zip(found.slack, found.at_start, found.shares, made, strict=True), strict=True)
+            )
+        slack, start, shares, instances = zip(*(self._known[key] for key in keys), strict=True)
+        return Sighting(np.array(slack), np.array(start), np.array(shares), instances)
 
     def _decoded(self, point: Sequence[float], fewest: int) -> _Decoded | None:
         """What of an instance does not depend on constants; None where there is none."""
@@ -684,6 +693,13 @@ class _Decoded:
     given: dict[str, Any]
     start: Mapping[str, Any]
     pattern: Participation | None
+
+    def key(self) -> bytes:
+        """A digest of what the instance follows from; claims that are honest are alike."""
+        kinds = {name: x for name, x in self.at.items() if name.startswith(_CHOSEN)}
+        kinds |= {name: max(x, HONEST) for name, x in self.at.items() if name.startswith("claim ")}
+        data = pickle.dumps((self.problem, self.given, self.start, self.pattern, kinds), pickle.HIGHEST_PROTOCOL)
+        return hashlib.blake2b(data, digest_size=16).digest()
 
 
 @dataclass(frozen=True)
