@@ -54,8 +54,8 @@ _HAIR = Fraction(1, 10**9)
 # Rounds of all runs together, and those of runs that are tried beside those of a proof for any number.
 _WORK, _LONG, _SHORT = 1000, 20, (1, 2, 7)
 # Instances that are tried of a proof, and where it is one of many or has to be quick; those of a length and of others.
-_MOST, FEW = 18, 6
-_FIRST, _OTHERS = 12, 2
+_MOST, FEW = 16, 5
+_FIRST, _OTHERS = 10, 2
 # By how little a constant that is scaled stays below the number that it may have.
 _BELOW = 1 - 1e-9
 # Curvatures, relative to 1 / step, where no smoothness is assumed.
