@@ -6,7 +6,8 @@ that a run is over after its rounds. Piecewise quadratic ones are flat where the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,27 +47,37 @@ class Scales:
         return [each for each in dict.fromkeys(found) if each > 0]
 
 
+def in_turns(*kinds: Iterable[Problem]) -> Iterator[Problem]:
+    """The first of each kind, then the second of each, and so on: none keeps the others waiting."""
+    for each in itertools.zip_longest(*kinds):
+        yield from (problem for problem in each if problem is not None)
+
+
 def quadratics(at: Scales) -> Iterator[Problem]:
-    """Equal clients, clients of two kinds, and one beside the others; each client's gradient at the start is -slope."""
-    for curvature in at.curvatures:
-        yield _quadratic(at, (curvature, curvature), (1.0, 1.0))
+    """Clients that are equal, with a gradient of -1 at the start; a start near a minimiser; two curvatures at once."""
+    first, *others = at.curvatures
+    yield _quadratic(at, (first, first), (1.0, 1.0))
     yield _quadratic(at, (at.high, at.high), (_NEAR, _NEAR))
-    low = at.curvatures[-1]
-    yield _quadratic(at, (at.high, at.high), (1.0, 1.0), beside=low)
+    for curvature in others:
+        yield _quadratic(at, (curvature, curvature), (1.0, 1.0))
+    yield _quadratic(at, (at.high, at.high), (1.0, 1.0), beside=at.curvatures[-1])
     if at.d_v:
         yield _quadratic(at, (at.high, at.high), (1.0, 1.0), coupled=True)
-    if at.n == 1:
-        return
-    for alone in (False, True) if at.n > 2 else (False,):
-        for slopes in ((1.0, _BALANCED), (1.0, 0.0)):
-            yield _quadratic(at, (at.high, at.high), slopes, alone=alone)
+
+
+def unlike_clients(at: Scales) -> Iterator[Problem]:
+    """Clients of two kinds, half and half, and one beside the others; each client's gradient at the start is -slope."""
+    low = at.curvatures[-1]
+    for alone in () if at.n == 1 else (False, True) if at.n > 2 else (False,):
         if at.alike:
             yield _quadratic(at, (low, low), (1.0, _BALANCED), alone=alone)
-            continue
-        yield _quadratic(at, (at.high, low), (1.0, _BALANCED), alone=alone)
-        yield _quadratic(at, (low, at.high), (1.0, _BALANCED), alone=alone)
-        if at.bent:
-            yield _quadratic(at, (at.high, -_MIDDLE * at.high), (1.0, 1.0), alone=alone)
+        else:
+            yield _quadratic(at, (at.high, low), (1.0, _BALANCED), alone=alone)
+            yield _quadratic(at, (low, at.high), (1.0, _BALANCED), alone=alone)
+            if at.bent:
+                yield _quadratic(at, (at.high, -_MIDDLE * at.high), (1.0, 1.0), alone=alone)
+        for slopes in ((1.0, _BALANCED), (1.0, 0.0)):
+            yield _quadratic(at, (at.high, at.high), slopes, alone=alone)
 
 
 def _quadratic(
@@ -108,18 +119,20 @@ def _kinds(n: int, *, alone: bool) -> NDArray[np.intp]:
 
 
 def pieces(at: Scales) -> Iterator[Problem]:
-    """Clients on a slope that ends where the run does, before or after, or on two slopes; on a bowl; on hills."""
-    for end in (0.5, 1.0, 2.0):
+    """Clients on a slope that ends where the run does, before or after, or on two slopes; on a bowl."""
+    for end in (1.0, 0.5, 2.0):
         yield _piecewise(at, (at.long * end, 2 * at.long * end + 1), (at.low, at.high, at.low))
     if at.n > 1:
         yield _piecewise(at, (at.long, 2 * at.long + 1), (at.low, at.high, at.low), other=_MIDDLE)
     yield _piecewise(at, (at.long / 2, at.long), (at.high, at.low, at.high))
+
+
+def hills(at: Scales) -> Iterator[Problem]:
+    """Clients whose run leads over a hill, starts on one, or ends in the smaller of two wells, away from the other."""
     if at.bent:
-        yield _piecewise(at, (at.long / 4, at.long / 2), (at.high, -at.high, at.high))
-        yield _piecewise(at, (-1e-3 * at.long, at.long / 4), (at.high, -at.high, at.high))
-        # A run into the smaller of two wells, away from the other.
         wide = max(at.long, 4 / at.high)
-        yield _piecewise(at, (-wide, -wide / 8), (at.high, -at.high, at.high))
+        for kinks in ((-wide, -wide / 8), (at.long / 4, at.long / 2), (-1e-3 * at.long, at.long / 4)):
+            yield _piecewise(at, kinks, (at.high, -at.high, at.high))
 
 
 def _piecewise(

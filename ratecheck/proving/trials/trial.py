@@ -27,7 +27,17 @@ from ratecheck.families.who import mixes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Graph, Participation
 from ratecheck.problems import Certificate, Problem
-from ratecheck.proving.trials.problems import Scales, drawn, larger, pieces, quadratics, turns
+from ratecheck.proving.trials.problems import (
+    Scales,
+    drawn,
+    hills,
+    in_turns,
+    larger,
+    pieces,
+    quadratics,
+    turns,
+    unlike_clients,
+)
 from ratecheck.settings.applicability import certifiable, method_of
 from ratecheck.settings.convexity import assumes_convexity
 from ratecheck.settings.on_trace import on_trace
@@ -36,14 +46,16 @@ from ratecheck.settings.setting import Options, resolve
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
 
-_QUICK = Options(engine="exact", traces=1, vacuity=False, rigorous=False)
-_SURE = replace(_QUICK, rigorous=True)
+# Runs that are not random are followed in floats; what exceeds there is followed exactly.
+_QUICK = Options(replicates=2, traces=1, vacuity=False, rigorous=False)
+_SURE = replace(_QUICK, engine="exact", rigorous=True)
 # Decimals that a proof takes as they are written are floats in a run, and a bound may be attained.
 _HAIR = Fraction(1, 10**9)
 # Rounds of all runs together, and those of runs that are tried beside those of a proof for any number.
 _WORK, _LONG, _SHORT = 1000, 20, (1, 2, 7)
-# Instances that are tried of a proof, and where there is a proof for each value of a parameter.
-_MOST, FEW = 40, 8
+# Instances that are tried of a proof, and where it is one of many or has to be quick; those of a length and of others.
+_MOST, FEW = 16, 5
+_FIRST, _OTHERS = 10, 2
 # By how little a constant that is scaled stays below the number that it may have.
 _BELOW = 1 - 1e-9
 # Curvatures, relative to 1 / step, where no smoothness is assumed.
@@ -91,9 +103,6 @@ def trials(
             own = replace(instance, statement=statement)
             verdict = instance.verdict(_QUICK)
             compared += bool(verdict.comparisons)
-            if verdict.worst is not None and verdict.worst.right <= 0 and not _exceeds(verdict):
-                # Of what is negative a smaller multiple is the weaker claim.
-                instance, verdict = own, own.verdict(_QUICK)
             if not _exceeds(verdict) or not _exceeds(verdict := instance.verdict(_SURE)):
                 continue
             refuting = own.verdict(_SURE)
@@ -121,9 +130,13 @@ def said_against(found: Trials) -> str:
 
 
 def multiplied(statement: Statement, factors: Sequence[Fraction]) -> Statement:
-    """The statement with a factor for each claim of what is not measured on the right, and a hair more."""
+    """The statement with a factor for each claim of what is not measured on the right, and a hair more.
+
+    Of what is negative a smaller multiple is the weaker claim, so that the claims themselves stand beside it.
+    """
     claims = zip(statement.claims, factors, strict=True)
-    return replace(statement, claims=tuple(_multiplied(statement, *each) for each in claims))
+    both = [(claim, each) for claim, factor in claims for each in dict.fromkeys((factor, max(factor, Fraction(1))))]
+    return replace(statement, claims=tuple(_multiplied(statement, *each) for each in both))
 
 
 def _exceeds(verdict: Verdict) -> bool:
@@ -158,7 +171,7 @@ def _instances(
     pattern = _pattern(statement, given, n)
     for turn, length in enumerate(each for each in lengths if each <= rounds):
         problems = _problems(statement, _scales(statement, values, given, n, K * length))
-        for problem in itertools.islice(problems, None if turn == 0 else FEW):
+        for problem in itertools.islice(problems, _OTHERS if turn else _FIRST):
             yield length, problem, pattern, {**given, **({T: float(length)} if T in given else {})}
 
 
@@ -209,13 +222,13 @@ def _scales(
 
 def _problems(statement: Statement, scales: Scales) -> Iterator[Problem]:
     if of_operators(statement.assumptions):
-        yield from turns(scales)
-        return
+        return turns(scales)
     bounded = bool(BOUNDED & {*statement.assumptions})
-    yield from () if bounded else quadratics(scales)
-    if not scales.d_v and has_pieces(statement):
-        yield from pieces(scales)
-    yield from () if bounded else drawn(scales)
+    bent = not scales.d_v and has_pieces(statement)
+    kinds = [] if bounded else [quadratics, unlike_clients]
+    kinds += [hills, pieces] if bent else []
+    kinds += [] if bounded else [drawn]
+    return in_turns(*(each(scales) for each in kinds))
 
 
 def _pattern(statement: Statement, given: Mapping[str, float], n: int) -> Participation | None:
