@@ -47,6 +47,8 @@ _SEEN, _EVOLVED = 0.4, 0.25
 # How often evolution and steps go on at most, with what share of the points each time, and by which factor the
 # tightness has to grow that they do again.
 _AGAIN, _GO_ON, _MUCH = 4, 0.3, 1.02
+# Turns without a gain after which a shape has no more of them.
+_IDLE = 2
 # Slack by which a statement fails clearly.
 _CLEAR = 1e-6
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
@@ -365,15 +367,26 @@ class CubeSearch:
         self.evolved = [*self.evolved, *chosen]
 
     def _go_on(self, scouts: Scouts, before: float, total: float, seed: int) -> None:
-        """Evolution and steps again, in more shapes, while they gain much on the slack ``before``."""
+        """Evolution and steps again, in more shapes, while they gain much on the slack ``before``.
+
+        A shape that has not improved the best of all in two successive turns is given no further points.
+        """
+        idle: dict[int, int] = {}
         for again in range(_AGAIN):
             best = _best(scouts)
             if best <= 0 or _tightness(best) < _MUCH * _tightness(before):
                 return
             before, cubes = best, [*{id(each.cube): each.cube for each in scouts.ranked()}.values()][: 2 * _SHAPES]
+            each = int(_GO_ON * total / len(cubes))
             for number, cube in enumerate(cubes):
-                scouts.evolve(cube, int(_GO_ON * total / len(cubes)), [seed, 2, again, number])
-                scouts.compass(cube, int(_GO_ON * total / len(cubes)))
+                turns = (
+                    partial(scouts.evolve, cube, each, [seed, 2, again, number]),
+                    partial(scouts.compass, cube, each),
+                )
+                for turn in turns if idle.get(id(cube), 0) < _IDLE else ():
+                    known = _best(scouts)
+                    turn()
+                    idle[id(cube)] = 0 if _best(scouts) < known else idle.get(id(cube), 0) + 1
 
     def _proceed(self) -> None:
         """Raise `Ended` where the time that the user set is over."""

@@ -188,3 +188,21 @@ def test_a_best_round_that_is_rounding_is_not_another_round():
     seen = Agreement().add(found, 1000, 3)
     assert not seen.wrong
     assert seen.judged
+
+
+def test_points_of_one_instance_are_evaluated_once(monkeypatch):
+    """Whole numbers have many points, whatever else was asked with them; each is what it is by itself."""
+    statement = bounds.get("classics/gradient-descent-distances")
+    cube = Cube(statement, shapes(statement)[0])
+    first, second = (cube.drawn(np.random.default_rng(seed)) for seed in (0, 1))
+    alone = [float(Scout(cube).sight(np.array([point])).slack[0]) for point in (first, second)]
+    scout, asked, evaluated = Scout(cube), [], Scout._evaluated
+    monkeypatch.setattr(Scout, "_evaluated", lambda self, found: asked.append(len(found)) or evaluated(self, found))
+    near = first.copy()
+    near[cube.coordinates.index("rounds")] += 1e-9
+    found = scout.sight(np.array([first, near, second]))
+    again = scout.sight(np.array([second, first]))
+    assert asked == [2]
+    assert found.slack.tolist() == [alone[0], alone[0], alone[1]]
+    assert again.slack.tolist() == alone[::-1]
+    assert found.instances[0] is again.instances[1]
