@@ -377,7 +377,7 @@ class CubeSearch:
             if best <= 0 or _tightness(best) < _MUCH * _tightness(before):
                 return
             before, cubes = best, [*{id(each.cube): each.cube for each in scouts.ranked()}.values()][: 2 * _SHAPES]
-            each = int(_GO_ON * total / len(cubes))
+            each = int(_GO_ON * total / max(len(cubes), 1))
             for number, cube in enumerate(cubes):
                 turns = (
                     partial(scouts.evolve, cube, each, [seed, 2, again, number]),
