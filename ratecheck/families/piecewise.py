@@ -21,7 +21,7 @@ from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_
 from ratecheck.problems import Piecewise, Problem
 from ratecheck.settings.applicability import method_of
 from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
-from ratecheck.settings.piecewise import has_pieces
+from ratecheck.settings.piecewise import has_pieces, has_quiet_steps
 from ratecheck.settings.setting import Options
 
 # Runs are followed local step by local step.
@@ -210,6 +210,14 @@ class PiecewiseQuadratics(Family):
         return at(bisect(lambda slope: moved(slope) > 0, 0.0, 1 - _APART, steps=HALVINGS)[0], hill, _AWHILE)
 
 
+@dataclass(frozen=True)
+class PiecewiseStepByStep(PiecewiseQuadratics):
+    """Functions on which the step engine follows runs whose rounds differ, mix clients or are not linear."""
+
+    def follows(self, statement: Statement) -> bool:
+        return has_quiet_steps(statement)
+
+
 PIECEWISE = PiecewiseQuadratics(
     "piecewise quadratic functions, without noise",
     "one client: gradient descent with steps of 1/L stays on a slope until the last round, and where curvatures may be "
@@ -217,4 +225,10 @@ PIECEWISE = PiecewiseQuadratics(
     "drift, as one is curved and another is not",
     50, label="2 breakpoints", quiet=True, noise=False, quadratic=False, linear_far_away=True, simulated=False,
 )  # fmt: skip
-FAMILIES = (PIECEWISE,)
+STEP_BY_STEP = PiecewiseStepByStep(
+    "piecewise quadratic functions, without noise, step by step",
+    "methods whose rounds differ, mix clients on a graph or are not linear, where gradients are bounded or do not grow",
+    55, label="2 breakpoints, step by step", quiet=True, noise=False, quadratic=False, linear_far_away=True,
+    simulated=False, later=True,
+)  # fmt: skip
+FAMILIES = (PIECEWISE, STEP_BY_STEP)

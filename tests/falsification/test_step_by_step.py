@@ -9,7 +9,7 @@ from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsify import falsify
-from ratecheck.families.piecewise_steps import STEP_BY_STEP
+from ratecheck.families.piecewise import STEP_BY_STEP
 from ratecheck.families.registry import later_shapes, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Piecewise
