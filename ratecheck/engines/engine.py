@@ -26,12 +26,14 @@ class Engine(ABC):
     """A way to follow runs. An engine has no state: there is one object of each.
 
     ``option`` is the value of ``engine=`` that requests it: "exact" for expectations up to rounding, "step" for what is
-    simulated. ``needs`` is what has to be known of the problem.
+    simulated. ``needs`` is what has to be known of the problem. ``growing`` exact engines follow noise that depends on
+    the point, the others noise that does not.
     """
 
     name: ClassVar[str]
     option: ClassVar[str] = "exact"
     needs: ClassVar[frozenset[Known]] = frozenset()
+    growing: ClassVar[bool] = False
 
     @abstractmethod
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
@@ -64,11 +66,13 @@ def choose(setup: Setup, wanted: Wanted, option: str) -> tuple[Engine, str]:
     It is the first that does not refuse: exact ones before those that simulate, then the cheaper one. Raises
     `InputError`, with the reason of the engine that needs most of what the problem knows, where all refuse the run.
     """
-    if option != "step" and (unknown := objection(check_law, setup, "the exact engine")):
+    growing = not setup.law.additive
+    if option != "step" and not growing and (unknown := objection(check_law, setup, "the exact engine")):
         if option == "exact":
             raise InputError(unknown)
         option = "step"
     able = [each for each in ENGINES.values() if option in ("auto", each.option) and each.needs <= setup.problem.knows]
+    able = [each for each in able if each.option == "step" or each.growing == growing]
     refused: dict[Engine, str] = {}
     costs = {each: each.cost(setup, wanted) for each in able}
     for each in sorted(able, key=lambda engine: (engine.option != "exact", costs[engine])):

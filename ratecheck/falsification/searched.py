@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
@@ -11,10 +11,13 @@ from ratecheck.families.statements import weighs
 from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.convexity import any_sign, assumes_convexity
 
-# A search has noise of one variance at all points. What assumptions allow beside it, and where it is.
-_BESIDE: Mapping[Assumption, str] = {
-    Assumption.RELATIVE_NOISE: "noise that grows with gradients, rho > 0: --noise relative:RHO of 'verify' has it",
-    Assumption.EXPECTED_SMOOTHNESS: "samples, A > 0 or B > 1: batch=, or --noise relative:RHO, of 'verify' has them",
+# What assumptions allow beside noise of one variance at all points, and where it is; noise that grows is searched where
+# methods take one gradient a round.
+_GROWS = {
+    Assumption.RELATIVE_NOISE: "noise that grows with gradients, rho > 0: --noise relative:RHO of 'verify' has it"
+}
+_BESIDE = {
+    Assumption.EXPECTED_SMOOTHNESS: "samples, A > 0: batch= of 'verify' has them",
     Assumption.HEAVY_TAILS: "other moments than the variance: --noise student:NU, pareto:ALPHA of 'verify' have them",
 }
 _WEIGHTS = "clients of unequal weights: --problem weighted-quadratic of 'verify' has them"
@@ -62,7 +65,8 @@ def _missed(statement: Statement, cubes: Sequence[Cube]) -> list[str]:
     found += dict.fromkeys(line for each in in_turn for line in each.missed(families))
     if Assumption.DISSIMILARITY in statement.assumptions:
         found.append("unequal curvatures with noise")
-    found += [line for assumption, line in _BESIDE.items() if assumption in statement.assumptions]
+    grows = {} if any(each.growing for each in families) else _GROWS
+    found += [each[a] for each in (grows, _BESIDE) for a in each if a in statement.assumptions]
     method = method_of(statement)
     if weighs(statement) and not any(each.weighted for each in families):
         found.append(_WEIGHTS)

@@ -48,6 +48,8 @@ class Family(ABC):
     linear_far_away: bool = False
     # Clients have weights of their own in the objective.
     weighted: bool = False
+    # The noise of gradients grows with them.
+    growing: bool = False
     # There are instances of any number of clients.
     any_number: bool = True
     # Instances have any number of variables.

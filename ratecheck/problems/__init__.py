@@ -3,6 +3,7 @@
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.functions.formulas import from_sympy
 from ratecheck.problems.functions.symbolic import Symbolic
+from ratecheck.problems.linear.relative import RelativeQuadratic
 from ratecheck.problems.linear.weighted import WeightedQuadratic
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.minmax import MinMax
@@ -29,6 +30,7 @@ __all__ = [
     "Population",
     "Problem",
     "Quadratic",
+    "RelativeQuadratic",
     "SingleLevel",
     "Symbolic",
     "WeightedQuadratic",

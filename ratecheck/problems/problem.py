@@ -140,7 +140,7 @@ class Problem(ProblemData):
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
     # The law of the noise of its gradients, unless a run has another one.
-    law: ClassVar[NoiseLaw] = Gaussian()
+    law: NoiseLaw = Gaussian()
     # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
     potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.

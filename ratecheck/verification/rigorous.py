@@ -62,7 +62,7 @@ def exact_numbers(setting: Setting) -> Numbers:
 
     Those of the first participation, where the statement is about every one of them.
     """
-    if (runs := exact_runs(setting.problem)) is None:
+    if (runs := exact_runs(setting.problem)) is None or not setting.law.additive:
         return {}
     try:
         return _Exactly(setting, runs, REQUESTED).numbers(setting.traces()[0])
@@ -101,6 +101,10 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> VerdictProof:
         raise UndecidedError("clients with different numbers of local steps are not followed in interval arithmetic")
     if setting.method is not None and not setting.method.algorithm.linear:
         raise UndecidedError(f"{setting.method.spoken} is not linear, so that interval arithmetic does not follow it")
+    if not setting.law.additive:
+        raise UndecidedError(
+            f"{setting.law.kind} noise depends on the point, which interval arithmetic does not follow"
+        )
     subject = _Exactly(setting, runs, limit, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         return subject.over_draws(pattern)

@@ -242,6 +242,11 @@ class AffineRounds:
             found.append((load, *self._of_inputs("still", i, outputs, row, delay)))
         return begun, found
 
+    def of_answer(self, i: int) -> tuple[Array, Array]:
+        """What the answer in a single local step loads on (client', message), (rows, d), and the sizes of its terms."""
+        load, step = np.vstack([load for load, *_ in self._tables_of(i, np.inf)[1]]), self._gradient(i)
+        return load @ step, np.abs(load) @ np.abs(step)
+
     @cached_property
     def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
         """Of all clients: all local steps less the identity, the covariance of their noise, and their errors."""

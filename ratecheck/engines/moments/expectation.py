@@ -651,7 +651,7 @@ class Moments:
             fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
             fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
         general = mixture(maps, fluctuations)
-        if len(counts) > 1 or self.setup.compression:
+        if len(counts) > 1 or coins:
             return general
         return SampledRound(general, Bbar, keep, parts, (one, two))
 

@@ -56,7 +56,7 @@ class PiecewiseSamples(SingleLevel):
     kind: ClassVar[str] = "piecewise-samples"
     degrees: ClassVar[Mapping[str, int]] = Piecewise.degrees
     points: ClassVar[frozenset[str]] = Piecewise.points
-    law: ClassVar[NoiseLaw] = Signs()
+    law: NoiseLaw = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = (
         WrittenProblem("piecewise-samples:", "from_file", _arrays, own_clients=True),
     )

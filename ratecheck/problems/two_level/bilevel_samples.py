@@ -56,7 +56,7 @@ class BilevelSamples(Bilevel):
     kind: ClassVar[str] = "bilevel-samples"
     affine: ClassVar[bool] = False
     symmetric: ClassVar[frozenset[str]] = Bilevel.symmetric | {"noise_A"}
-    law: ClassVar[NoiseLaw] = Signs()
+    law: NoiseLaw = Signs()
     written: ClassVar[tuple[WrittenProblem, ...]] = ()
     noises: ClassVar[tuple[str, ...]] = ()
     # A local step draws one sample of each kind.

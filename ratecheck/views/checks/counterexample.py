@@ -144,7 +144,8 @@ class WrittenCounterexample:
 
     def _noise(self) -> list[str]:
         run = self.instance.statement.algorithm is not None
-        return ["no noise"] if run and self._levels and not any(self._levels.values()) else []
+        none = "no noise" if self.instance.problem.law.additive else "no other noise"
+        return [none] if run and self._levels and not any(self._levels.values()) else []
 
     def _given(self, style: Notation) -> list[str]:
         """Noise, parameters and step sizes."""
