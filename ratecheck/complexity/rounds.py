@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bounds.statement import Over, Statement
+from bounds.statement import Over, Statement, says_more
 from ratecheck.algebra.one_dimensional import smallest_integer
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.cost import cost
@@ -140,7 +140,7 @@ def _reached(point: curve.CurvePoint, eps: float) -> bool:
 
 
 def _below(point: curve.CurvePoint, trivial: float | None) -> bool:
-    return point.value is not None and trivial is not None and point.value < trivial
+    return point.value is not None and trivial is not None and says_more(point.value, trivial)
 
 
 def _first(holds: Callable[[int], bool], least: int) -> int | None:
