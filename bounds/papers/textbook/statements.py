@@ -110,8 +110,6 @@ def statement(
         step_rules=rules,
         step_products=products,
         settings=settings,
-        follows_from=(),
-        remark="",
     )
 
 
