@@ -4,8 +4,6 @@ Neither the delays tau_max and tau_avg of the runs nor L, sigma and the gaps are
 numbers.
 """
 
-from __future__ import annotations
-
 from bounds.ledger.experiment import Experiment, exact
 
 EXPERIMENTS = (

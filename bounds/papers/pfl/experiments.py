@@ -4,8 +4,6 @@ The text gives one setting, of which the figures vary one number each; the varie
 only, and are not here. Neither outer step sizes nor L, T, sigma_u, b or F_0 are printed.
 """
 
-from __future__ import annotations
-
 from bounds.ledger.experiment import Experiment, exact
 
 EXPERIMENTS = (
