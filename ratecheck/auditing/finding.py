@@ -18,7 +18,6 @@ from ratecheck.auditing.dispatch import decide
 from ratecheck.auditing.export.claim_data import identified
 from ratecheck.auditing.mutation.probe import Probe
 from ratecheck.auditing.sanity import QUESTIONS, SECONDS, Hygiene, examine, satisfied
-from ratecheck.plain import picked
 
 # Several times what the hardest step of the four papers takes.
 STEP_SECONDS = 60.0
@@ -150,16 +149,25 @@ def examine_step(step: Step, *, room: bool = False) -> StepResult:
     if decision.false and step.scope is Scope.STRONGER:
         evidence = f"more than the printed claim is refuted, which says nothing of it: {evidence}"
     return StepResult(
-        **picked(step, "id", "location", "claim", "of", "repair", "remark", "scope", "narrower", kind="kind.value"),
+        id=step.id,
+        location=step.location,
+        claim=step.claim,
+        kind=step.kind.value,
+        of=step.of,
         verdict=_verdict(step, decision, vacuous),
         basis=decision.certified if decision.true and not vacuous else "",
         evidence=evidence,
         vacuous=vacuous,
+        repair=step.repair,
         repaired="" if repaired is None else _held(step, repaired).value,
         repaired_evidence="" if repaired is None else repaired.evidence,
-        **picked(hygiene, "witness", "unused"),
+        witness=hygiene.witness,
+        unused=hygiene.unused,
         loose=tuple(each.text for each in hygiene.loose),
         asked=hygiene.complete,
+        remark=step.remark,
+        scope=step.scope,
+        narrower=step.narrower,
         seconds=round(time.process_time() - started, 3),
         digest=digest,
     )
