@@ -72,7 +72,7 @@ class Unfolded(Wrapping):
         def told(members: ConvexSet, what: str, point: Any) -> Any:
             sets.add(repr(members))
             if what != "project" or len(sets) > 1 or len(asked) == len(self.nearest):
-                raise MethodError(f"{named(self.inner)}: aggregate asks for more than projections on one set")
+                raise MethodError(f"{named(self.inner)}: aggregate uses more than projections on one set")
             asked.append(point)
             return total[self.nearest[len(asked) - 1]]
 
