@@ -4,8 +4,6 @@
 `CLASSICS` has those of theorems on subgradients, epochs and momentum besides.
 """
 
-from __future__ import annotations
-
 from bounds.symbols import COMMON, ROUND, Domain, Role, Vocabulary
 
 ANALYSIS = Vocabulary(COMMON)

@@ -1,7 +1,5 @@
 """Types that many modules name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

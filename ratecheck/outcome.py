@@ -1,7 +1,5 @@
 """The outcome of a check, in one word."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 

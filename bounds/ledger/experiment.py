@@ -8,7 +8,7 @@ constants that are in this order for every problem that meets the paper's assump
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import sympy as sp
 
@@ -30,8 +30,8 @@ class Experiment:
     place: str
     algorithms: tuple[str, ...]
     values: Numbers
-    alternatives: tuple[Numbers, ...]
-    varying: Mapping[str, str]
+    alternatives: tuple[Numbers, ...] = ()
+    varying: Mapping[str, str] = field(default_factory=dict)
     remark: str
 
     def cases(self) -> Iterator[dict[str, sp.Rational]]:

@@ -130,7 +130,7 @@ class Abbreviations:
         self._known: list[Definition] = []
         self._readers: dict[frozenset[str], FormulaReader] = {}
         # A definition may have those before it inside.
-        for name, expr in sorted(formulas, key=lambda pair: _size(pair[1])):
+        for name, expr in sorted(formulas, key=lambda pair: sum(1 for _ in sp.preorder_traversal(pair[1]))):
             formula = self.read(expr)
             # A second name for the same formula is of no use.
             if not formula.is_symbol:
@@ -183,10 +183,6 @@ def _folded(product: PrintedProduct, usable: list[Definition]) -> PrintedProduct
         if known.total is None:
             product = known.in_product(product)
     return product
-
-
-def _size(expr: sp.Expr) -> int:
-    return sum(1 for _ in sp.preorder_traversal(expr))
 
 
 def chosen(statement: Statement, paper: Iterable[Statement], expressions: Iterable[sp.Expr]) -> Abbreviations:

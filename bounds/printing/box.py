@@ -22,10 +22,6 @@ def width(text: str) -> int:
     return sum(not unicodedata.combining(character) for character in text)
 
 
-def _padded(text: str, columns: int) -> str:
-    return text + " " * (columns - width(text))
-
-
 @dataclass(frozen=True)
 class Box:
     """Lines of equal width; those of boxes side by side are aligned at the baseline."""
@@ -63,7 +59,7 @@ def stacked(boxes: Sequence[Box], baseline: int = 0, *, centred: bool = False) -
     lines = []
     for box in boxes:
         left = (columns - box.width) // 2 if centred else 0
-        lines += [_padded(" " * left + line, columns) for line in box.lines]
+        lines += [" " * left + line + " " * (columns - width(line) - left) for line in box.lines]
     return Box(tuple(lines), baseline)
 
 

@@ -173,7 +173,7 @@ def fields(
         raise SentenceError("", f"{text!r}: {upper}; {lower}")
     if instance and not said.lower:
         raise SentenceError("instance", "a claim with <= is about all problems and names none; with >= it is about one")
-    conditions = [_turned(_read(each)) for each in _parts(when, "when")]
+    conditions = [_turned(latex.formula(each) if latex.is_latex(each) else each) for each in _parts(when, "when")]
     words_given = [_plain(each) for each in _parts(given, "given")]
     conditions += [_ALIKE[each] for each in words_given if each in _ALIKE]
     spoken = {name for each in (said.left, said.right, *conditions) for name in _NAME.findall(each)}
@@ -331,10 +331,6 @@ def _text(given: object, field: str) -> str:
     if not isinstance(given, str):
         raise SentenceError(field, f"{given!r} is not text")
     return given
-
-
-def _read(text: str) -> str:
-    return latex.formula(text) if latex.is_latex(text) else text
 
 
 def _turned(text: str) -> str:

@@ -265,10 +265,6 @@ def _logarithm(parts: Sequence[Boxes]) -> Boxes:
     return Boxes(np.where(bad | (x.low <= 0), -np.inf, found.low), np.where(bad, np.inf, found.high))
 
 
-def _cosh(parts: Sequence[Boxes]) -> Boxes:
-    return abs(parts[0]).monotone(np.cosh, 1.0)
-
-
 def _decay(x: Boxes, k: int) -> Boxes:
     """`Decay` where x >= 0: rising up to k, falling from there on; everything where x may be negative."""
 
@@ -294,7 +290,7 @@ class _OnBoxes(Visitor[Boxes]):
         sp.cos: lambda parts: parts[0].wave(0.0),
         sp.tanh: _increasing(np.tanh, -1.0, 1.0),
         sp.sinh: _increasing(np.sinh),
-        sp.cosh: _cosh,
+        sp.cosh: lambda parts: abs(parts[0]).monotone(np.cosh, 1.0),
         sp.atan: _increasing(np.arctan, -1.5707963267948968, 1.5707963267948968),
         sp.asinh: _increasing(np.arcsinh),
         Same: lambda parts: parts[0].meet(parts[1]),

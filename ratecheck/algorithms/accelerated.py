@@ -18,7 +18,7 @@ import math
 import threading
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Group, Parameters, Term, U, Variables, of_envelopes
+from ratecheck.algorithms.model.algorithm import Group, Parameters, RecordTerms, U, Variables, of_envelopes
 from ratecheck.algorithms.model.registered import Method
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
@@ -229,9 +229,7 @@ class HalpernProximal(Halpern):
         """Twice as far as the minimiser, which is what the oracle answers."""
         return {**local, "x": 2 * gradient[U] - local["x"]}
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """||grad F||^2 for the average F of the envelopes, and the mean of ||grad F_i||^2."""
         return of_envelopes(p["lambda_"] * (server["x"] - gradient[U]))
 
@@ -278,10 +276,6 @@ class FastProximalGradient(FastGradient):
     title: ClassVar[str] = "fast proximal gradient method"
     second_oracle: ClassVar[str | None] = "prox"
 
-    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
-        """Where the proximal step leads."""
-        return {**local, "x": nearest[U]}
-
 
 class SimplifiedFastProximalGradient(SimplifiedFastGradient):
     """Fast proximal gradient method with a_t = t/(t + 3)."""
@@ -289,10 +283,6 @@ class SimplifiedFastProximalGradient(SimplifiedFastGradient):
     name: ClassVar[str] = "fast-proximal-gradient-simplified"
     title: ClassVar[str] = "fast proximal gradient method, simplified"
     second_oracle: ClassVar[str | None] = "prox"
-
-    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
-        """Where the proximal step leads."""
-        return {**local, "x": nearest[U]}
 
 
 class Scheduled(OneStep):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, Variables
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -32,10 +32,6 @@ class AsyncSgd(Algorithm):
         """The starting point."""
         return {"model": point[U]}
 
-    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """The starting point."""
-        return {"x": point[U]}
-
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """The model that the client has."""
         return {"model": client["model"], "gradient": 0 * client["model"]}
@@ -44,9 +40,7 @@ class AsyncSgd(Algorithm):
         """The gradient g = grad f_i(model)."""
         return {"model": local["model"], "gradient": gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The server's model is received, the gradient is sent."""
         return {"model": server["x"]}, {"gradient": local["gradient"]}
 

@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, Term, U, Variables, of_envelopes
+from ratecheck.algorithms.model.algorithm import (
+    Algorithm,
+    Finished,
+    Group,
+    Parameters,
+    RecordTerms,
+    U,
+    Variables,
+    of_envelopes,
+)
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -46,9 +55,7 @@ class Mifa(Algorithm):
         """Local gradient step."""
         return {"x": local["x"] - p["eta_l"] * gradient[U], "total": local["total"] + gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The new update replaces the old one."""
         return {"last": local["total"]}, {"change": local["total"] - client["last"]}
 
@@ -102,9 +109,7 @@ class FedAdmm(Algorithm):
         slope = gradient[U] + local["dual"] + p["rho"] * (local["w"] - local["x"])
         return {**local, "w": local["w"] - p["eta_l"] * slope}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Dual step, and the change of w_i + dual_i/rho as the message."""
         dual = client["dual"] + p["rho"] * (local["w"] - server["x"])
         # The change of dual_i/rho is w_i - x.
@@ -150,9 +155,7 @@ class PFedMe(Algorithm):
         """A gradient step on the envelope, whose gradient is lambda (w - prox(w))."""
         return {"w": local["w"] - p["eta"] * p["lambda_"] * (local["w"] - gradient[U])}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The local model is sent."""
         return {}, {"w": local["w"]}
 
@@ -160,9 +163,7 @@ class PFedMe(Algorithm):
         """Average of the participants, damped by beta."""
         return {"w": (1 - p["beta"]) * server["w"] + p["beta"] / p["m"] * total["w"]}
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """||grad F||^2 for the average F of the envelopes, and the mean of ||grad F_i||^2."""
         return of_envelopes(p["lambda_"] * (server["w"] - gradient[U]))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, Variables
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -32,14 +32,6 @@ class CompressedSgd(Algorithm):
     message: ClassVar[Group] = {"total": U}
     compressed: ClassVar[tuple[str, ...]] = ("total",)
 
-    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """Clients keep nothing."""
-        return {}
-
-    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """The starting point."""
-        return {"x": point[U]}
-
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """The server's point, no gradients yet."""
         return {"x": server["x"], "total": 0 * server["x"]}
@@ -48,9 +40,7 @@ class CompressedSgd(Algorithm):
         """Local gradient step."""
         return {"x": local["x"] - p["gamma_u"] * gradient[U], "total": local["total"] + gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The sum of the gradients, to be compressed."""
         return {}, {"total": local["total"]}
 
@@ -82,9 +72,7 @@ class Diana(CompressedSgd):
         """The starting point, and the mean of nothing."""
         return {"x": point[U], "h": 0 * point[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The difference between the gradients and what the client's h says of them, to be compressed."""
         return {"h": client["h"]}, {"difference": local["total"] - client["h"]}
 
@@ -115,9 +103,7 @@ class EfSgd(CompressedSgd):
         """Nothing was left out yet."""
         return {"e": 0 * point[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The step and what was left out before, to be compressed; all of it is left out until it is sent."""
         v = p["gamma_u"] * local["total"] + client["e"]
         return {"e": v}, {"v": v}
@@ -152,9 +138,7 @@ class Ef21(Diana):
         """The starting point, and the mean of the clients' g."""
         return {"x": point[U], "g": clients["g"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The difference between the gradients and the client's g, to be compressed."""
         return {"g": client["g"]}, {"difference": local["total"] - client["g"]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, V, Variables
 from ratecheck.algorithms.model.registered import NO_PERSONAL, NO_SHARED, Method
 
 
@@ -38,9 +38,7 @@ class FedAvgP(Algorithm):
             "v": local["v"] - p["gamma_v"] * gradient["v"],
         }
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Line 9."""
         v = (1 - p["eta_v"]) * client["v"] + p["eta_v"] * local["v"]
         return {"v": v}, {"u": local["u"]}

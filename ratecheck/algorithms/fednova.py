@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, Variables
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -26,14 +26,6 @@ class FedNova(Algorithm):
     local: ClassVar[Group] = {"x": U}
     message: ClassVar[Group] = {"direction": U}
 
-    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """Clients keep nothing."""
-        return {}
-
-    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """The starting point."""
-        return {"x": point[U]}
-
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """The server's point."""
         return {"x": server["x"]}
@@ -42,9 +34,7 @@ class FedNova(Algorithm):
         """Local gradient step."""
         return {"x": local["x"] - p["gamma_u"] * gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """How far the client went in a step, on average."""
         return {}, {"direction": (server["x"] - local["x"]) / p["K"]}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, Variables
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -42,9 +42,7 @@ class FedSumB(Algorithm):
         """Line 7: every gradient is taken at the received model."""
         return {"x": local["x"], "total": local["total"] + gradient["u"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Lines 9-11; (x - x_i)/(eta_l K) is the mean gradient."""
         h = local["total"] / p["K"]
         return {"h": h}, {"delta": h - client["h"]}
@@ -74,9 +72,7 @@ class FedSum(FedSumB):
         x = local["x"] - p["eta_l"] / p["n"] * (gradient["u"] + local["correction"])
         return {"x": x, "correction": local["correction"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Lines 11 and 12."""
         h = p["n"] * (server["x"] - local["x"]) / (p["eta_l"] * p["K"]) - local["correction"]
         return {"h": h}, {"delta": h - client["h"]}
@@ -100,9 +96,7 @@ class FedSumCr(FedSum):
         y = p["n"] / (p["eta_g"] * p["eta_l"] * p["mean_norm"]) * moved
         return {"x": server["x"], "correction": y - client["h"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         state, message = super().finish(server, client, local, p)
         return {**state, "z": server["x"]}, message
 

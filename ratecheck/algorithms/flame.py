@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 from ratecheck.algorithms.model.algorithm import (
     Algorithm,
+    Finished,
     Group,
     Parameters,
-    Term,
+    RecordTerms,
     U,
     Variables,
     inner,
@@ -60,13 +61,11 @@ class Flame(Algorithm):
         slope = gradient[U] + p["lambda_"] * (local["theta"] - local["anchor"])
         return {"theta": local["theta"] - p["eta"] * slope, "anchor": local["anchor"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Lines 16-19. Line 15 prints theta^{t,H-1}; the last inner iterate is theta^{t,H}."""
         return self._update(server, client, local["theta"], p)
 
-    def _update(self, server: Variables, client: Variables, theta: Any, p: Parameters) -> tuple[Variables, Variables]:
+    def _update(self, server: Variables, client: Variables, theta: Any, p: Parameters) -> Finished:
         weight, rho = p["lambda_"] * p["alpha"], p["rho"]
         w_i = (weight * theta + rho * server["w"] - client["pi"]) / (weight + rho)
         # (11), pi + rho (w_i - w), with w_i from (10) put in: the same without a difference of large numbers, whether
@@ -83,9 +82,7 @@ class Flame(Algorithm):
         """Line 31 at (theta_i^t, w_i^t); its theta^{t,h} belongs to the inner loop, which has not begun."""
         return {U: gradient[U] + p["lambda_"] * (client["theta"] - client["w_i"])}
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """The squared gradient of the Lagrangian (8), its part by theta, and the Lagrangian.
 
         ``grad_L2`` = ||grad_w L||^2 + sum_i (||grad_theta_i L||^2 + ||grad_w_i L||^2 + ||grad_pi_i L||^2), as defined

@@ -18,9 +18,10 @@ from ratecheck.algorithms.model.algorithm import (
     POINTS,
     RECORDS,
     Algorithm,
+    Finished,
     Group,
     Parameters,
-    Term,
+    RecordTerms,
     U,
     Variables,
     square,
@@ -60,9 +61,7 @@ class Dsgd(Algorithm):
         """Gradient step."""
         return {"x": local["x"] - p["gamma_u"] * gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The point before it is mixed, kept and sent."""
         return {"x": local["x"]}, {"x": local["x"]}
 
@@ -70,9 +69,7 @@ class Dsgd(Algorithm):
         """The mean, which mixing does not change."""
         return {"mean": total["x"] / p["n"]}
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """Quantities at the mean of the clients' points, and consensus2 = (1/n) sum_i ||x_i - mean||^2.
 
         Beside it ``points2`` = (1/n) sum_i ||x_i||^2, to which the rounding of that difference is relative.
@@ -107,9 +104,7 @@ class GradientTracking(Dsgd):
         tracked = local["tracked"] + gradient[U] - local["last"]
         return {"x": local["x"] - p["gamma_u"] * tracked, "tracked": tracked, "last": gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The client's variables before they are mixed; the point is sent."""
         return {name: local[name] for name in self.client}, {"x": local["x"]}
 
@@ -142,9 +137,7 @@ class ProxSkip(Dsgd):
         """Corrected gradient step."""
         return {"x": local["x"] - p["gamma_u"] * (gradient[U] - local["h"]), "h": local["h"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         kept = local["h"] - p["alpha"] * p["mixes"] / p["gamma_u"] * local["x"]
         return {"x": local["x"], "kept": kept}, {"x": local["x"]}
 

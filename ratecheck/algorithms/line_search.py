@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, V, Variables
 from ratecheck.algorithms.model.registered import Method
 from ratecheck.aliases import Array
 
@@ -60,9 +60,7 @@ class ExactLineSearch(Algorithm):
             "other": gradient[U],
         }
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The client as it was, and the gradients at x and at x + s d as the message."""
         return {"g": client["g"], "v": local["v"]}, {"g": local["g"], "other": local["other"]}
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, V, Variables
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -43,9 +43,11 @@ class OneStep(Algorithm):
         """A gradient step."""
         return {**local, "x": local["x"] - p["gamma_u"] * gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """Where the proximal step of a second part leads."""
+        return {**local, "x": nearest[U]}
+
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The local point is sent."""
         return {"v": local["v"]}, {"x": local["x"]}
 
@@ -76,10 +78,6 @@ class ProximalGradient(OneStep):
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
     second_oracle: ClassVar[str | None] = "prox"
     server: ClassVar[Group] = {"x": U}
-
-    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
-        """Where the proximal step leads."""
-        return {**local, "x": nearest[U]}
 
 
 class HeavyBall(OneStep):
@@ -129,9 +127,7 @@ class TripleMomentum(OneStep):
         y = server["xi"] + p["lookahead"] * (server["xi"] - server["before"])
         return {"x": y, "start": y, "v": client["v"]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The step is sent."""
         return {"v": local["v"]}, {"x": local["x"] - local["start"]}
 

@@ -19,9 +19,10 @@ from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.model.algorithm import (
     RECORDS,
     Algorithm,
+    Finished,
     Group,
     Parameters,
-    Term,
+    RecordTerms,
     U,
     V,
     Variables,
@@ -105,10 +106,6 @@ class AlternatingGda(Algorithm):
     message: ClassVar[Group] = {"x": X, "y": Y}
     recorded: ClassVar[tuple[str, ...]] = RECORDS
 
-    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """Clients keep nothing."""
-        return {}
-
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
         """The starting point."""
         return dict(point)
@@ -126,9 +123,7 @@ class AlternatingGda(Algorithm):
             "moved_y": local["y"] - p["gamma_u"] * gradient[Y],
         }
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Both moved once."""
         return {}, {"x": local["moved_x"], "y": local["moved_y"]}
 
@@ -136,9 +131,7 @@ class AlternatingGda(Algorithm):
         """The mean of where the participants ended."""
         return {name: sent / p["m"] for name, sent in total.items()}
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """G_u = ||F||^2 and B = sum_i ||F_i||^2, of both blocks; there are no personal variables."""
         return {
             "G_u": tuple(square_of_mean(gradient[block]) for block in self.blocks),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, Variables
 from ratecheck.algorithms.model.registered import Method
 
 
@@ -42,9 +42,7 @@ class Saga(Algorithm):
         """The gradient there."""
         return {"x": local["x"], "new": gradient[U]}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """The new gradient is remembered, and by how much it differs is sent."""
         return {"last": local["new"]}, {"change": local["new"] - client["last"]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Group, Parameters, U, V, Variables
 from ratecheck.algorithms.model.registered import NO_PERSONAL, Method
 
 
@@ -39,9 +39,7 @@ class ScaffoldP(Algorithm):
             "v": local["v"] - p["gamma_v"] * gradient["v"],
         }
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Lines 9 and 10."""
         v = (1 - p["eta_v"]) * client["v"] + p["eta_v"] * local["v"]
         c_i = client["c_i"] - server["c"] + (server["u"] - local["u"]) / (p["K"] * p["gamma_u"])

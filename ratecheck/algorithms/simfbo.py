@@ -13,7 +13,16 @@ import math
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Group, Parameters, Term, Variables, by_work, square_of_mean
+from ratecheck.algorithms.model.algorithm import (
+    Algorithm,
+    Finished,
+    Group,
+    Parameters,
+    RecordTerms,
+    Variables,
+    by_work,
+    square_of_mean,
+)
 from ratecheck.algorithms.model.registered import Method
 from ratecheck.aliases import Array
 
@@ -38,10 +47,6 @@ class SimFbo(Algorithm):
     message: ClassVar[Group] = {"q_x": "x", "q_y": "y", "q_v": "v"}
     recorded: ClassVar[tuple[str, ...]] = ("grad_Phi_w2", "grad_Phi2", "y_error_w2", "v_error_w2")
 
-    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """Clients keep nothing."""
-        return {}
-
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
         """Line 1."""
         return dict(point)
@@ -55,9 +60,7 @@ class SimFbo(Algorithm):
         moved = {b: local[b] - p["weight"] * p[f"eta_{b}"] * gradient[b] for b in _BLOCKS}
         return {**moved, **{f"q_{b}": local[f"q_{b}"] + p["weight"] * gradient[b] for b in _BLOCKS}}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Equation (4): the part n p_i of the effective weight n p_i / |C|."""
         return {}, {f"q_{b}": p["n"] * p["p"] * local[f"q_{b}"] for b in _BLOCKS}
 
@@ -65,9 +68,7 @@ class SimFbo(Algorithm):
         """Equation (5); the engines project v on the ball of radius r afterwards."""
         return {b: server[b] - p[f"gamma_{b}"] / p["m"] * total[f"q_{b}"] for b in _BLOCKS}
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """The averages that the local steps descend along; what belongs to the problem is recorded by its own rows."""
         return {f"step_{b}2": (square_of_mean(p["n"] * p["p"] * gradient[b]),) for b in _BLOCKS}
 
@@ -87,9 +88,7 @@ class ShroFbo(SimFbo):
     title: ClassVar[str] = "ShroFBO"
     recorded: ClassVar[tuple[str, ...]] = ("grad_Phi2", "y_error2", "v_error2")
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Equations (6) and (7): q divided by the sum of the client's weights."""
         state, message = super().finish(server, client, local, p)
         return state, {name: q / p["norm"] for name, q in message.items()}

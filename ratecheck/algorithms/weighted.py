@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.fedavg_p import FedAvgP
-from ratecheck.algorithms.model.algorithm import Parameters, U, V, Variables
+from ratecheck.algorithms.model.algorithm import Finished, Parameters, U, V, Variables
 from ratecheck.algorithms.model.registered import NO_PERSONAL, Method
 
 
@@ -41,9 +41,7 @@ class WeightedFedAvg(DrawnFedAvg):
     name: ClassVar[str] = "weighted-fedavg"
     title: ClassVar[str] = "weighted FedAvg"
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """What a client has moved, by its weight."""
         state, _ = super().finish(server, client, local, p)
         return state, {"u": p["n"] * p["p"] * (local["u"] - server["u"])}

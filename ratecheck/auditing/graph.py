@@ -495,7 +495,7 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
     lacking = [step.id for step, each in zip(steps, grades, strict=True) if each not in _PROVED]
     worse = [step for step, each in zip(steps, grades, strict=True) if each is grade]
     why = [f"{worse[0].id} is {grade.value}{_narrower(worse[0])}"] if lacking else []
-    mended = [step.id for step in steps if _is_mended_line(step)]
+    mended = [step.id for step in steps if step.verdict is StepVerdict.FALSE and step.mended and not step.end_to_end]
     if mended and not joined:
         # What the lines after them need was printed for another form.
         why.append(
@@ -554,10 +554,6 @@ _AS_MEANT = {StepVerdict.TYPO: "misprint, {} as meant", StepVerdict.FALSE: "{} i
 
 
 _PROVED = (Grade.PROVED, Grade.SOLVER)
-
-
-def _is_mended_line(step: StepResult) -> bool:
-    return step.verdict is StepVerdict.FALSE and step.mended and not step.end_to_end
 
 
 def _of_step(step: StepResult, *, repaired: bool) -> Grade:

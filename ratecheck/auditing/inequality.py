@@ -516,7 +516,7 @@ def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
             pass
         if part is not None:
             continue
-        answer, model = by_smt(_with_domains(system), effort.solver)
+        answer, model = by_smt(system.under(all_hypotheses(system)), effort.solver)
         if answer == "unsat":
             continue
         found = _restored(claim, system, model) if answer == "sat" else None
@@ -525,10 +525,6 @@ def _split_and_decided(claim: Scalar, effort: Effort) -> Decision:
         why = _UNDECIDED.get(answer, "z3 did not decide")
         return unknown(why)
     return Decision(answer=Answer.TRUE, certified="solver", evidence="z3: no counterexample exists")
-
-
-def _with_domains(system: System) -> System:
-    return system.under(all_hypotheses(system))
 
 
 def _restored(claim: Scalar, system: System, model: Mapping[sp.Symbol, object]) -> Counterexample | None:

@@ -39,9 +39,9 @@ class Engine(ABC):
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
         """Why it does not follow the run to what is wanted, in a line for the user; empty where it does."""
 
-    @abstractmethod
     def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """The cost of the run as a share of what is spent unless the engine is requested by its option."""
+        """The cost of the run as a share of what is spent unless the engine is requested by its option; 1 here."""
+        return 1.0
 
     @abstractmethod
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:

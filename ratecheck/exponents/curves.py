@@ -92,13 +92,9 @@ def _values(statement: Statement, bound: Bound, regime: Regime) -> Array:
     if statement.vocabulary[regime.parameter].domain is Domain.POSITIVE_INTEGER:
         found = np.unique(np.round(found))
         found = found[(found >= 1) & (found <= _LARGEST)]
-    at = _at(regime, found)
+    at = {**{name: np.full(len(found), value) for name, value in regime.base.items()}, regime.parameter: found}
     usable = bound.slack(at) >= 0
     for low, high in statement.vocabulary.ordered:
         if low in at and high in at:
             usable &= at[low] <= at[high]
     return np.asarray(found[usable | np.isin(found, inside)])
-
-
-def _at(regime: Regime, values: Array) -> dict[str, Array]:
-    return {**{name: np.full(len(values), value) for name, value in regime.base.items()}, regime.parameter: values}

@@ -126,7 +126,7 @@ def covered(statement: Statement) -> Method:
         raise InputError(
             f"{statement.key}: hard instances of bilevel runs are known for the printed orders, see {order}"
         )
-    if method is None or not _known(method, statement):
+    if method is None or (method.algorithm.oracle == "prox" and not flame.covers(statement)):
         raise InputError(f"{statement.key} is about no run that hard instances are known for")
     check_alike(method.algorithm, "a hard instance")
     if not method.algorithm.tabled:
@@ -170,7 +170,3 @@ def _known_participation(statement: Statement, laws: set[Assumption]) -> bool:
         return laws <= drawn_delays.LAWS and step_source(statement) is not None
     any_is_meant = Assumption.OBLIVIOUS_PARTICIPATION in statement.assumptions and not laws - SAMPLED
     return any_is_meant or bool(SAMPLED & {*statement.assumptions})
-
-
-def _known(method: Method, statement: Statement) -> bool:
-    return method.algorithm.oracle != "prox" or flame.covers(statement)

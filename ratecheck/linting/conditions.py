@@ -74,7 +74,7 @@ def _impossible(statement: Statement, drawn: DrawnSettings) -> Iterator[Finding 
             remedy="weaken one of them",
         )
         return
-    if witness := _witness(hypotheses(statement)):
+    if witness := _satisfied(hypotheses(statement))[1]:
         yield NotChecked(check=CHECK, reason=f"no random setting meets its conditions, but they hold at {witness}")
         return
     if not drawn.closed:
@@ -125,11 +125,6 @@ def _apart(condition: Condition, k: int) -> Condition:
     slack = sp.Symbol(f"room_{k}", positive=True)
     left, right = (condition.left, condition.right) if condition.operator == "<" else (condition.right, condition.left)
     return Condition(name=condition.name, left=left + slack, operator="<=", right=right)
-
-
-def _witness(conditions: Sequence[Condition]) -> str:
-    """Numbers at which all conditions hold, exactly; empty where none are found."""
-    return _satisfied(conditions)[1]
 
 
 def _satisfied(conditions: Sequence[Condition]) -> tuple[bool | None, str]:

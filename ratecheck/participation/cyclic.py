@@ -56,9 +56,6 @@ class Cyclic(Participation):
         matrix = (np.arange(self.n) - first[:, None]) % self.n < self.S
         return np.ascontiguousarray(np.broadcast_to(matrix[:, :, None], (*matrix.shape, keys.shape[1])))
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
     @property
     def repeats(self) -> Repetition:
         """The n/gcd(n, S) rounds after which the blocks start from client 0 again."""

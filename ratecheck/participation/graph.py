@@ -213,9 +213,6 @@ class Graph(Participation):
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
         return np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
     @property
     def repeats(self) -> Repetition:
         """Everybody in every round."""

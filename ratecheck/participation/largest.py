@@ -57,9 +57,6 @@ class Largest(Participation):
         """The candidates of each round; see `Participation.masks`."""
         return self._candidates.masks(first_round, rounds, keys)
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
     def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
         """Raises `InputError`: participation depends on the run."""
         raise InputError(UNKNOWN)

@@ -71,9 +71,6 @@ class Markov(Participation):
         two_state_chains(keys, first_round, *thresholds, masks)
         return masks
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
 
 def _clients(given: dict[str, Array], n: int | None) -> int:
     """The number of clients that every vector and ``n`` agree on."""

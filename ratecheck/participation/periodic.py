@@ -103,6 +103,3 @@ class Periodic(Participation):
         every = np.concatenate([self.first, self.schedule])
         matrix = every[np.where(t < q, t, q + (t - q) % len(self.schedule))]
         return np.ascontiguousarray(np.broadcast_to(matrix[:, :, None], (*matrix.shape, keys.shape[1])))
-
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""

@@ -100,9 +100,6 @@ class Renewal(Participation):
         renewals(keys, first_round, ages * 2.0**32, self._hazards * 2.0**32, masks)
         return masks
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
     def expected_delays(self, T: int) -> tuple[float, float]:
         """E[tau_max] over 0 <= t <= T and E[tau_avg] over t < T.
 

@@ -87,6 +87,3 @@ class Reshuffled(Participation):
         masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         reshuffled_blocks(keys, first_round, self.S, self.epoch or 0, masks)
         return masks
-
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""

@@ -57,6 +57,3 @@ class Sine(Independent):
         sines = [math.sin(2.0 * math.pi * t / self.period) for t in range(first_round, first_round + rounds)]
         column = self.S / self.n * (self.amplitude * np.array(sines) + self.level)
         return np.broadcast_to(column[:, None], (rounds, self.n))
-
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""

@@ -82,9 +82,6 @@ class Uniform(Participation):
             uniform_subsets(keys, first_round, self.n, self.m, masks)
         return masks
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
     @property
     def repeats(self) -> Repetition | None:
         """Everybody in every round, for full participation."""

@@ -76,9 +76,6 @@ class _ByWeight(Participation):
         """See `Participation.law`; None where there are more than 4,096 outcomes."""
         return Sets(self.sets()) if self.outcomes <= _MOST_SETS else None
 
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
-
 
 class WeightedSubsets(_ByWeight):
     """m different clients in every round, drawn one after the other, each by its weight among those that are left.

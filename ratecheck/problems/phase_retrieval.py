@@ -304,7 +304,7 @@ class PhaseRetrieval(SingleLevel):
         return Constant.absent("b", f"{NO_PROOF} of a bound of the gradients' dissimilarity")
 
     def _convexity(self) -> Constant:
-        """The least curvature of a client where that is 0; else a point at which one is bent down."""
+        """The least curvature of a client where that is 0; else a point at which one has negative curvature."""
         if not self.b.any():
             return Constant("convexity", 0.0, Certificate.LOWER_BOUND, "all b are 0: sums of fourth powers")
         why = f"{NO_PROOF} that every client is convex"

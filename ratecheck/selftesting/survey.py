@@ -93,7 +93,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         instance, verdict = verified
         diverged += verdict.outcome is Outcome.DIVERGED
         undecided += verdict.outcome is Outcome.INCONCLUSIVE
-        causes.update(_open(verdict))
+        causes.update([f"{verdict.outcome.value}: {cause(verdict)}"] if verdict.outcome in _OPEN else [])
         # What is sampled takes more replicates to hold than to be refuted; only the absence of VIOLATED counts here.
         if verdict.engine != "exact":
             spent += _SAMPLED
@@ -171,11 +171,6 @@ _CAUSES = (
     ("with a rounding error of up to", "the sides differ by less than their rounding"),
     ("the sides agree to within rounding", "a condition holds up to rounding only"),
 )
-
-
-def _open(verdict: Verdict) -> list[str]:
-    """Outcome and cause of a verdict that leaves its instance open."""
-    return [f"{verdict.outcome.value}: {cause(verdict)}"] if verdict.outcome in _OPEN else []
 
 
 def cause(verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ from ratecheck.falsification.cube_search import Budget
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.falsify import falsify_to_the_end
 from ratecheck.outcome import Outcome
-from ratecheck.selftesting.audit import Audited, AuditStatus, audited
+from ratecheck.selftesting.audit import AuditStatus, audited
 from ratecheck.selftesting.factors import from_numbers, largest, verdict_factor
 from ratecheck.selftesting.mutants import Mutant, MutationKind
 from ratecheck.selftesting.seeds import seed_of
@@ -97,7 +97,7 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
         kind=mutant.kind,
         text=mutant.text,
         audit=audit.status,
-        evidence=_evidence(audit),
+        evidence=f"{audit.how}: {audit.evidence}" if audit.how else audit.evidence,
         searched=searched,
         found_factor=found_factor,
         tightness=tight,
@@ -108,10 +108,6 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
         pool_factor=pool,
         clocked=clocked,
     )
-
-
-def _evidence(audit: Audited) -> str:
-    return f"{audit.how}: {audit.evidence}" if audit.how else audit.evidence
 
 
 def _verified(mutant: Mutant, survey: Survey) -> Outcome:

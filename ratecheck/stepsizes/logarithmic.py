@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import sympy as sp
@@ -153,14 +154,6 @@ def _order(part: Signed) -> tuple[int, float]:
     return part.sign, part.sign * part.log
 
 
-def _most(parts: Sequence[Signed]) -> Signed:
-    return max(parts, key=_order)
-
-
-def _least(parts: Sequence[Signed]) -> Signed:
-    return min(parts, key=_order)
-
-
 def _log(parts: Sequence[Signed]) -> Signed:
     (part,) = parts
     if part.sign <= 0 or part.log == 0.0:
@@ -177,8 +170,8 @@ def _exp(parts: Sequence[Signed]) -> Signed:
 _COMBINED: dict[type[sp.Basic], Callable[[Sequence[Signed]], Signed]] = {
     sp.Add: _sum,
     sp.Mul: _product,
-    sp.Max: _most,
-    sp.Min: _least,
+    sp.Max: partial(max, key=_order),
+    sp.Min: partial(min, key=_order),
     sp.log: _log,
     sp.exp: _exp,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -169,14 +170,10 @@ def descend(
     for start in inside:
         found = _descended(shape, value, start)
         if found is not None and best is not None and abs(found[0] - best[0]) <= _ALIKE:
-            return min(found, best, key=_value)[1]
+            return min(found, best, key=itemgetter(0))[1]
         if found is not None and (best is None or found[0] < best[0]):
             best = found
     return None if best is None else best[1]
-
-
-def _value(found: tuple[float, Point]) -> float:
-    return found[0]
 
 
 def _inner_points(problem: FeasibleSet, admissible: Intervals) -> list[Point]:

@@ -14,6 +14,7 @@ from bounds.statement import Statement
 from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError, did_you_mean, printable
+from ratecheck.plain import picked
 from ratecheck.problems.build import parameters
 from ratecheck.studies.extending import read_study
 from ratecheck.studies.reading import bare, checked, no_word, shown
@@ -287,22 +288,13 @@ def _claim(table: ClaimTable, study: Study) -> StudyClaim:
             raise InputError(f"{where}: {key}: {no_word(unknown, figures)}")
     effect = table.change
     claim = StudyClaim(
-        name=table.name,
-        over=table.over,
-        says=table.says,
-        source=table.source,
-        kind=table.kind,
+        **picked(table, "name", "over", "says", "source", "kind", "than", "curves", "against", "power"),
+        **picked(table, "average", "most"),
         effect=effect,
         margin=table.margin if effect and effect.has_margin else 0.0,
         levels=table.levels if table.kind is ClaimKind.SPEED else (),
-        than=table.than,
-        curves=table.curves,
-        against=table.against,
-        power=table.power,
         targets=table.targets * (len(table.over) if len(table.targets) == 1 else 1),
         factor=table.factor if effect is Effect.BETTER else 1.0,
-        average=table.average,
-        most=table.most,
     )
     _check_values(claim, study, where)
     return claim

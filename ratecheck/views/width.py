@@ -60,7 +60,9 @@ def table_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = _narrowed([max(len(row[k]) for row in rows) for k in range(len(rows[0]))])
     found = []
     for row in rows:
-        cells = [_cell(cell, width) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            textwrap.wrap(cell, width) if len(cell) > width else [cell] for cell, width in zip(row, widths, strict=True)
+        ]
         lines = []
         for k in range(max(map(len, cells))):
             parts = (cell[k] if k < len(cell) else "" for cell in cells)
@@ -76,7 +78,3 @@ def _narrowed(widths: list[int]) -> list[int]:
     while most is not None and sum(widths) + 2 * (len(widths) - 1) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     return widths
-
-
-def _cell(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width) if len(text) > width else [text]

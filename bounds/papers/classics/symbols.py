@@ -1,7 +1,5 @@
 """The symbols of the classics: those of theorems on one objective, subgradients, epochs and momentum."""
 
-from __future__ import annotations
-
 from bounds.analysis import CLASSICS as VOCABULARY
 
 __all__ = ["VOCABULARY"]

@@ -26,7 +26,6 @@ def _setting(place: str, lambda_: int, rho: str, clients: tuple[int, ...], remar
         algorithms=("flame",),
         values=exact(lambda_=lambda_, rho=rho, **others) | (_with_clients(*clients) if one else {}),
         alternatives=() if one else tuple(map(_with_clients, clients)),
-        varying={},
         remark=remark if one else f"{remark}; m is not repeated there: 50 or 100",
     )
 

@@ -377,13 +377,12 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("lemma-2", "proposition-2", "proposition-3"),
         remark=f"{_LEMMA_1} False as printed: (38) uses q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 as "
         "a Young parameter and never asks q > 0. Counterexample: one client, alpha = L = lambda = 1, rho = 10, f = "
-        "theta^2/2, theta = w_i = w = 1, pi = 0, solved exactly: L changes by -0.282, not by -1.359 or less. "
-        "Where q > 0 the inner error is multiplied by alpha_i^2/q instead of 1/(4*q), too little for alpha_i < 1/2 "
-        "(eps_i contains alpha_i^2 already). Counterexample: four clients, alpha = 1/4, rho = 81/500, "
-        "lambda = 243/1250, theta_i = 0, inner solutions x_i = 1, 1, -1, -1, w_i = 2553/5000*x_i, f_i linear such "
-        "that grad_theta_i L = 2*q*x_i at x_i, any small L: the change tends to the bound of "
-        "flame/lemma-1-repaired as L falls. "
-        "As (36) takes rho for a Young parameter, a number without unit, the two sides scale differently.",
+        "theta^2/2, theta = w_i = w = 1, pi = 0, solved exactly: L changes by -0.282, not by -1.359 or less. Where q > "
+        "0 the inner error is multiplied by alpha_i^2/q instead of 1/(4*q), too little for alpha_i < 1/2 (eps_i "
+        "contains alpha_i^2 already). Counterexample: four clients, alpha = 1/4, rho = 81/500, lambda = 243/1250, "
+        "theta_i = 0, inner solutions x_i = 1, 1, -1, -1, w_i = 2553/5000*x_i, f_i linear such that grad_theta_i L = "
+        "2*q*x_i at x_i, any small L: the change tends to the bound of flame/lemma-1-repaired as L falls. As (36) "
+        "takes rho for a Young parameter, a number without unit, the two sides scale differently.",
     ),
     _of_flame(
         "lemma-1-repaired",

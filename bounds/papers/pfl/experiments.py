@@ -4,8 +4,6 @@ The text gives one setting, of which the figures vary one number each; the varie
 only, and are not here. Neither outer step sizes nor L, T, sigma_u, b or F_0 are printed.
 """
 
-from __future__ import annotations
-
 from bounds.ledger.experiment import Experiment, exact
 
 EXPERIMENTS = (
@@ -13,24 +11,18 @@ EXPERIMENTS = (
         place="Section 5, Figs. 1a-1c",
         algorithms=("fedavg-p",),
         values=exact(n=10, m=9, K=25, gamma="0.001"),
-        alternatives=(),
-        varying={},
         remark="gamma, m and K are varied one at a time, to values that the text does not print",
     ),
     Experiment(
         place="Section 5, Fig. 1d",
         algorithms=("fedavg-p",),
         values=exact(n=10, m=10, gamma="0.001"),
-        alternatives=(),
-        varying={},
         remark="full participation; K is varied, to values that the text does not print",
     ),
     Experiment(
         place="Section 5, Figs. 2a-2c",
         algorithms=("scaffold-p",),
         values=exact(n=10, m=9, K=25, gamma="0.001"),
-        alternatives=(),
-        varying={},
         remark="gamma, m and K are varied one at a time, to values that the text does not print",
     ),
 )

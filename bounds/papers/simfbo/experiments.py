@@ -17,8 +17,6 @@ def _setting(place: str, algorithm: str, steps: tuple[str, str, str], remark: st
         place=place,
         algorithms=(algorithm,),
         values=exact(eta_y=y, eta_v=v, eta_x=x, gamma_y=y, gamma_v=v, gamma_x=x, alpha_min=1, alpha_max=1, **others),
-        alternatives=(),
-        varying={},
         remark=remark,
     )
 

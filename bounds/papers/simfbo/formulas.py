@@ -1,7 +1,5 @@
 """Formulas that recur in the SimFBO paper: constants of the analysis, as printed and as repaired."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from bounds.papers.simfbo.symbols import (

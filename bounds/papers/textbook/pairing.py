@@ -12,18 +12,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.papers.textbook import statements as textbook
-from bounds.statement import (
-    Assumption,
-    Claim,
-    Condition,
-    Metric,
-    Over,
-    Relation,
-    Source,
-    Statement,
-    StepProduct,
-    StepRule,
-)
+from bounds.statement import Assumption, Over, Relation, Statement, StepProduct, StepRule
 from bounds.symbols import Domain, Role, Vocabulary
 
 VOCABULARY = Vocabulary(textbook.VOCABULARY)
@@ -124,27 +113,11 @@ class Form:
     @cached_property
     def statement(self) -> Statement:
         """The statement; all pairs that a form is in have the same one."""
-        weights = self.left if isinstance(self.left, Mapping) else {self.left: sp.Integer(1)}
-        metric = Metric(latex=self.name, weights=weights, over=self.over, trivial=None)
-        terms = {label: sp.sympify(term) for label, term in self.right.items()}
-        return Statement(
-            key=f"textbook/{self.name}",
-            title=self.title,
-            source=Source(paper="Textbook", number=self.name, location="Pairs"),
-            vocabulary=VOCABULARY,
-            algorithm=self.algorithm,
-            assumptions=self.assumptions,
-            claims=(Claim(name="main", metric=metric, relation=self.relation, terms=terms),),
-            conditions=tuple(
-                Condition(name=f"cap {place}", left=left, operator=operator, right=sp.sympify(right))
-                for place, (left, operator, right) in enumerate(self.caps)
-            ),
-            step_rules=self.rules,
-            step_products=self.products,
-            settings=self.settings,
-            follows_from=(),
-            remark="",
-        )
+        return textbook.statement(
+            self.name, self.title, self.left, self.right, *self.caps, over=self.over, settings=self.settings,
+            assumptions=self.assumptions, algorithm=self.algorithm, rules=self.rules, products=self.products,
+            relation=self.relation, location="Pairs", vocabulary=VOCABULARY,
+        )  # fmt: skip
 
     def term(self, **changed: sp.Expr | None) -> dict[str, Any]:
         """The right side with a term replaced, or left out where it is None."""

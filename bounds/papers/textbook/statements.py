@@ -69,7 +69,7 @@ _OF_SAMPLES = (_SMOOTH, _NOISE, Assumption.UNIFORM_SAMPLING, _SHARED)
 _DISSIMILAR = (*_OF_SAMPLES, Assumption.DISSIMILARITY)
 
 
-def _statement(
+def statement(
     name: str,
     title: str,
     left: Mapping[sp.Symbol, sp.Expr] | sp.Symbol,
@@ -82,14 +82,17 @@ def _statement(
     rules: tuple[StepRule, ...] = (),
     products: tuple[StepProduct, ...] = (),
     relation: Relation = Relation.AT_MOST,
+    location: str = "Self-test",
+    vocabulary: Vocabulary = VOCABULARY,
 ) -> Statement:
+    """The statement that ``left`` is at most ``right``, a sum of named terms, under the ``conditions``."""
     weights = left if isinstance(left, Mapping) else {left: ONE}
-    terms = right if isinstance(right, Mapping) else {"bound": sp.sympify(right)}
+    terms = right if isinstance(right, Mapping) else {"bound": right}
     return Statement(
         key=f"textbook/{name}",
         title=title,
-        source=Source(paper="Textbook", number=name, location="Self-test"),
-        vocabulary=VOCABULARY,
+        source=Source(paper="Textbook", number=name, location=location),
+        vocabulary=vocabulary,
         algorithm=algorithm,
         assumptions=assumptions,
         claims=(
@@ -97,7 +100,7 @@ def _statement(
                 name="main",
                 metric=Metric(latex=name, weights=weights, over=over, trivial=None),
                 relation=relation,
-                terms=terms,
+                terms={label: sp.sympify(term) for label, term in terms.items()},
             ),
         ),
         conditions=tuple(
@@ -107,8 +110,6 @@ def _statement(
         step_rules=rules,
         step_products=products,
         settings=settings,
-        follows_from=(),
-        remark="",
     )
 
 
@@ -126,14 +127,14 @@ def _gap(factor: sp.Expr = ONE) -> dict[str, sp.Expr]:
     return {"gap": factor * 2 * F_0 / (g * T)}
 
 
-_noisy_round = partial(_statement, over=EACH, settings=NOISY, assumptions=_STOCHASTIC)
-_noisy_later = partial(_statement, over=LATER, settings=NOISY, assumptions=_STOCHASTIC)
-_noisy = partial(_statement, settings=NOISY, assumptions=_STOCHASTIC)
-_convex_round = partial(_statement, over=EACH, assumptions=(*_GRADIENT, Assumption.CONVEXITY))
-_any_run = partial(_statement, over=EACH, settings={}, assumptions=_OF_SAMPLES)
-_sampled = partial(_statement, settings=SAMPLED, assumptions=_DISSIMILAR)
-_no_run = partial(_statement, over=NO_RUN, settings={}, algorithm=None)
-_round = partial(_statement, over=EACH)
+_noisy_round = partial(statement, over=EACH, settings=NOISY, assumptions=_STOCHASTIC)
+_noisy_later = partial(statement, over=LATER, settings=NOISY, assumptions=_STOCHASTIC)
+_noisy = partial(statement, settings=NOISY, assumptions=_STOCHASTIC)
+_convex_round = partial(statement, over=EACH, assumptions=(*_GRADIENT, Assumption.CONVEXITY))
+_any_run = partial(statement, over=EACH, settings={}, assumptions=_OF_SAMPLES)
+_sampled = partial(statement, settings=SAMPLED, assumptions=_DISSIMILAR)
+_no_run = partial(statement, over=NO_RUN, settings={}, algorithm=None)
+_round = partial(statement, over=EACH)
 
 STATEMENTS: tuple[Statement, ...] = (
     # Descent.
@@ -158,7 +159,7 @@ STATEMENTS: tuple[Statement, ...] = (
         CAP,
     ),
     _round("values-fall", "Values fall up to 2/L", fall, ZERO, TWICE),
-    _statement("total-descent", "What all rounds descend", {fall: -ONE}, F_0 / T),
+    statement("total-descent", "What all rounds descend", {fall: -ONE}, F_0 / T),
     _noisy("total-descent-noise", "What all rounds descend, any run", {descent: -ONE}, F_0 / T),
     # Distances to the minimiser.
     _convex_round("distance-step", "A gradient step, convex", nearer, g**2 * G - 2 * g * gap),
@@ -179,7 +180,7 @@ STATEMENTS: tuple[Statement, ...] = (
         settings=NOISY,
         assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
-    _statement(
+    statement(
         "distance-recursion",
         "Distances from one round to the next, convex",
         dist2,
@@ -221,7 +222,7 @@ STATEMENTS: tuple[Statement, ...] = (
         sp.sqrt(G) * sp.sqrt(dist2),
     ),
     _round("lipschitz-gradient", "||grad f|| <= L ||x - x*||", G, L**2 * dist2),
-    _statement(
+    statement(
         "gradients-fall",
         "Gradients fall up to 2/L, convex",
         G,
@@ -232,34 +233,34 @@ STATEMENTS: tuple[Statement, ...] = (
     ),
     _round("gradients-bounded", "Gradients never exceed smoothness", G, 2 * L * F_0, (g, "<", 2 / L)),
     # Gradient descent and SGD.
-    _statement("gradient-descent", "Gradient descent", G, _gap(), CAP),
-    _statement("gradient-descent-open", "Gradient descent, open cap", G, _gap(), (g, "<", 1 / L)),
-    _statement(
+    statement("gradient-descent", "Gradient descent", G, _gap(), CAP),
+    statement("gradient-descent-open", "Gradient descent, open cap", G, _gap(), (g, "<", 1 / L)),
+    statement(
         "gradient-descent-wide", "Gradient descent up to 2/L", G, F_0 / (g * (1 - L * g / 2) * T), (g, "<", 2 / L)
     ),
-    _statement("gradient-descent-any", "Gradient descent without a cap", {G: 1 - L * g / 2}, F_0 / (g * T)),
-    _statement(
+    statement("gradient-descent-any", "Gradient descent without a cap", {G: 1 - L * g / 2}, F_0 / (g * T)),
+    statement(
         "gradient-descent-rule",
         "Gradient descent at 1/L",
         G,
         2 * L * F_0 / T,
         rules=(StepRule(symbol=g, value=1 / L, at_least=False),),
     ),
-    _statement(
+    statement(
         "gradient-descent-own",
         "Gradient descent, with any share more",
         G,
         (1 + theta) * 2 * F_0 / (g * T),
         (g * L, "<=", ONE),
     ),
-    _statement(
+    statement(
         "gradient-descent-moved",
         "Gradient descent, less what it moved",
         G,
         2 * F_0 / (g * T) - (1 - L * g) * du2 / g**2,
         CAP,
     ),
-    _statement(
+    statement(
         "gradient-descent-outer",
         "Gradient descent with an outer step",
         G,
@@ -268,8 +269,8 @@ STATEMENTS: tuple[Statement, ...] = (
         settings={"K": ONE, "m": n, "sigma_u": ZERO},
         products=(_STEP,),
     ),
-    _statement("local-steps-alone", "One client, K steps a round", G, _gap(), CAP, settings=ALONE),
-    _statement("scaffold-step", "SCAFFOLD with one step and every client", G, _gap(), CAP, algorithm="scaffold"),
+    statement("local-steps-alone", "One client, K steps a round", G, _gap(), CAP, settings=ALONE),
+    statement("scaffold-step", "SCAFFOLD with one step and every client", G, _gap(), CAP, algorithm="scaffold"),
     _noisy("sgd", "SGD", G, {**_gap(), "noise": L * g * sigma_u**2 / n}, CAP),
     _noisy("sgd-wide", "SGD up to 2/L", {G: 2 - L * g}, {**_gap(), "noise": L * g * sigma_u**2 / n}, TWICE),
     _noisy(
@@ -287,7 +288,7 @@ STATEMENTS: tuple[Statement, ...] = (
         _gap() | {"noise": L * g * sigma_u**2 / m, "sampling": L * g * b**2 * (n - m) / (m * sp.Max(1, n - 1))},
         CAP,
     ),
-    _statement(
+    statement(
         "personal-sgd",
         "Every client on its own",
         G_v,
@@ -312,7 +313,7 @@ STATEMENTS: tuple[Statement, ...] = (
         relation=Relation.EQUAL,
     ),
     # Proximal point.
-    _statement(
+    statement(
         "proximal-point",
         "Proximal point",
         grad_F2,
@@ -344,17 +345,17 @@ TWINS: tuple[Statement, ...] = (
     _round("self-bounding-false", "Half of it", G, L * gap ),
     _round("quadratic-growth-false", "Half of it", gap, L * dist2 / 4 ),
     _round("gradients-bounded-false", "Half of it", G, L * F_0, (g, "<", 2 / L) ),
-    _statement("gradient-descent-false", "A tenth less", G, _gap(sp.Rational(9, 10)), CAP),
-    _statement("gradient-descent-capless", "Without the cap", G, _gap()),
+    statement("gradient-descent-false", "A tenth less", G, _gap(sp.Rational(9, 10)), CAP),
+    statement("gradient-descent-capless", "Without the cap", G, _gap()),
     _noisy(
         "sgd-false", "Half of the noise", G, {**_gap(), "noise": L * g * sigma_u**2 / (2 * n)}, CAP
         ),
-    _statement(
+    statement(
         "sgd-sampled-false", "Without the sampling", G, {**_gap(), "noise": L * g * sigma_u**2 / m}, CAP,
         settings=SAMPLED, assumptions=_OF_SAMPLES,
     ),
     _round("dissimilarity-false", "Without b", B, n * G, settings=SAMPLED, assumptions=_OF_SAMPLES),
-    _statement(
+    statement(
         "proximal-point-false", "A quarter of it", grad_F2, lambda_ * F_0 / (2 * T), settings=_PROX, rules=_PROX_RULE,
         assumptions=_ENVELOPES,
         algorithm="pfedme",

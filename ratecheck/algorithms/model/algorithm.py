@@ -39,6 +39,8 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
 Variables = dict[str, Any]
+# A client's state after its local steps, and its message.
+Finished = tuple[Variables, Variables]
 Parameters = Mapping[str, float]
 # The variables of a group, each with the block of the problem's coordinates on which it lives.
 Group = Mapping[str, str]
@@ -80,6 +82,10 @@ class Term:
     right: Any = None
 
 
+# The summands of recorded quantities, by their names.
+RecordTerms = dict[str, tuple[Term, ...]]
+
+
 def square(vector: Any, factor: float = 1.0) -> Term:
     """(1/n) sum_i ||vector_i||^2."""
     return Term(TermOver.CLIENTS, factor, vector, vector)
@@ -100,7 +106,7 @@ def value(factor: float = 1.0) -> Term:
     return Term(TermOver.VALUES, factor)
 
 
-def of_envelopes(slope: Any) -> dict[str, tuple[Term, ...]]:
+def of_envelopes(slope: Any) -> RecordTerms:
     """||grad F||^2 for the average F of the envelopes F_i, and (1/n) sum_i ||grad F_i||^2; ``slope`` is grad F_i."""
     return {"grad_F2": (square_of_mean(slope),), "spread_F2": (square(slope),)}
 
@@ -260,13 +266,13 @@ class Algorithm(ABC):
                     # What it inherits of another method may use step sizes that it does not have.
                     setattr(cls, name, guarded(inherited, f"{name}, which it inherits,"))
 
-    @abstractmethod
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """Client state before round 0, from the starting point and the mean of K oracle outputs there."""
+        """Client state before round 0, from the starting point and the mean of K oracle outputs there; none here."""
+        return {}
 
-    @abstractmethod
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
-        """Server state before round 0, from the starting point and the average of the clients' states."""
+        """Server state before round 0, from the starting point and the clients' mean state; the point as x here."""
+        return {"x": point[U]}
 
     @abstractmethod
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
@@ -281,9 +287,7 @@ class Algorithm(ABC):
         return local
 
     @abstractmethod
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """New client state, and the message to the server, after K local steps."""
 
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
@@ -302,9 +306,7 @@ class Algorithm(ABC):
         """The vector whose norm ranks clients in a biased selection, ``gradient`` being taken at the recorded point."""
         return dict(gradient)
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         """Quantities that can be recorded before a round, ``gradient`` being that of f_i at the recorded point.
 
         Here: G_u = ||mean_i grad_u f_i||^2, G_v = mean_i ||grad_v f_i||^2, B = sum_i ||grad_u f_i||^2 and f.

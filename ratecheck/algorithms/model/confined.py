@@ -1,4 +1,4 @@
-"""Whether a method that is not linear stays in a convex set: asked of its functions, with random gradients."""
+"""The convex set that a nonlinear method stays in, found by evaluating its functions with random gradients."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def excluded(algorithm: Algorithm, functions: Functions, p: Parameters, point: A
     """Where a method stays that a point (d,) is not in, in words; empty where it is, or where the method may go far.
 
     ``p`` are the parameters of a round with one participant. Some rounds are played from points of a set that the
-    functions ask for points, with random gradients of several sizes: where none leads out of it, the method stays
-    there. A set that only clips gradients is none. Of a method that makes near points of far ones in another way it is
-    asked whether it leaves the point with gradients that are 0, and comes as far as that with large ones.
+    functions project on, with random gradients of several sizes: where none leads out of it, the method stays there. A
+    set that only clips gradients is none. A method that makes near points of far ones in another way is bounded where
+    it leaves the point with gradients that are 0, and comes as far as that with large ones.
     """
     game = _Game(algorithm, functions, p)
     if not game.recorded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Parameters, Variables
 from ratecheck.algorithms.model.wrapping import Wrapping
 
 
@@ -38,9 +38,7 @@ class Remembering(Wrapping):
         sums = {f"sum_{block}": local[f"sum_{block}"] + local[name] for block, name in self.points.items()}
         return {**self.inner.step(local, gradient, p), **sums}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """As ``inner``, keeping the sums."""
         state, message = self.inner.finish(server, client, local, p)
         return {**state, **{f"last_{block}": local[f"sum_{block}"] for block in self.points}}, message
@@ -80,9 +78,7 @@ class RememberingGradients(Remembering):
         sums = {f"gradients_{block}": local[f"gradients_{block}"] + gradient[block] for block in self.points}
         return {**super().step(local, gradient, p), **sums}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """Keeping these sums as well."""
         state, message = super().finish(server, client, local, p)
         return {**state, **{f"taken_{block}": local[f"gradients_{block}"] for block in self.points}}, message

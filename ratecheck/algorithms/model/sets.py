@@ -66,7 +66,7 @@ def _noticed(function: Callable[[Any, Array], Array]) -> Callable[[Any, Array], 
 
 @contextmanager
 def asked() -> Iterator[list[ConvexSet]]:
-    """The sets that are asked for a point inside the block, in a list that grows."""
+    """The sets whose `project` or `least` is called inside the block, in a list that grows."""
     found: list[ConvexSet] = []
     token = _ASKED.set(found)
     try:
@@ -134,7 +134,7 @@ class Simplex(ConvexSet):
 
 @contextmanager
 def answering(other: Answering) -> Iterator[None]:
-    """Have ``other`` answer inside the block what sets are asked for: "project" or "least", of some points."""
+    """Let ``other`` evaluate the calls of sets inside the block: "project" or "least", of some points."""
     token = _ANSWERING.set(other)
     try:
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Parameters, Variables
 from ratecheck.algorithms.model.wrapping import Wrapping
 
 _PREFIX = "slope_"
@@ -36,9 +36,7 @@ class Sloped(Wrapping):
         answer = {**gradient, **{block: gradient[block] - local[name] for block, name in self.slopes.items()}}
         return {**self.inner.step(local, answer, p), **self._kept(local)}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """As ``inner``; slopes stay."""
         state, message = self.inner.finish(server, client, local, p)
         return {**state, **self._kept(client)}, message

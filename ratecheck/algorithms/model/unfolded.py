@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, U, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Parameters, U, Variables
 from ratecheck.algorithms.model.asking import MethodError, named
 from ratecheck.algorithms.model.sets import ConvexSet, answering
 from ratecheck.algorithms.model.wrapping import Wrapping
@@ -58,9 +58,7 @@ class Unfolded(Wrapping):
         with answering(self._refused):
             return super().step(local, gradient, p)
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         """As ``inner``; clients know of no nearest point."""
         with answering(self._refused):
             kept, message = super().finish(server, client, local, p)
@@ -74,7 +72,7 @@ class Unfolded(Wrapping):
         def told(members: ConvexSet, what: str, point: Any) -> Any:
             sets.add(repr(members))
             if what != "project" or len(sets) > 1 or len(asked) == len(self.nearest):
-                raise MethodError(f"{named(self.inner)}: aggregate asks for more than projections on one set")
+                raise MethodError(f"{named(self.inner)}: aggregate uses more than projections on one set")
             asked.append(point)
             return total[self.nearest[len(asked) - 1]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ratecheck.algorithms.model.algorithm import Algorithm, Parameters, Term, Variables
+from ratecheck.algorithms.model.algorithm import Algorithm, Finished, Parameters, RecordTerms, Variables
 from ratecheck.algorithms.model.asking import named
 from ratecheck.aliases import Array
 
@@ -53,9 +53,7 @@ class Wrapping(Algorithm):
         """As ``inner``; other local variables stay."""
         return {**local, **self.inner.after(local, nearest, self.inside(p))}
 
-    def finish(
-        self, server: Variables, client: Variables, local: Variables, p: Parameters
-    ) -> tuple[Variables, Variables]:
+    def finish(self, server: Variables, client: Variables, local: Variables, p: Parameters) -> Finished:
         return self.inner.finish(server, client, local, self.inside(p))
 
     def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
@@ -64,9 +62,7 @@ class Wrapping(Algorithm):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         return self.inner.aggregate(server, total, self.inside(p))
 
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
+    def records(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> RecordTerms:
         return self.inner.records(server, client, gradient, self.inside(p))
 
     def measure(self, server: Variables, gradient: Variables, p: Parameters) -> Variables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,21 +31,7 @@ from ratecheck.errors import InputError
 @click.option("--potential", default="", metavar="FORMULA", help="Check this potential, as in 'gap + (x - before)**2'.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Draw --over: PNG, SVG or PDF.")
 @arguments.json_option
-def command(
-    key: str,
-    assignments: tuple[str, ...],
-    evaluations: int,
-    seed: int,
-    certificate: str | None,
-    coq: str | None,
-    sharpest: bool,
-    best: str | None,
-    over: str | None,
-    within: str | None,
-    potential: str,
-    out: Path | None,
-    as_json: bool,
-) -> int:
+def command(key: str, assignments: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
     """Prove statement KEY at given numbers from its method alone, by a potential that is found.
 
     The verdict holds for all functions that are assumed, in every dimension, and for noise of every law; it is one of
@@ -54,21 +41,9 @@ def command(
     values of a parameter in a range.
     """
     file = target(out)
-    if file is not None and over is None:
+    if file is not None and options["over"] is None:
         raise InputError("--out draws what --over varies: give --over, as in --over K=1:16")
-    found = prove(
-        key,
-        evaluations=evaluations,
-        seed=seed,
-        certificate=certificate,
-        coq=coq,
-        sharpest=sharpest,
-        best=best,
-        over=over,
-        within=within,
-        potential=potential,
-        parameters=arguments.parse_values(assignments),
-    )
+    found = prove(key, parameters=arguments.parse_values(assignments), **options)
     arguments.print_and_save(replace(found, file=file), as_json=as_json)
     if found.refuted:
         return FINDING

@@ -23,10 +23,6 @@ class MeanFieldEngine(Engine):
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
         return objection(mean_field.check, setup)
 
-    def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """1: as many outcomes as `mean_field.check` admits, since none is drawn."""
-        return 1.0
-
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         records, widths = mean_field.expect(setup)
         rounding = step_rounding(records, wanted.vocabulary)

@@ -1,4 +1,4 @@
-"""Affine runs round by round, by the moments of all clients' states."""
+"""The engine of affine runs, whose expectations `ratecheck.engines.moments.expectation` computes without sampling."""
 
 from __future__ import annotations
 

@@ -24,10 +24,6 @@ class OutcomeEngine(Engine):
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
         return objection(enumerated.check, setup)
 
-    def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """1: as many outcomes as `enumerated.check` admits, since none is drawn."""
-        return 1.0
-
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """See `Engine.follow`; raises `InputError` also for quantities that are not recorded."""
         records = enumerated.expect(setup, inside=bool(wanted.inside))

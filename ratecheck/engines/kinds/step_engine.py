@@ -1,4 +1,7 @@
-"""Runs as they are run, step by step: one where nothing is random, else replicates."""
+"""The engine that simulates runs, whose local steps `ratecheck.engines.monte_carlo.stepwise` takes one by one.
+
+One run where nothing is random, else replicates.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +40,6 @@ class StepEngine(Engine):
                 "engine=exact"
             )
         return ""
-
-    def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """1: a run is simulated as long as it takes."""
-        return 1.0
 
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """See `Engine.follow`: where nothing is random one run says all, up to its rounding."""

@@ -23,9 +23,5 @@ class TypeEngine(Engine):
     def refuses(self, setup: Setup, wanted: Wanted) -> str:
         return not_affine(setup, wanted) or wanted.too_long(setup.T)
 
-    def cost(self, setup: Setup, wanted: Wanted) -> float:
-        """1: nothing else follows clients that are counted by type."""
-        return 1.0
-
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         return fastest.expect(setup, progress=progress)

@@ -1,4 +1,4 @@
-"""Expectations without sampling: first and second moments on quadratic problems with additive noise.
+"""The expectation of a run without sampling: first and second moments on quadratics with additive noise.
 
 The state z = (server, client_1, ..., client_n, 1) of all variables follows z' = A_0 z + sum_{i in S} (B_i z + noise_i).
 Its mean and covariance C therefore follow linear recursions. Under uniform sampling only the inclusion probabilities

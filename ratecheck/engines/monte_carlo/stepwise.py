@@ -1,4 +1,4 @@
-"""Monte Carlo, local step by local step: any problem, any noise, any participation pattern."""
+"""Monte Carlo simulation of local steps, one by one: any problem, any noise, any participation pattern."""
 
 from __future__ import annotations
 

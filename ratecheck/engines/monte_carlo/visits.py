@@ -140,7 +140,7 @@ def box(setup: Setup) -> Array:
         raise InputError("the box of a run is known where Hessians are diagonal and clients step alike")
     step = steps.step(0)
     if step.shape[3] > step.shape[2] + 1:
-        raise InputError(f"{setup.method.spoken} asks for more than one gradient in a local step")
+        raise InputError(f"{setup.method.spoken} evaluates more than one gradient in a local step")
     moving = (step[:, :, 1:] != np.eye(step.shape[2], step.shape[3])[1:]).any(axis=3)
     if step[:, :, 0, 1:-1][moving].any():
         raise InputError(f"a local iterate of {setup.method.spoken} depends on others that move in the round")

@@ -26,10 +26,10 @@ Weighted = tuple[Fraction, tuple[int, ...]]
 class RoundLaw(ABC):
     """The law of S_t, a random subset of n clients."""
 
+    form: ClassVar[str]
     # Whether all sets of one size are equally likely, and no others possible.
     uniform: ClassVar[bool] = False
 
-    @abstractmethod
     def match(
         self,
         *,
@@ -38,6 +38,8 @@ class RoundLaw(ABC):
         sets: Callable[[Sets], Result],
     ) -> Result:
         """The value of the function for this form."""
+        functions: dict[str, Callable[..., Result]] = {"subsets": subsets, "clients": clients, "sets": sets}
+        return functions[self.form](self)
 
     @abstractmethod
     def count(self) -> float:
@@ -52,6 +54,7 @@ class RoundLaw(ABC):
 class Subsets(RoundLaw):
     """All subsets of m of n clients, equally likely."""
 
+    form: ClassVar[str] = "subsets"
     uniform: ClassVar[bool] = True
 
     n: int
@@ -62,15 +65,6 @@ class Subsets(RoundLaw):
         """pi_1 = P(i in S) = m/n and pi_2 = P(i, j in S) = m(m-1)/(n(n-1)) for i != j."""
         pairs = self.n * (self.n - 1)
         return self.m / self.n, (self.m * (self.m - 1) / pairs if pairs else 0.0)
-
-    def match(
-        self,
-        *,
-        subsets: Callable[[Subsets], Result],
-        clients: Callable[[Clients], Result],
-        sets: Callable[[Sets], Result],
-    ) -> Result:
-        return subsets(self)
 
     def count(self) -> float:
         """The binomial coefficient C(n, m)."""
@@ -85,21 +79,14 @@ class Subsets(RoundLaw):
 class Clients(RoundLaw):
     """Every client on its own, client i with probability ``p[i]``; p (n,)."""
 
+    form: ClassVar[str] = "clients"
+
     p: Array
 
     @property
     def exact(self) -> tuple[Fraction, ...]:
         """The probabilities as the binary fractions that they are."""
         return tuple(Fraction(float(each)) for each in self.p)
-
-    def match(
-        self,
-        *,
-        subsets: Callable[[Subsets], Result],
-        clients: Callable[[Clients], Result],
-        sets: Callable[[Sets], Result],
-    ) -> Result:
-        return clients(self)
 
     def count(self) -> float:
         """2 for each client whose coming is neither sure nor impossible."""
@@ -119,16 +106,9 @@ class Clients(RoundLaw):
 class Sets(RoundLaw):
     """One of finitely many sets: pairs of a probability and the members in increasing order; they add up to 1."""
 
-    weighted: Sequence[Weighted]
+    form: ClassVar[str] = "sets"
 
-    def match(
-        self,
-        *,
-        subsets: Callable[[Subsets], Result],
-        clients: Callable[[Clients], Result],
-        sets: Callable[[Sets], Result],
-    ) -> Result:
-        return sets(self)
+    weighted: Sequence[Weighted]
 
     def count(self) -> float:
         """The number of sets."""

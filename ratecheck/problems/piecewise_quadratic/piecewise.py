@@ -403,11 +403,11 @@ class Piecewise(SingleLevel):
 
     @property
     def bends(self) -> int:  # type: ignore[override]  # counted when needed
-        """The kinks of all clients and coordinates at which the curvature changes."""
+        """The number of breakpoints, of all clients and coordinates, at which the curvature changes."""
         return int(np.count_nonzero(np.diff(self.curvatures)))
 
     def straighter(self) -> Iterator[Callable[[Any], ProblemData]]:
-        """See `ProblemData.straighter`: one breakpoint of all clients less, then pieces bent as a neighbour is."""
+        """See `ProblemData.straighter`: one breakpoint less for all, then a neighbour's curvature on a piece."""
         *rows, pieces = self.curvatures.shape
         yield from (partial(_without_kink, j=j) for j in reversed(range(pieces - 1)))
         for *row, j in np.ndindex(*rows, pieces):

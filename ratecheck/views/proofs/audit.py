@@ -104,11 +104,8 @@ def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSumm
         ["power", "" if changed is None else power_text(changed)],
         ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
         *(["unused", name] for name in finding.unused),
-        *(["room", each] for each in finding.loose),
-        [
-            "asked",
-            "" if finding.asked else "not about every hypothesis and constant: more may be unused, or have slack",
-        ],
+        *(["slack", each] for each in finding.loose),
+        ["partial", "" if finding.asked else "not all were examined: more may be unused, or have slack"],
         ["repair", f"{finding.repair} ({_repaired(finding)}: {finding.repaired_evidence})" if finding.repaired else ""],
         *([["fault", f"{finding.fault.kind.text}: {finding.fault.wrong}"]] if finding.fault else []),
         *([["meant", finding.fault.meant]] if finding.fault else []),

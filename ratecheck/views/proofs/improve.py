@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ratecheck.plain import picked
 from ratecheck.proving.bracket import Bracket
 from ratecheck.proving.improve import BestValue, SharpTerm
 from ratecheck.views.numbers import number
@@ -69,22 +70,13 @@ def improved_fields(sharpest: Sequence[SharpTerm], best: BestValue | None, brack
         ]
     if best is not None:
         found["best"] = {
-            "parameter": best.parameter,
-            "value": best.value,
-            "bound": best.bound,
+            **picked(best, "parameter", "value", "bound"),
             "factor": float(best.factor),
-            "right": best.right,
-            "own_value": best.own_value,
-            "own_bound": best.own_bound,
-            "claim": best.claim,
-            "round": best.round,
+            **picked(best, "right", "own_value", "own_bound", "claim", "round"),
         }
     if bracket is not None:
         found["over"] = {
             "names": list(bracket.axis.names),
-            "points": [
-                {"value": p.value, "found": p.found, "proved": p.proved, "right": p.right, "reason": p.reason}
-                for p in bracket.points
-            ],
+            "points": [picked(p, "value", "found", "proved", "right", "reason") for p in bracket.points],
         }
     return found

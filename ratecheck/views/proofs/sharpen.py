@@ -6,7 +6,6 @@ from typing import Any
 
 from bounds.numbers import counted
 from bounds.roots import shown as formula
-from bounds.statement import Statement
 from ratecheck.auditing.sharpen import SharperConstant, SharperStatement, SharperTheorem
 from ratecheck.plain import picked
 from ratecheck.views.proofs.implications import shown
@@ -47,7 +46,7 @@ def sharpen_fields(found: SharperTheorem) -> dict[str, Any]:
                 "key": each.printed.key,
                 "constants": [_fields(constant) for constant in each.constants],
                 "open": each.open,
-                "bounds": _bounds(each.sharper),
+                "bounds": {claim.name: str(claim.bound) for claim in each.sharper.claims},
                 "conditions": [f"{c.left} {c.operator} {c.right}" for c in each.sharper.conditions],
                 "premises": list(dict.fromkeys(one for link in each.implications for one in link.premises)),
             }
@@ -79,7 +78,3 @@ def _fields(constant: SharperConstant) -> dict[str, Any]:
         "least": float(constant.least),
         "bracketed": constant.refuted,
     }
-
-
-def _bounds(statement: Statement) -> dict[str, str]:
-    return {claim.name: str(claim.bound) for claim in statement.claims}

@@ -189,8 +189,7 @@ def _entry(
     searches = [{**_search(each), "command": _search_command(each, reviewed, requested)} for each in reviewed.searches]
     found = plain(
         {
-            "key": statement.key,
-            "title": statement.title,
+            **picked(statement, "key", "title"),
             "place": place(statement),
             "number": statement.source.number,
             "main": reviewed.main,
@@ -301,13 +300,9 @@ def _erratum(number: int, erratum: Erratum, requested: Requested) -> dict[str, A
         "number": number,
         "level": erratum.rank[0],
         "kind": erratum.kind,
-        "of": first.of,
-        "place": first.location,
-        "printed": first.claim,
+        **picked(first, of="of", place="location", printed="claim"),
         "wrong": "" if fault is None else fault.wrong,
-        "evidence": first.evidence,
-        "repair": first.repair,
-        "repaired": first.repaired,
+        **picked(first, "evidence", "repair", "repaired"),
         "meant": "" if fault is None else fault.meant,
         "consequence": erratum.consequence,
         "refutes": _refutes(erratum, requested),

@@ -77,10 +77,6 @@ def _named(text: str, data: Data) -> str:
     return text
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 # --- Whether it stands ---
 
 
@@ -100,7 +96,7 @@ def _stands(data: Data) -> Iterator[Line]:
                 names += ["; " if names else ": ", Hyperlink(main[key]["number"], anchor(key))]
                 if not standing:
                     names += _changing(main[key])
-            yield (Strong(_capital(label)), says and f" ({says})", *names, ".")
+            yield (Strong(label[:1].upper() + label[1:]), says and f" ({says})", *names, ".")
     yield from _searched(main)
     yield from _settings(main)
     if not data["counts"]["steps"]:

@@ -1,7 +1,5 @@
 """The method with the least worst case on strongly convex functions."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.accelerated.sequences import exact_sequence
 from bounds.papers.classics.building import PLAIN, STRONGLY_CONVEX, classic
 from bounds.papers.classics.known import Standing

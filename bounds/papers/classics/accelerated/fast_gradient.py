@@ -1,7 +1,5 @@
 """Nesterov's fast gradient method."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.accelerated.sequences import theta
 from bounds.papers.classics.building import PLAIN, classic
 from bounds.papers.classics.known import Standing

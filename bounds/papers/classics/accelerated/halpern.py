@@ -1,7 +1,5 @@
 """Halpern's iteration: every step is drawn back to the start."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import NONSMOOTH, PLAIN, PROXIMAL, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import LIEDER

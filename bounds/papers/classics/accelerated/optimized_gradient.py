@@ -1,7 +1,5 @@
 """The optimized gradient methods, whose worst cases are the least of all."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.accelerated.sequences import last_theta, theta
 from bounds.papers.classics.building import PLAIN, classic
 from bounds.papers.classics.known import Standing

@@ -1,7 +1,5 @@
 """The accelerated proximal point method."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.accelerated.sequences import theta
 from bounds.papers.classics.building import NONSMOOTH, PROXIMAL, classic
 from bounds.papers.classics.known import Standing

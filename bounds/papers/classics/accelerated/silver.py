@@ -1,7 +1,5 @@
 """Step sizes that hedge: long ones among short ones."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import PLAIN, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import ALTSCHULER_PARRILO

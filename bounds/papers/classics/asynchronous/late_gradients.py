@@ -1,7 +1,5 @@
 """Asynchronous SGD, one client in a round: in turn, so that gradients are n rounds late, or drawn uniformly."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import KOLOSKOVA_ASYNC
 

@@ -1,7 +1,5 @@
 """The proximal gradient method and its accelerated forms."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import COMPOSITE, PLAIN, classic

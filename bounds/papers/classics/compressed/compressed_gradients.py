@@ -1,7 +1,5 @@
 """Compressed SGD and DIANA; omega = 1/q - 1 is the variance of the compression."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import GORBUNOV, KHIRIRAT
 

@@ -1,7 +1,5 @@
 """Error feedback; 1 - q is the share of a message's square that the compression leaves out in expectation."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import RICHTARIK_EF21, STICH_KARIMIREDDY
 

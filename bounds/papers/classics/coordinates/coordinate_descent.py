@@ -1,7 +1,5 @@
 """Coordinates that are drawn, and the one whose derivative is largest; ``dim`` is the number of variables."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import NESTEROV_COORDINATES, NUTINI
 

@@ -1,7 +1,5 @@
 """DSGD; lambda_W = ||W - 11'/n||_2 is how fast the graph mixes."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import KOLOSKOVA
 

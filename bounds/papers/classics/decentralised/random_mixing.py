@@ -1,7 +1,5 @@
 """Clients on a graph that mix in a round with the probability p_W, along all edges at once; lambda_W is that of W."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import KOLOSKOVA, PROXSKIP
 

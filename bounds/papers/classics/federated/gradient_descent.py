@@ -1,7 +1,5 @@
 """Every client with one step a round: gradient descent on the mean."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import NOISY, SMOOTH, STRONGLY_CONVEX, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import DRORI_TEBOULLE, NESTEROV, POLYAK_BOOK, TAYLOR_PROXIMAL

@@ -1,7 +1,5 @@
 """SGD over clients: one gradient step a round, of sampled clients without replacement."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import GHADIMI_LAN, GOWER, NEEDELL
 

@@ -1,7 +1,5 @@
 """One step along the mean gradient of sampled clients."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NEEDELL

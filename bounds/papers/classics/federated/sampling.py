@@ -1,7 +1,5 @@
 """Means of samples without replacement."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import COCHRAN
 

@@ -1,7 +1,5 @@
 """FedNova, whose clients take different numbers of local steps."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import WANG_FEDNOVA
 

@@ -1,7 +1,5 @@
 """Fixed points of a nonexpansive map N: A = L/2 (I - N) is cocoercive, and a step of 2/L along A leads to N x."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import COCOERCIVE, EXACT, PLAIN, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import LIEDER, LIEDER_THESIS

@@ -1,7 +1,5 @@
 """The proximal point method on a maximal monotone operator."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import MONOTONE, PROXIMAL, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import GU_YANG, KIM_PROXIMAL, ROCKAFELLAR

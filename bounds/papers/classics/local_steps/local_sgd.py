@@ -1,7 +1,5 @@
 """FedAvg with K local steps, also called local SGD; gamma_u eta_u K is the step of a round."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import KARIMIREDDY, KHALED
 

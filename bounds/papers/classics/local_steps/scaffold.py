@@ -1,7 +1,5 @@
 """SCAFFOLD with K local steps: no term of what clients have different in common is left."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import KARIMIREDDY
 

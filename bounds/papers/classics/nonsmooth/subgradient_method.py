@@ -1,7 +1,5 @@
 """The subgradient method: the best, the averaged and the last value."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import LIPSCHITZ, PLAIN, classic

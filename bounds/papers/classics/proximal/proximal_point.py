@@ -1,7 +1,5 @@
 """The proximal point method: values, steps and distances."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import NONSMOOTH, PROXIMAL, classic

@@ -1,7 +1,5 @@
 """Gradient steps of one client after the other, at the ends of epochs; an epoch is n rounds."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import MISHCHENKO
 

@@ -1,7 +1,5 @@
 """Gradient descent ascent, simultaneous and alternating: steps along a strongly monotone or a cocoercive operator."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import COCOERCIVE, EXACT, NOISY, classic

@@ -1,7 +1,5 @@
 """The extragradient method of one client, and the optimistic gradient method, on Lipschitz monotone operators."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import PLAIN, classic

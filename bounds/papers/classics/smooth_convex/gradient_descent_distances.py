@@ -1,7 +1,5 @@
 """Distances of gradient descent to the minimiser, which never grow."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NESTEROV

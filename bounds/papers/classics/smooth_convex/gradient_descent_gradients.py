@@ -1,7 +1,5 @@
 """Gradients of gradient descent, from the distance and from the gap at the start."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NESTEROV, ROTARU, TAYLOR_SMOOTH

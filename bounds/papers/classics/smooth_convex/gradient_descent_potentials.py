@@ -1,7 +1,5 @@
 """Potentials that gradient descent does not increase."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import BANSAL_GUPTA, TAYLOR_BACH

@@ -1,7 +1,5 @@
 """Values of gradient descent: f(x^t) - f* from ||x^0 - x*||."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import BECK, DRORI_TEBOULLE, NESTEROV

@@ -1,7 +1,5 @@
 """Stochastic gradients of bounded variance on smooth convex functions."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import NOISY, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NEMIROVSKI

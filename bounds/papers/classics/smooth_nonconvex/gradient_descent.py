@@ -1,7 +1,5 @@
 """Gradients of gradient descent on smooth functions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import SMOOTH, classic

@@ -1,7 +1,5 @@
 """Functions that satisfy the Polyak-Lojasiewicz inequality."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import EXACT, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import KARIMI

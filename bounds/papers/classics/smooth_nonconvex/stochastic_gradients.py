@@ -1,7 +1,5 @@
 """Stochastic gradients of bounded variance on smooth functions."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import NOISY, classic
 from bounds.papers.classics.sources import GHADIMI_LAN
 

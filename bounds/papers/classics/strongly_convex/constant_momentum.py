@@ -1,7 +1,5 @@
 """Momentum that is the same in every round."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import PLAIN, STRONGLY_CONVEX, classic

@@ -1,7 +1,5 @@
 """Gradient descent, one quantity at the end from another at the start."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import STRONGLY_CONVEX, classic

@@ -1,7 +1,5 @@
 """Gradient descent contracts distances, values and gradients."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bounds.papers.classics.building import STRONGLY_CONVEX, classic

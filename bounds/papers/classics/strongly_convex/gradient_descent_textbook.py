@@ -1,7 +1,5 @@
 """Linear rates of gradient descent as textbooks print them."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import STRONGLY_CONVEX, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NESTEROV, POLYAK

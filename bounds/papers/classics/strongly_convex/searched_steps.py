@@ -1,7 +1,5 @@
 """Steps that are searched along a line, on quadratics."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import STRONGLY_CONVEX, classic
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.sources import NOCEDAL

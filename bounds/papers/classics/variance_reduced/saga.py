@@ -1,7 +1,5 @@
 """SAGA, with one sampled client in every round."""
 
-from __future__ import annotations
-
 from bounds.papers.classics.building import classic
 from bounds.papers.classics.sources import GORBUNOV
 

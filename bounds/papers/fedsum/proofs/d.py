@@ -82,9 +82,8 @@ STEPS: tuple[Step, ...] = (
         drawn(lambda draw: _control(draw, before=False), "=="),
         repaired=drawn(lambda draw: _control(draw, before=True), "==", form=lambda: forms.control(local=True)),
         repair="for i in A_{t-1}; h_i^(t) = 0 for the others, as in eq. (8)",
-        remark="In its first round a client has a_{i,t-1} = -1; with x_i^{-1,k} = x^(-1) = x^(0) eq. (40) takes a"
-        " gradient "
-        "there. This is where Lemma D.4 loses an F_0 term.",
+        remark="In its first round a client has a_{i,t-1} = -1; with x_i^{-1,k} = x^(-1) = x^(0) eq. (40) takes a "
+        "gradient there. This is where Lemma D.4 loses an F_0 term.",
     ),
     _state(
         "eq. (41)",

@@ -159,9 +159,8 @@ STEPS: tuple[Step, ...] = (
         counting(_averages, more=0),
         repaired=counting(_averages, more=1, form=delays.averages),
         repair="N (tau_max + 1)",
-        remark="q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient. Eq. (90), which the text names, is"
-        " about "
-        "another sum.",
+        remark="q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient. Eq. (90), which the text names, is "
+        "about another sum.",
     ),
     *local.assembly(_stale, local.E_4),
     _stale(

@@ -464,9 +464,8 @@ STEPS: tuple[Step, ...] = (
         "'as described in Case 4 of Section 2'",
         "tau_max <= 2 N/S for reshuffled participation",
         drawn(_other_case, factor=2),
-        remark="Section 2.1 calls deterministic participation Case 3 and reshuffled participation Case 4,"
-        " Appendices F and "
-        "G the reverse. The bound holds for both, with epochs of ceil(N/S) rounds.",
+        remark="Section 2.1 calls deterministic participation Case 3 and reshuffled participation Case 4, Appendices F "
+        "and G the reverse. The bound holds for both, with epochs of ceil(N/S) rounds.",
     ),
     _cyclic(
         "'in deterministic cyclic order, as described in Case 4 of Section 2', again in Corollary G.1",

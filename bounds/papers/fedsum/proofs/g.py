@@ -164,9 +164,8 @@ STEPS: tuple[Step, ...] = (
         _end_to_end(lambda draw: _uniform_case(draw, fewer=False)),
         repaired=_end_to_end(lambda draw: _uniform_case(draw, fewer=True)),
         repair="S < N, as in Lemma F.1",
-        remark="FedSUM-B, all samples enumerated, step sizes for max{1, tau_max} of the participation drawn. At N ="
-        " T = 1 "
-        "the right side is 0.",
+        remark="FedSUM-B, all samples enumerated, step sizes for max{1, tau_max} of the participation drawn. At N = T "
+        "= 1 the right side is 0.",
     ),
     _independent(
         "noise",

@@ -194,9 +194,8 @@ STEPS: tuple[Step, ...] = (
         drawn(lambda draw: _correction(draw, printed=True), "=="),
         repaired=drawn(lambda draw: _correction(draw, printed=False), "==", form=forms.correction),
         repair="A_{t-1} in place of A_t, as in eq. (41)",
-        remark="A client that takes part in round t for the first time has a_{j,t-1} = -1; with x^(-1) = x^(0) it"
-        " would "
-        "count with its gradient at x^(0), which it has not sent.",
+        remark="A client that takes part in round t for the first time has a_{j,t-1} = -1; with x^(-1) = x^(0) it "
+        "would count with its gradient at x^(0), which it has not sent.",
     ),
     _algorithms(
         "eq. (10)", "a_i^(t+1) = a_{i,t} and z_i^(t+1) = x^{a_{i,t}}, with x^(-1) = x^(0)", drawn(_stored, "==")

@@ -216,9 +216,8 @@ def lemma_6(part: Proof, case: RateVariant) -> tuple[Step, ...]:
         ),
         step(
             f"{eq(7)}, first inequality",
-            f"1 - eta_g eta_l K L - 4 eta_g eta_l tau_max K L - 10 (eta_g eta_l tau_max K L)^2 - 24 eta_l^2 K^2"
-            f" {power} L^2"
-            " >= 1 - 1/10 - 2/5 - 1/10 - 6/25",
+            "1 - eta_g eta_l K L - 4 eta_g eta_l tau_max K L - 10 (eta_g eta_l tau_max K L)^2 - 24 eta_l^2 K^2 "
+            f"{power} L^2 >= 1 - 1/10 - 2/5 - 1/10 - 6/25",
             refuted(
                 at_most(_coefficient(2 if e else 1), sp.Rational(4, 25), _cap, _local_cap, SOMEBODY_AWAY, operator=">=")
             ),

@@ -513,10 +513,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         ),
         repair="lambda >= L, which q > 0 implies; then c_2 stands as printed",
         remark="Equal weights. residual is the gradient in (13), with ||residual||^2 = eps_i, and dg the change of "
-        "grad f_i. What (42) lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i, where "
-        "L*alpha_i <= rho. A run in which (45) fails has one client, always selected: alpha = lambda = 1, "
-        "rho = 10, L = 200, f = 100*theta^2 + 401*theta, theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: "
-        "161605.01 against 161012.04.",
+        "grad f_i. What (42) lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i, where L*alpha_i <= "
+        "rho. A run in which (45) fails has one client, always selected: alpha = lambda = 1, rho = 10, L = 200, f = "
+        "100*theta^2 + 401*theta, theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: 161605.01 against 161012.04.",
     ),
     _unbiased(
         "eq. (45)",

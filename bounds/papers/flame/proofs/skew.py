@@ -60,9 +60,8 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(_in_order, ">=", skew=1),
         repair="(17) at moves that are in the order of selection, instead of the least (18) over all moves",
         remark="theta' is free in (18), and the selection sees theta alone: the least is m/s times the smallest "
-        "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is "
-        "never below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves "
-        "(17) is 0/0.",
+        "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is never "
+        "below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves (17) is 0/0.",
     ),
     _step(
         "eq. (18), as used in eqs. (20) and (55)",

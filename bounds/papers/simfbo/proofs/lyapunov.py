@@ -5,8 +5,6 @@ free and not negative: the errors of y and v, the mean direction, the drifts, th
 holds exactly if the coefficient of each does; here is one step for each, first for the three that (41) drops.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import sympy as sp

@@ -1,7 +1,5 @@
 """Appendix E, eq. (58) to (60): Theorem 2 by way of Theorem 1."""
 
-from __future__ import annotations
-
 import sympy as sp
 
 from bounds.ledger.families import squares, total

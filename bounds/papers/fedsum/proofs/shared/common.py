@@ -232,9 +232,8 @@ def lemma_5(
                 drawn(reacting, "=="),
                 repaired=drawn(lambda draw: unrelated(draw, letter), "==", form=forms.unrelated),
                 repair="the participation is independent of the gradients' noise",
-                remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
-                " random "
-                "and part of the history. True if the participation is read as given beforehand.",
+                remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be "
+                "random and part of the history. True if the participation is read as given beforehand.",
             ),
         )
         if whole

@@ -432,9 +432,8 @@ def drift_of_clients(part: Proof, case: LocalVariant) -> tuple[Step, ...]:
             " + 5 k^2/K^2 ||sum_q [grad f_i(x^a') - grad f_i(x_i^{a',q})]||^2"
             " + 5 k^2/K^2 ||sum_q [g_i(x_i^{a',q}) - grad f_i(x_i^{a',q})]||^2",
             gram(square(steep + slow + k * G_now - k / K * (older + fresh)), five + older_terms),
-            remark="S and V are the first two sums, Q_b and R_b the gradients and the noise of round a'; in the"
-            " last line "
-            "x^{a',q} is x_i^{a',q}.",
+            remark="S and V are the first two sums, Q_b and R_b the gradients and the noise of round a'; in the last "
+            "line x^{a',q} is x_i^{a',q}.",
         ),
         step(
             f"{eq(5)}, a first participation",
