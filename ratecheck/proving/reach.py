@@ -34,6 +34,10 @@ _KNOWN = {
     Assumption.RANDOM_MIXING,
     Assumption.TOTAL_NOISE,
     Assumption.OBLIVIOUS_PARTICIPATION,
+    Assumption.UNBIASED_SELECTION,
+    Assumption.INNER_ACCURACY,
+    Assumption.DUAL_START,
+    Assumption.BOUNDED_BELOW,
 }
 _SCALES = {"L", "sigma", "sigma_u", "sigma_v", "mixing_share"}
 # The names of the basic setting for how long and how wide a run is.
@@ -60,8 +64,9 @@ def simplest(number: Fraction) -> Fraction:
 def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
     """How long and how wide a run is, by the names of the basic setting; everybody takes part unless told otherwise."""
     names = statement.vocabulary.run
+    named = {basic: values[basic] for role, basic in RUN.items() if basic in values and role not in names}
     found = {basic: values[names[role]] for role, basic in RUN.items() if names.get(role) in values}
-    return {"m": found["n"], **found} if "n" in found else found
+    return {**named, **({"m": found["n"]} if "n" in found else {}), **found}
 
 
 def scales(statement: Statement) -> list[str]:
