@@ -277,7 +277,10 @@ class Potential:
 
         def at(outcome: RoundEnd) -> Affine:
             height = {} if self.height is None else played.height_after(outcome)
-            told = {} if played.unknown_after else self._asked(played.vectors, outcome.raw, outcome.name)
+            if self.q.own_points:
+                told = {"grad f": played.after(outcome).gradient} if self.gradients else {}
+            else:
+                told = {} if played.unknown_after else self._asked(played.vectors, outcome.raw, outcome.name)
             return self._at(played.vectors, outcome.after, height, told)
 
         return total(*((each.share, at(each)) for each in played.outcomes))

@@ -22,9 +22,9 @@ from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import Question
-from ratecheck.proving.reach import RUN, beyond, run_sizes, scales
+from ratecheck.proving.reach import RUN, beyond, followed, run_sizes, scales
 from ratecheck.proving.trials.trial import FEW, Trials, multiplied, trials
-from ratecheck.settings.applicability import check_expectations, method_of
+from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Numbers that are taken where none are given: constants of order 1, noise and dissimilarity below them.
@@ -261,9 +261,6 @@ def _asked(statement: Statement, given: Given) -> tuple[Statement, Given]:
     basic = words.basic(statement)
     if basic.written.algorithm is None or basic.written.algorithm not in METHODS:
         raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
-    if (method := method_of(basic)) is not None and method.name != basic.algorithm:
-        # Where the paper counts no local steps, they solve an inner problem.
-        basic = replace(basic, algorithm=method.name)
     for reason in beyond(basic.written):
         # Before any number is asked for.
         raise InputError(f"{statement.key} is not in reach of a proof: {reason}")
@@ -281,7 +278,7 @@ def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
     """Numbers of rounds to try, one after the other; None for what is given, fixed or the default."""
     if "T" not in statement.vocabulary or "T" in given or "T" in statement.settings:
         return (None,)
-    if METHODS[statement.algorithm or ""].algorithm.varying:
+    if METHODS[followed(statement).algorithm or ""].algorithm.varying:
         # Each round has a potential of its own.
         return (None, _SHORT)
     every = any(claim.metric.over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND) for claim in statement.claims)
@@ -294,7 +291,7 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     A step size that is left open is the largest admissible one, rounded down to three digits, or half of an end that
     is not admissible itself.
     """
-    method = METHODS[statement.algorithm or ""]
+    method = METHODS[followed(statement).algorithm or ""]
     statement.check_names(given)
     defaults = _defaults(statement, method, given)
     taken = {each for name in given for each in statement.vocabulary.reach(name)} | {*statement.settings}
@@ -348,6 +345,9 @@ def _defaults(statement: Statement, method: Method, given: Given) -> dict[str, f
     n, L, F_0 = (float(given.get(name, defaults[name])) for name in (clients, "L", "F_0"))  # type: ignore[arg-type]
     # Gradients at the start that say no more than what the gap allows where all clients are alike.
     defaults["B_0"] = 2 * n * L * F_0
+    if Assumption.INNER_ACCURACY in statement.assumptions:
+        # Inner problems of functions that need not be convex have one solution.
+        defaults["lambda_"] = 3 * L
     everyone = method.full or Assumption.FULL_PARTICIPATION in statement.assumptions
     defaults[participants] = n if everyone else min(defaults[participants], n)
     for name in {*method.algorithm.per_client} & {*vocabulary.aliases}:

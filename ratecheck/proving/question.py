@@ -23,7 +23,7 @@ from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.compared import CHANGE, OF_POINTS, Compared, is_change, is_signed
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, VectorState
-from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, run_sizes, scales, simplest, written
+from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, followed, run_sizes, scales, simplest, written
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
 
@@ -62,6 +62,7 @@ class Question:
         potential: str = "",
     ) -> None:
         self.every_pair, self.apart, self.potential = every_pair, apart, potential
+        statement = followed(statement)
         bound = statement.claims[0].bound
         self.scaled = bound if scaled is None else scaled
         self.kept = sp.Integer(0) if scaled is None else bound - scaled

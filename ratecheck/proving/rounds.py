@@ -107,8 +107,10 @@ class PlayedRound:
 
     def answer(self, outcome: RoundEnd) -> OracleAnswer | None:
         """The answer at the recorded point after the round; None where that depends on who took part."""
-        if self.unknown_after:
-            return None
+        return None if self.unknown_after else self.after(outcome)
+
+    def after(self, outcome: RoundEnd) -> OracleAnswer:
+        """The answer at the recorded point after the round, where it is known."""
         v, old = self.vectors, self.here
         if all(each.joined is None for each in outcome.point.values()):
             return v.at(outcome.name, outcome.point)

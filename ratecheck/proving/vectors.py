@@ -114,6 +114,8 @@ class Vectors:
         for answer in known:
             if answer.point == point:
                 return answer
+        # New vectors say nothing of who took part.
+        assert all(family.joined is None for family in point.values())
         gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}, local))
 

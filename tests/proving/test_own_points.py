@@ -18,6 +18,8 @@ from ratecheck import recheck
 from ratecheck.errors import InputError
 from ratecheck.proving.certificate import certificates
 from ratecheck.proving.forms import Entry, Form
+from ratecheck.proving.potentials import DEVIATIONS, Potential
+from ratecheck.proving.program import Program
 from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.question import Question
 from ratecheck.proving.rounds import AnyStart, PlayedRound
@@ -123,6 +125,10 @@ def test_a_round_is_that_of_all_draws(n, m):
     played = PlayedRound(q, 0)
     for name in ("change:lagrangian", "step:theta", "step:w_i"):
         played.measured(name)
+    V = Potential(Program(), q, "V", gradients=True)
+    before, after_round = V.before(played), V.after(played)
+    terms = {term: number for term, number in V.weights.items() if {term.first, term.second} != {"w"}}
+    assert len(terms) == (20 if n > 1 else 10)
     for low in (-1.0, 0.1, 0.9):
         flame = Flame.drawn(rng, n, 1.5, 80 / n, low)
         state, left = flame.state(rng), rng.normal(size=(n, 3))
@@ -157,6 +163,17 @@ def test_a_round_is_that_of_all_draws(n, m):
         after = played.measured("change:grad_L2")
         change = mean(flame.slope2) - flame.slope2(state)
         assert _number(after, vectors, values) == pytest.approx(change, rel=1e-9, abs=1e-9)
+
+        def term(kind, first, second, each, flame=flame):
+            seen = dict(zip(("theta", "w_i"), (x - each[3] for x in each[:2]), strict=True))
+            a, b = ({**seen, "pi": each[2], "grad f": flame.gradients(each[0])}[name] for name in (first, second))
+            means = a.mean(axis=0) @ b.mean(axis=0)
+            return (a * b).sum(axis=1).mean() - means if kind == DEVIATIONS else means
+
+        for each, number in terms.items():
+            assert _number(before[number], vectors, values) == pytest.approx(term(*each, state), rel=1e-9, abs=1e-9)
+            later = np.mean([term(*each, draw) for draw in draws])
+            assert _number(after_round[number], vectors, values) == pytest.approx(later, rel=1e-9, abs=1e-9)
         for fact in played.facts:
             found = _number(fact.form, vectors, values)
             assert found == pytest.approx(0, abs=1e-9) if fact.equal else found <= 1e-9, fact.name
@@ -211,6 +228,14 @@ def test_the_printed_lemma_needs_four_times_its_inner_error():
     assert repaired.verdict == "PROVED UP TO 1e-9"
     assert printed.verdict == "NOT PROVED"
     assert printed.claims[0].smallest == pytest.approx(4, rel=1e-3)
+
+
+def test_what_is_recorded_is_read_in_fractions():
+    """The coefficients are decimals, of which floats would depend on where the origin is."""
+    q = _question("flame/theorem-2-unbiased-repaired", **{**_EDGE, "s": 2})
+    used = {abs(c) for term in q.records["grad_L2"] for c in (*term.left, *term.right)}
+    assert used == {0, 1, Fraction("0.162"), Fraction("0.0486"), Fraction("0.2106"), Fraction(1, 4)}
+    assert prove(bounds.get("flame/theorem-2-unbiased-repaired"), {**_EDGE, "s": 2}).verdict == "PROVED"
 
 
 def test_one_client_refutes_the_printed_lemma():
