@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -143,23 +143,16 @@ class VectorFamily:
     other: VectorFamily | None = None
 
     def __add__(self, other: VectorFamily) -> VectorFamily:
-        """The sum of two families that no draw tells apart."""
+        """The sum of two families."""
         return total(self.block, ((1, self), (1, other)))
 
     def __sub__(self, other: VectorFamily) -> VectorFamily:
-        """The difference of two families that no draw tells apart."""
+        """The difference of two families."""
         return total(self.block, ((1, self), (-1, other)))
 
     def times(self, factor: Fraction | int) -> VectorFamily:
         """The multiple of a family."""
         return total(self.block, ((factor, self),))
-
-    def scaled(self, factor: Fraction | int) -> VectorFamily:
-        """The multiple of a family, where it may have joined."""
-        base = VectorFamily(self.block, self.mean, self.own, self.sampled, other=self.other).times(factor)
-        if self.joined is None:
-            return base
-        return VectorFamily(base.block, base.mean, base.own, base.sampled, self.joined.times(factor))
 
     @property
     def constant(self) -> bool:
@@ -178,26 +171,56 @@ class VectorFamily:
 
 
 def total(block: str, parts: Iterable[tuple[Fraction | int, VectorFamily]]) -> VectorFamily:
-    """The sum of multiples of families, of which none has joined."""
+    """The sum of multiples of families."""
     used = [(factor, family) for factor, family in parts if factor]
-    assert all(family.joined is None for _, family in used)
+    joined = [(factor, family.joined) for factor, family in used if family.joined is not None]
+    more = total(block, joined) if joined else None
     apart = any(family.other is not None for _, family in used)
     return VectorFamily(
         block,
         combined(*((factor, family.mean) for factor, family in used)),
         combined(*((factor, family.own) for factor, family in used)),
         combined(*((factor, family.sampled) for factor, family in used)),
+        None if more is None or more.constant else more,
         other=total(block, ((factor, family.others) for factor, family in used)) if apart else None,
     )
 
 
-def difference(a: VectorFamily, b: VectorFamily) -> VectorFamily:
-    """A - b, where either may have joined."""
-    if a.joined is None and b.joined is None:
-        return a - b
-    base = VectorFamily(a.block, a.mean, a.own, a.sampled) - VectorFamily(b.block, b.mean, b.own, b.sampled)
-    joined = (a.joined or VectorFamily(a.block)) - (b.joined or VectorFamily(b.block))
-    return base if joined.constant else VectorFamily(base.block, base.mean, base.own, base.sampled, joined)
+@dataclass(frozen=True)
+class VectorState:
+    """Variables of the server and of a client, by block and slot."""
+
+    server: Mapping[str, Sequence[VectorFamily]]
+    client: Mapping[str, Sequence[VectorFamily]]
+
+    def without(self, places: Collection[tuple[str, str, int]]) -> VectorState:
+        """The state with 0 in these places, by group, block and slot."""
+
+        def cleared(group: str, vectors: Mapping[str, Sequence[VectorFamily]]) -> dict[str, list[VectorFamily]]:
+            return {
+                b: [VectorFamily(b) if (group, b, k) in places else each for k, each in enumerate(row)]
+                for b, row in vectors.items()
+            }
+
+        return VectorState(cleared("server", self.server), cleared("client", self.client))
+
+    def seen_from(
+        self,
+        point: Mapping[str, VectorFamily],
+        server: Mapping[str, Sequence[Fraction]],
+        client: Mapping[str, Sequence[Fraction]],
+    ) -> VectorState:
+        """The differences from multiples of a point, which are by how much each variable moves where the point does."""
+
+        def seen(
+            vectors: Mapping[str, Sequence[VectorFamily]], weights: Mapping[str, Sequence[Fraction]]
+        ) -> dict[str, list[VectorFamily]]:
+            return {
+                b: [each - point[b].times(w) for each, w in zip(row, weights[b], strict=True)]
+                for b, row in vectors.items()
+            }
+
+        return VectorState(seen(self.server, server), seen(self.client, client))
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
-from ratecheck.proving.forms import VectorFamily, total
-from ratecheck.proving.question import Question, VectorState
+from ratecheck.proving.forms import Coefficients, VectorFamily, VectorState, combined, total
+from ratecheck.proving.question import Question
 
 Row = dict[Hashable, Fraction]
+# What a client's vector is made of.
+_OF_CLIENTS = ("mean", "own", "joined mean", "joined own")
 
 
 @dataclass(frozen=True)
 class Invariant:
-    """What a method keeps: sum_s server_s v_s + sum_c client_c mean_i v_c,i = 0 before every round."""
+    """What a method keeps: sum_s server_s v_s + sum_c client_c mean_i v_c,i = 0 before every round.
+
+    Or ``each`` client: sum_c client_c v_c,i = 0 for all i.
+    """
 
     block: str
     server: tuple[Fraction, ...]
     client: tuple[Fraction, ...]
+    each: bool = False
 
 
 def invariants(q: Question, played: Callable[..., Any], started: Callable[[Question], Any]) -> tuple[Invariant, ...]:
@@ -39,20 +46,44 @@ def _invariants(
 ) -> Iterator[Invariant]:
     start, first = started(q), played(q, 0, kept=(), apart=False)
     servers, clients = q.counts("server", b), q.counts("client", b)
+    if q.own_points:
+        own = partial(_row, parts=_OF_CLIENTS)
+        for row in _kept(
+            q, b, start, first, 0, lambda state: [own(each) for each in state.client[b][:clients]], _OF_CLIENTS
+        ):
+            yield Invariant(b, (Fraction(0),) * servers, tuple(row), each=True)
 
-    def variables(state: VectorState) -> list[VectorFamily]:
-        return [*state.server[b][:servers], *(q.draw.mean_of(each) for each in state.client[b][:clients])]
+    def variables(state: VectorState) -> list[Row]:
+        families = [*state.server[b][:servers], *(q.draw.mean_of(each) for each in state.client[b][:clients])]
+        return [_row(each) for each in families]
 
-    before = variables(first.raw_state)
-    afters = [[_row(each) for each in variables(outcome.raw)] for outcome in first.outcomes]
-    numbers = [next(iter(each.mean)) for each in before]
+    for row in _kept(q, b, start, first, servers, variables):
+        yield Invariant(b, tuple(row[:servers]), tuple(row[servers:]))
+
+
+def _kept(
+    q: Question,
+    b: str,
+    start: Any,
+    first: Any,
+    servers: int,
+    variables: Callable[[VectorState], list[Row]],
+    parts: Sequence[str] = ("mean",),
+) -> list[list[Fraction]]:
+    """Coefficients of the sums of some variables, of which so many are the server's, that are 0 in every round.
+
+    Of these sums, ``parts`` are known to be 0.
+    """
+    before, afters = variables(first.raw_state), [variables(outcome.raw) for outcome in first.outcomes]
+    numbers = [next(number for part, number in cast("Any", row) if part == "mean") for row in before]
     units = [[Fraction(int(i == j)) for j in range(len(before))] for i in range(len(before))]
-    at_start: list[Row] = [_row(each) for each in variables(start.raw)]
+    at_start, origin = variables(start.raw), None
     if not q.minimiser:
-        # The round is seen from the recorded point, where only relations between differences of points can be read off.
+        # The round is seen from an origin, where only relations between differences of points can be read off.
         server_shift, client_shift = (side[b] for side in q.shift)
-        shifts = [*server_shift[:servers], *client_shift[:clients]]
+        shifts = [*server_shift[:servers], *client_shift[: len(before) - servers]]
         at_start = [{**row, ("shift", b): shift} for row, shift in zip(at_start, shifts, strict=True)]
+        origin = q.origin[b][1] if q.own_points and len(parts) == 1 else None
     space = _annihilating(units, at_start)
     while space:
         # A round has to lead the space into itself, however its coin falls: what is left of its images modulo the space
@@ -62,20 +93,25 @@ def _invariants(
             left.append({})
             for side, after in enumerate(afters):
                 image = _combination(row, after)
-                vector = [image.pop(("mean", number), Fraction(0)) for number in numbers]
-                image |= {("left", j): v for j, v in enumerate(_reduced(vector, space)) if v}
+                for part in parts:
+                    vector = [image.pop((part, number), Fraction(0)) for number in numbers]
+                    if origin is not None:
+                        # A relation between differences of points has one more coefficient, on the origin.
+                        vector[origin] = -sum((c * s for c, s in zip(vector, shifts, strict=True)), Fraction(0))
+                    image |= {("left", part, j): v for j, v in enumerate(_reduced(vector, space)) if v}
                 left[-1] |= {(side, key): v for key, v in image.items()}
         smaller = _annihilating(space, left)
         if len(smaller) == len(space):
-            break
+            return space
         space = smaller
-    for row in space:
-        yield Invariant(b, tuple(row[:servers]), tuple(row[servers:]))
+    return []
 
 
-def _row(family: VectorFamily) -> Row:
-    parts = {"mean": family.mean, "sampled": family.sampled}
-    return {(part, number): value for part, row in parts.items() for number, value in row.items()}
+def _row(family: VectorFamily, parts: Sequence[str] = ("mean", "sampled")) -> Row:
+    joined = family.joined or VectorFamily(family.block)
+    known = {"mean": family.mean, "own": family.own, "sampled": family.sampled}
+    known |= {"joined mean": joined.mean, "joined own": joined.own}
+    return {(part, number): value for part in parts for number, value in known[part].items()}
 
 
 def _combination(coefficients: Sequence[Fraction], rows: Sequence[Row]) -> Row:
@@ -125,26 +161,34 @@ def kept_by(
 ) -> VectorState:
     """The state with a variable given by the others, for each invariant.
 
-    That is the server's last one or, without any, the mean of the clients' last one. ``fixed`` are variables, by group,
+    That is the server's last one or, without any, the clients' last one or its mean. ``fixed`` are variables, by group,
     block and slot, that are given already.
     """
-    server = {b: list(vectors) for b, vectors in state.server.items()}
-    client = {b: list(vectors) for b, vectors in state.client.items()}
     for each in kept:
         b = each.block
-        terms = [("server", k, c) for k, c in enumerate(each.server) if c]
-        terms += [("client", k, c) for k, c in enumerate(each.client) if c]
-        open_terms = [term for term in terms if (term[0], b, term[1]) not in fixed]
-        open_terms = [term for term in open_terms if term[0] == "server"] or [
-            term for term in open_terms if client[b][term[1]].other is None and client[b][term[1]].joined is None
-        ]
-        if not open_terms:
-            continue
-        group, slot, factor = open_terms[-1]
-        values = {"server": server[b], "client": [mean_of(vector) for vector in client[b]]}
-        found = total(b, [(-c / factor, values[g][k]) for g, k, c in terms if (g, k) != (group, slot)])
-        if group == "server":
-            server[b][slot] = found
-        else:
-            client[b][slot] = replace(client[b][slot], mean=found.mean)
+        terms = [("server", k, state.server[b][k], c) for k, c in enumerate(each.server) if c]
+        terms += [("client", k, state.client[b][k], c) for k, c in enumerate(each.client) if c]
+        relation = total(b, [(c, v if each.each else mean_of(v)) for _, _, v, c in terms]).mean
+        # One that is given by others already has more coefficients, or has none left in the relation.
+        free = [(g, v) for g, k, v, _ in terms if (g, b, k) not in fixed and v.other is None and len(v.mean) == 1]
+        free = [(g, v) for g, v in free if {*v.mean} <= {*relation}]
+        found = [v for g, v in free if g == "server"] or [v for _, v in free]
+        if found:
+            (number,) = found[-1].mean
+            others = {k: -c / relation[number] for k, c in relation.items() if k != number}
+            state = _put(state, number, others, own=each.each)
+    return state
+
+
+def _put(state: VectorState, number: int, others: Coefficients, *, own: bool) -> VectorState:
+    """The state with other vectors in place of one, of means or of the clients' ``own`` deviations as well."""
+
+    def put(old: Coefficients) -> Coefficients:
+        rest = {k: c for k, c in old.items() if k != number}
+        return combined((1, rest), (old[number], others)) if number in old else old
+
+    def of(family: VectorFamily) -> VectorFamily:
+        return replace(family, mean=put(family.mean), own=put(family.own) if own else family.own)
+
+    server, client = ({b: [of(v) for v in row] for b, row in part.items()} for part in (state.server, state.client))
     return VectorState(server, client)

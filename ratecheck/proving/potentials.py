@@ -27,10 +27,11 @@ from bounds.parsing import read
 from ratecheck.errors import InputError
 from ratecheck.proving.claim_data import LinearClaim, Tree, added, scaled
 from ratecheck.proving.classes import Point
-from ratecheck.proving.forms import ONE, Form, plus
+from ratecheck.proving.compared import Compared
+from ratecheck.proving.forms import ONE, Form, VectorState, plus
 from ratecheck.proving.program import Affine, Program, total
-from ratecheck.proving.question import Compared, Question, VectorState
-from ratecheck.proving.rounds import PlayedRound, PlayedRun, RoundEnd, RunStart
+from ratecheck.proving.question import Question
+from ratecheck.proving.rounds import PlayedRound, PlayedRun, RoundEnd, RunStart, start_of
 from ratecheck.proving.vectors import Vectors
 
 # Binary digits of a denominator from which on a number is taken a little larger, and digits that it has then.
@@ -276,7 +277,10 @@ class Potential:
 
         def at(outcome: RoundEnd) -> Affine:
             height = {} if self.height is None else played.height_after(outcome)
-            told = {} if played.unknown_after else self._asked(played.vectors, outcome.raw, outcome.name)
+            if self.q.own_points:
+                told = {"grad f": played.after(outcome).gradient} if self.gradients else {}
+            else:
+                told = {} if played.unknown_after else self._asked(played.vectors, outcome.raw, outcome.name)
             return self._at(played.vectors, outcome.after, height, told)
 
         return total(*((each.share, at(each)) for each in played.outcomes))
@@ -334,7 +338,7 @@ def mean(q: Question, compared: Compared, *, gradients: bool, every_T: bool) -> 
     still = PlayedRound(q, 0, played=False)
     program.require("V >= 0", {}, V.before(still), still.facts, still.vectors.names)
     first = program.unknown("V_0", signed=True)
-    start = RunStart(q)
+    start = start_of(q)
     program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
     if every_T:
         assert q.in_rounds is not None
@@ -380,7 +384,7 @@ def chain(q: Question, compared: Compared, *, gradients: bool, weights: str = "l
     end = PlayedRound(q, last, played=compared.changes)
     metric = weighed(last, end.metric(compared))
     program.require(f"round {last}", metric, potentials[last].before(end), end.facts, end.vectors.names)
-    start = RunStart(q)
+    start = start_of(q)
     begin = total((1, potentials[0].at_start(start)), *((1, _alone(u)) for u in constants))
     program.require("start", begin, _right(factor, compared.scaled, compared.kept), start.facts, start.vectors.names)
     return ChainPlan(
@@ -408,7 +412,7 @@ def rate(q: Question, every: Sequence[Compared], rho: Fraction, *, gradients: bo
     still = PlayedRound(q, 0, played=False)
     metric: Affine = {None: still.metric(every[0])}
     program.require("metric <= V", metric, V.before(still), still.facts, still.vectors.names)
-    start = RunStart(q)
+    start = start_of(q)
     program.require("start", V.at_start(start), _alone(first), start.facts, start.vectors.names)
     at = {each.round: each for each in every}
     grown, longest = (

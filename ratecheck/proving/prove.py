@@ -22,7 +22,7 @@ from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import Question
-from ratecheck.proving.reach import RUN, beyond, run_sizes, scales
+from ratecheck.proving.reach import RUN, beyond, followed, run_sizes, scales
 from ratecheck.proving.trials.trial import FEW, Trials, multiplied, trials
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names
@@ -32,6 +32,7 @@ DEFAULTS: Mapping[str, float] = {
     "n": 10, "m": 3, "K": 3, "T": 10, "L": 1.0, "mu": 0.1, "mu_PL": 0.1, "mu_c": 0.1, "F_0": 1.0, "dist2_0": 1.0,
     "sigma_u": 0.3, "sigma_v": 0.3, "b": 0.4, "b_star": 0.5, "M": 1.0, "G": 1.0, "lambda_": 1.0,
     "q": 0.5, "lambda_W": 0.5, "beta_W": 1.0, "p_W": 0.5, "sigma": 0.3, "mean_B_0": 2.0, "tau_max": 0.0, "tau_avg": 0.0,
+    "lagrangian_gap": 1.0, "inner_error": 0.01,
 }  # fmt: skip
 # And the probability of a coin.
 _CHANCE = 0.5
@@ -277,7 +278,7 @@ def _lengths(statement: Statement, given: Given) -> tuple[int | None, ...]:
     """Numbers of rounds to try, one after the other; None for what is given, fixed or the default."""
     if "T" not in statement.vocabulary or "T" in given or "T" in statement.settings:
         return (None,)
-    if METHODS[statement.algorithm or ""].algorithm.varying:
+    if METHODS[followed(statement).algorithm or ""].algorithm.varying:
         # Each round has a potential of its own.
         return (None, _SHORT)
     every = any(claim.metric.over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND) for claim in statement.claims)
@@ -290,22 +291,14 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     A step size that is left open is the largest admissible one, rounded down to three digits, or half of an end that
     is not admissible itself.
     """
-    method = METHODS[statement.algorithm or ""]
+    method = METHODS[followed(statement).algorithm or ""]
     statement.check_names(given)
-    # What a vocabulary calls otherwise has the number of what it is.
-    own = {name: fact for name, fact in statement.vocabulary.facts.items() if fact in DEFAULTS}
-    own |= {statement.vocabulary.run[role]: basic for role, basic in RUN.items() if role in statement.vocabulary.run}
-    defaults = {**DEFAULTS, **_chance(method), **{name: DEFAULTS[basic] for name, basic in own.items()}}
-    if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
-        defaults |= {"n": 1, "m": 1}
-    n, L, F_0 = (float(given.get(name, defaults[name])) for name in ("n", "L", "F_0"))  # type: ignore[arg-type]
-    # Gradients at the start that say no more than what the gap allows where all clients are alike.
-    defaults["B_0"] = 2 * n * L * F_0
-    everyone = method.full or Assumption.FULL_PARTICIPATION in statement.assumptions
-    defaults["m"] = n if everyone else min(defaults["m"], n)
-    taken = {*given, *statement.settings} | {*method.fixed} - {"n", "m", "T"}
+    defaults = _defaults(statement, method, given)
+    taken = {each for name in given for each in statement.vocabulary.reach(name)} | {*statement.settings}
+    taken |= {*method.fixed} - {"n", "m", "T"}
     # A statement need not speak of the local steps of a method that takes one.
     steps = {name: float(method.fixed[name]) for name in {"K"} & {*method.fixed} - {*given, *statement.settings}}
+    steps = {name: number for name, number in steps.items() if name in statement.vocabulary}
     filled = {name: x for name, x in defaults.items() if name in statement.vocabulary and name not in taken} | steps
     values, _ = statement.complete({**filled, **given})
     open_steps, approached = with_open_steps(statement, values)
@@ -337,6 +330,30 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     spoken = {*statement.parameters, *scales(statement)}
     names = tuple(name for name in open_steps if name not in given and name in spoken)
     return open_steps, names
+
+
+def _defaults(statement: Statement, method: Method, given: Given) -> dict[str, float]:
+    """The numbers that are taken where none are given, by the statement's names."""
+    vocabulary = statement.vocabulary
+    # What a vocabulary calls otherwise has the number of what it is.
+    own = {name: fact for name, fact in vocabulary.facts.items() if fact in DEFAULTS}
+    own |= {vocabulary.run[role]: basic for role, basic in RUN.items() if role in vocabulary.run}
+    defaults = {**DEFAULTS, **_chance(method), **{name: DEFAULTS[basic] for name, basic in own.items()}}
+    if _ONE_FUNCTION & {*statement.assumptions} or statement.settings.get("n") == 1:
+        defaults |= {"n": 1, "m": 1}
+    clients, participants = (vocabulary.run.get(role, RUN[role]) for role in ("clients", "participants"))
+    n, L, F_0 = (float(given.get(name, defaults[name])) for name in (clients, "L", "F_0"))  # type: ignore[arg-type]
+    # Gradients at the start that say no more than what the gap allows where all clients are alike.
+    defaults["B_0"] = 2 * n * L * F_0
+    if Assumption.INNER_ACCURACY in statement.assumptions:
+        # Inner problems of functions that need not be convex have one solution.
+        defaults["lambda_"] = 3 * L
+    everyone = method.full or Assumption.FULL_PARTICIPATION in statement.assumptions
+    defaults[participants] = n if everyone else min(defaults[participants], n)
+    for name in {*method.algorithm.per_client} & {*vocabulary.aliases}:
+        # What may be another number for each client is the same for all.
+        defaults |= dict.fromkeys(vocabulary.reach(name), method.algorithm.optional[name](int(n)))
+    return defaults
 
 
 def _chance(method: Method) -> dict[str, float]:
@@ -377,11 +394,12 @@ def questions(statement: Statement, values: Mapping[str, float], potential: str 
     """What is looked at for a proof, cheaper ones first: which pairs of points, and whether participants apart."""
     sizes = {"n": 1.0, "m": 1.0, "K": 1.0, **run_sizes(statement, values)}
     local, sampled = sizes["K"] > 1, sizes["m"] < sizes["n"]
-    yield Question(statement, values, every_pair=not local, potential=potential)
-    if sampled:
+    first = Question(statement, values, every_pair=not local, potential=potential)
+    yield first
+    if sampled and not first.own_points:
         yield Question(statement, values, every_pair=not local, apart=True, potential=potential)
     if local:
-        yield Question(statement, values, apart=sampled, potential=potential)
+        yield Question(statement, values, apart=sampled and not first.own_points, potential=potential)
 
 
 def _proved(q: Question) -> ProvedClaim:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,8 +21,9 @@ from ratecheck.algorithms.model.varying import Formula
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
-from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, difference
-from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, run_sizes, scales, simplest, written
+from ratecheck.proving.compared import CHANGE, OF_POINTS, Compared, is_change, is_signed
+from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, VectorState
+from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, followed, run_sizes, scales, simplest, written
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
 
@@ -40,45 +40,6 @@ _DIGITS = 50
 _FEW_BITS = 40
 # What the objective is at its infimum, or the clients' part of it.
 LOWEST = Value("f*")
-
-
-@dataclass(frozen=True)
-class VectorState:
-    """Variables of the server and of a client, by block and slot."""
-
-    server: Mapping[str, Sequence[VectorFamily]]
-    client: Mapping[str, Sequence[VectorFamily]]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A claim at one round, or at all together where ``round`` is None: weights of measured facts, and the right side.
-
-    The right side is ``kept`` and a factor times ``scaled``; both are exact where they are rational, and else a little
-    less, weights a little more. ``changes`` says whether the claim is about what a round changes.
-    """
-
-    round: int | None
-    weights: Mapping[str, Fraction]
-    scaled: Fraction
-    kept: Fraction
-    changes: bool
-
-    @property
-    def right(self) -> Fraction:
-        """The right side as it stands, where the factor is 1."""
-        return self.scaled + self.kept
-
-    @property
-    def played(self) -> int | None:
-        """The round that changes what is compared: what is beside the round before is changed by that one."""
-        before = any(fact.endswith(PREVIOUS) for fact in self.weights)
-        return self.round - 1 if before and self.round is not None else self.round
-
-
-# What may be negative of what is measured beside the records of methods.
-_SIGNED = {"change:gap", "change:distance2", "descent", "inner_u"}
-_CHANGES = {*_SIGNED, "du2"}
 
 
 class Question:
@@ -101,16 +62,22 @@ class Question:
         potential: str = "",
     ) -> None:
         self.every_pair, self.apart, self.potential = every_pair, apart, potential
+        statement = followed(statement)
         bound = statement.claims[0].bound
         self.scaled = bound if scaled is None else scaled
         self.kept = sp.Integer(0) if scaled is None else bound - scaled
         # Numbers of what the statement does not speak of say nothing about its instances.
         spoken = {*statement.parameters, "n", "m", "K", "T"} | {*scales(statement)}
+        # Of any participation that of everybody is followed.
+        any_of_them = Assumption.OBLIVIOUS_PARTICIPATION in statement.assumptions
+        spoken |= set() if any_of_them else {*statement.vocabulary.run.values()}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
         values = {name: value for name, value in values.items() if name in spoken}
-        values |= run_sizes(statement, values)
-        self.case = DeterministicCase(statement, values)
-        self.statement, self.values = statement, values
+        # Papers call participants by names that are the clients' elsewhere, and need not count local steps.
+        fixed = METHODS[statement.algorithm or ""].fixed if statement.algorithm in METHODS else {}
+        self.sizes = {name: fixed[name] for name in {"K"} & {*fixed}} | run_sizes(statement, values)
+        self.case = DeterministicCase(statement, values | self.sizes)
+        self.statement, self.values = statement, self.sizes | values
         self.method = METHODS[statement.algorithm or ""]
         self.algorithm = self.method.algorithm
         # The points of a set that the server projects on.
@@ -141,10 +108,7 @@ class Question:
                 raise self.out_of_reach(f"{name}={here[name]}, and {self.name} has {name}={number:g}")
         if self.method.full and self.sampled:
             raise self.out_of_reach(f"m={self.m} of n={self.n} clients, and {self.name} has all of them in every round")
-        if self.n > 1 and self.recorded_slots[U][0] == "client":
-            whole = {fact.removesuffix(PREVIOUS) for fact in self.case.facts} & {"du2", "inner_u"}
-            if not self.algorithm.mixed or whole:
-                raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
+        self._check_points()
 
     def _check_weights(self) -> None:
         """Raise `InputError` for a method that is about clients of any weights, of which equal ones are followed."""
@@ -166,12 +130,23 @@ class Question:
             if reason := self._projecting.doubtful(rounds):
                 raise self.out_of_reach(f"{self.name} projects, and {reason}")
 
+    def _check_points(self) -> None:
+        """Raise `InputError` for what is said of one point at which all clients are, where there is none."""
+        a, facts = self.algorithm, {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
+        common = {"du2", "inner_u"} if a.mixed else {"F_0", "distance2_0", "B_0", "mean_B_0", "polyak_lojasiewicz"}
+        more = self.minimiser or self.blocks != (self.shared,) or a.coin or a.varying or a.compressed or self.nearest
+        own = self.n > 1 and self.recorded_slots[U][0] == "client"
+        if (own and common & facts) or (self.own_points and (common & facts or more)):
+            raise self.out_of_reach(f"{self.name} records at points of which every client has its own")
+        if self.proximal and self.n > 1 and self.sampled and not self.own_points:
+            raise self.out_of_reach("proximal steps of sampled clients")
+
     def out_of_reach(self, reason: str) -> InputError:
         """An error that says why no proof is looked for."""
         return InputError(f"{self.statement.key} is not in reach of a proof: {reason}")
 
     def _unmodelled(self) -> Iterator[str]:
-        yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.values)
+        yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.sizes)
         yield from beyond(self.statement)
         a = self.algorithm
         if a.compressed and self.proximal:
@@ -185,10 +160,10 @@ class Question:
 
     def _unmodelled_round(self) -> Iterator[str]:
         a, assumptions = self.algorithm, {*self.statement.assumptions}
-        if self.m < self.n and Assumption.UNIFORM_SAMPLING not in assumptions:
+        if self.m < self.n and not assumptions & {Assumption.UNIFORM_SAMPLING, Assumption.UNBIASED_SELECTION}:
             yield f"m={self.m} of n={self.n} clients, of which it does not say that they are sampled uniformly"
-        if self.proximal and ((self.n > 1 and self.sampled) or any(self._sigma(b) for b in (U, V))):
-            yield "proximal steps with noise or of sampled clients"
+        if self.proximal and any(self._sigma(b) for b in (U, V)):
+            yield "proximal steps with noise"
         if (a.second_oracle or _OPERATORS & assumptions) and self.n > 1:
             yield f"n={self.n}, and one function or operator is followed"
         if U not in self.blocks:
@@ -208,27 +183,36 @@ class Question:
     @cached_property
     def n(self) -> int:
         """Number of clients."""
-        return int(self.values["n"])
+        return int(self.sizes["n"])
 
     @cached_property
     def m(self) -> int:
         """Number of clients in a round."""
-        return int(self.values.get("m", self.n))
+        return int(self.sizes.get("m", self.n))
 
     @cached_property
     def K(self) -> int:
         """Number of local steps."""
-        return int(self.values["K"])
+        return int(self.sizes["K"])
 
     @cached_property
     def T(self) -> int:
         """Number of rounds."""
-        return int(self.values["T"])
+        return int(self.sizes["T"])
 
     @property
     def sampled(self) -> bool:
         """Whether a round has only some of the clients."""
         return self.m < self.n
+
+    @cached_property
+    def own_points(self) -> bool:
+        """Whether quantities are recorded at points of which every client has its own.
+
+        Then f is the mean of the f_i(x_i), and f* that of f_i(x_i) + lambda/2 ||x_i - w||^2 at its least.
+        """
+        several = self.n > 1 or Assumption.DUAL_START in self.statement.assumptions
+        return several and self.recorded_slots[U][0] == "client" and not self.algorithm.mixed
 
     @cached_property
     def draw(self) -> ClientDraw:
@@ -466,8 +450,8 @@ class Question:
                 key = f"{fact}{PREVIOUS}" if symbol.name.endswith(PREVIOUS) else fact
                 weights[key] = weights.get(key, Fraction(0)) + self._weight(fact, slope, t)
             before = any(key.endswith(PREVIOUS) for key in weights)
-            changes = before or any(key in _CHANGES for key in weights)
-            if before and (t is None or any(key in _CHANGES for key in weights)):
+            changes = before or any(map(is_change, weights))
+            if before and (t is None or any(map(is_change, weights))):
                 raise self.out_of_reach("it compares a round with the one before and with something else")
             if self._exact(scaled, t) < 0:
                 # A smaller multiple of it is a weaker bound.
@@ -546,8 +530,8 @@ class Question:
     def _weight(self, fact: str, slope: sp.Expr, t: int | None) -> Fraction:
         """What multiplies a quantity in left - right: a fraction where it is rational, else a little more."""
         weight = -self._exact(-slope, t)
-        terms = self.records.get(fact, ())
-        signed = fact in _SIGNED or any(
+        terms = self.records.get(fact.removeprefix(CHANGE), ())
+        signed = is_signed(fact) or any(
             each.over is TermOver.VALUES or each.factor < 0 or list(each.left) != list(each.right) for each in terms
         )
         if signed and weight != self._exact(slope, t):
@@ -633,6 +617,21 @@ class Question:
         return self.constant("F_0")
 
     @property
+    def lagrangian_gap(self) -> Fraction | None:
+        """The largest difference of the Lagrangian at the start and the joint minimum where there is that constant."""
+        return self.constant("lagrangian_gap")
+
+    @cached_property
+    def inner_error(self) -> Fraction:
+        """The largest ||grad f_i(y) + lambda (y - w_i)||^2 at which a client's proximal step may stop."""
+        if Assumption.INNER_ACCURACY not in self.statement.assumptions:
+            return Fraction(0)
+        error = self.constant("inner_error")
+        if error is None:
+            raise self.out_of_reach("inner problems are solved up to an error, and no number says how large")
+        return error / Fraction(self.parameters(0).get("alpha", 1)) ** 2
+
+    @property
     def R_0(self) -> Fraction | None:
         """The largest ||x^0 - x*||^2 where the statement has that constant."""
         return self.constant("distance2_0")
@@ -690,7 +689,19 @@ class Question:
         p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
         p |= {name: value for name, value in self.case.ruled(written).items() if name in p}
         p |= {name: Fraction(int(x.p), int(x.q)) for name, x in self._steps(t).items() if x.is_Rational and name in p}
+        p |= {
+            name: self._equal(name) for name in self.algorithm.per_client if name in self.statement.vocabulary.aliases
+        }
         return {**p, "mixes": self._mixes}
+
+    def _equal(self, name: str) -> Fraction:
+        """The number that all clients have of what each may have its own of, such as weights."""
+        if missing := {*self.statement.vocabulary.reach(name)} - {*self.values}:
+            raise self.out_of_reach(f"it is about clients of any {name}, and has no {min(missing)}")
+        numbers = {self._written(each) for each in self.statement.vocabulary.reach(name)}
+        if len(numbers) > 1:
+            raise self.out_of_reach(f"clients of different {name}, and a proof is about clients that are alike")
+        return numbers.pop()
 
     @cached_property
     def _tables(self) -> dict[tuple[int, int], tuple[Any, ...]]:
@@ -706,7 +717,9 @@ class Question:
     def records(self) -> dict[str, list[TermMap]]:
         """The terms of the recorded quantities that the claim is about."""
         facts = {fact.removesuffix(PREVIOUS) for fact in self.case.facts}
-        names = tuple(sorted(facts & {*self.algorithm.recorded}))
+        changes = {fact.removeprefix(CHANGE) for fact in facts - OF_POINTS if fact.startswith(CHANGE)}
+        whole = {"lagrangian"} if self.lagrangian_gap is not None else set()
+        names = tuple(sorted(facts & {*self.algorithm.recorded} | changes | whole))
         if not names:
             return {}
         if self.second_classes:
@@ -830,10 +843,21 @@ class Question:
         found = dict(zip(self.algorithm.blocks, self.maps.point(), strict=True))
         return {b: found[b] for b in self.blocks}
 
+    @cached_property
+    def origin(self) -> dict[str, tuple[str, int]]:
+        """Group and slot, by block, of the variable from which a state is seen: the recorded one or the server's."""
+        if not self.own_points:
+            return self.recorded_slots
+        b, (on_server, _) = self.shared, self.shift
+        points = [slot for slot in range(self.counts("server", b)) if on_server[b][slot] == 1]
+        if not points:
+            raise self.out_of_reach(f"{self.name} has no point of the server's")
+        return {b: ("server", points[0])}
+
     @property
     def origin_names(self) -> list[str]:
-        """Names of the variables at which quantities are recorded."""
-        return [self.variables(group, b)[slot] for b, (group, slot) in self.recorded_slots.items()]
+        """Names of the variables from which a state is seen."""
+        return [self.variables(group, b)[slot] for b, (group, slot) in self.origin.items()]
 
     @cached_property
     def moves(self) -> dict[str, Fraction]:
@@ -851,41 +875,23 @@ class Question:
 
     @property
     def origin_slots(self) -> frozenset[tuple[str, str, int]]:
-        """Group, block and slot of the variables at which quantities are recorded."""
-        return frozenset((group, b, slot) for b, (group, slot) in self.recorded_slots.items())
+        """Group, block and slot of the variables from which a state is seen."""
+        return frozenset((group, b, slot) for b, (group, slot) in self.origin.items())
 
     def at_origin(self, state: VectorState) -> VectorState:
-        """A state of new vectors: the recorded point is the origin, unless a minimiser is."""
-        if self.minimiser:
-            return state
-        places = self.origin_slots
-
-        def cleared(group: str, vectors: Mapping[str, Sequence[VectorFamily]]) -> dict[str, list[VectorFamily]]:
-            return {
-                b: [VectorFamily(b) if (group, b, k) in places else each for k, each in enumerate(row)]
-                for b, row in vectors.items()
-            }
-
-        return VectorState(cleared("server", state.server), cleared("client", state.client))
+        """A state of new vectors, seen from the `origin` unless a minimiser is it."""
+        return state if self.minimiser else state.without(self.origin_slots)
 
     def gauged(self, state: VectorState) -> VectorState:
-        """The state seen from the recorded point, unless a minimiser is the origin."""
+        """The state seen from its `origin`, unless a minimiser is that."""
         if self.minimiser:
             return state
-        point, (on_server, on_client) = self.recorded(state), self.shift
-
-        def seen(vectors: Mapping[str, Sequence[VectorFamily]], weights: Mapping[str, Sequence[Fraction]]) -> Any:
-            return {
-                b: [difference(each, point[b].scaled(w)) for each, w in zip(row, weights[b], strict=True)]
-                for b, row in vectors.items()
-            }
-
-        return VectorState(seen(state.server, on_server), seen(state.client, on_client))
+        return state.seen_from({b: getattr(state, g)[b][slot] for b, (g, slot) in self.origin.items()}, *self.shift)
 
     def named(self, state: VectorState, group: str, block: str) -> list[tuple[str, VectorFamily]]:
         """Variables of a state that a potential may use, by name."""
         used = zip(self.variables(group, block), getattr(state, group)[block], strict=False)
-        skip = None if self.minimiser else self.recorded_slots[block]
+        skip = None if self.minimiser else self.origin[block]
         return [(name, each) for k, (name, each) in enumerate(used) if (group, k) != skip]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.unfolded import unfolded
+from ratecheck.settings.applicability import method_of
 
 _KNOWN = {
     Assumption.SMOOTHNESS,
@@ -34,6 +36,10 @@ _KNOWN = {
     Assumption.RANDOM_MIXING,
     Assumption.TOTAL_NOISE,
     Assumption.OBLIVIOUS_PARTICIPATION,
+    Assumption.UNBIASED_SELECTION,
+    Assumption.INNER_ACCURACY,
+    Assumption.DUAL_START,
+    Assumption.BOUNDED_BELOW,
 }
 _SCALES = {"L", "sigma", "sigma_u", "sigma_v", "mixing_share"}
 # The names of the basic setting for how long and how wide a run is.
@@ -60,8 +66,16 @@ def simplest(number: Fraction) -> Fraction:
 def run_sizes(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
     """How long and how wide a run is, by the names of the basic setting; everybody takes part unless told otherwise."""
     names = statement.vocabulary.run
+    named = {basic: values[basic] for role, basic in RUN.items() if basic in values and role not in names}
     found = {basic: values[names[role]] for role, basic in RUN.items() if names.get(role) in values}
-    return {"m": found["n"], **found} if "n" in found else found
+    return {**named, **({"m": found["n"]} if "n" in found else {}), **found}
+
+
+def followed(statement: Statement) -> Statement:
+    """The statement about the method that is followed: with inner problems solved where the paper counts no steps."""
+    method = None if statement.algorithm not in METHODS else method_of(statement)
+    exact = method is not None and METHODS[statement.algorithm or ""].exact == method.name
+    return replace(statement, algorithm=method.name) if method is not None and exact else statement
 
 
 def scales(statement: Statement) -> list[str]:

@@ -6,6 +6,7 @@ of its vectors holds of every round of every run, in every dimension.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,9 +15,10 @@ from functools import cached_property
 from bounds.symbols import PREVIOUS
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.proving.classes import OracleAnswer, Point
-from ratecheck.proving.forms import Form, KnownFact, Value, VectorFamily, difference, independent, plus, total
+from ratecheck.proving.compared import CHANGE, STEP, Compared
+from ratecheck.proving.forms import Form, KnownFact, Value, VectorFamily, VectorState, independent, plus, total
 from ratecheck.proving.invariants import Invariant, invariants, kept_by
-from ratecheck.proving.question import Compared, Question, Table, VectorState
+from ratecheck.proving.question import Question, Table
 from ratecheck.proving.vectors import Vectors
 
 
@@ -105,7 +107,18 @@ class PlayedRound:
 
     def answer(self, outcome: RoundEnd) -> OracleAnswer | None:
         """The answer at the recorded point after the round; None where that depends on who took part."""
-        return None if self.unknown_after else self.vectors.at(outcome.name, outcome.point)
+        return None if self.unknown_after else self.after(outcome)
+
+    def after(self, outcome: RoundEnd) -> OracleAnswer:
+        """The answer at the recorded point after the round, where it is known."""
+        v, old = self.vectors, self.here
+        if all(each.joined is None for each in outcome.point.values()):
+            return v.at(outcome.name, outcome.point)
+        # Participants are where a client would be that takes part, and the others where they were.
+        new = v.at(outcome.name, {b: participants(each) for b, each in outcome.point.items()})
+        gradient = {b: _joining(old.gradient[b], new.gradient[b]) for b in self.question.blocks}
+        value = plus((1 - v.draw.share, old.value), (v.draw.share, new.value))
+        return OracleAnswer(outcome.name, outcome.point, gradient, value)
 
     def expected(self, measured: Callable[[RoundEnd], Form]) -> Form:
         """The expectation over the coin of what is measured after the round."""
@@ -115,7 +128,7 @@ class PlayedRound:
     @property
     def unknown_after(self) -> bool:
         """Whether nothing but smoothness is known after the round: participants are not followed apart."""
-        return self.question.sampled and not self.apart
+        return self.question.sampled and not self.apart and not self.question.own_points
 
     @cached_property
     def height(self) -> Form:
@@ -129,7 +142,9 @@ class PlayedRound:
 
     def height_after(self, outcome: RoundEnd) -> Form:
         """The objective after the round on a side of the coin."""
-        if not self.unknown_after:
+        if (answer := self.answer(outcome)) is not None:
+            if self.question.own_points:
+                return answer.value
             return self.vectors.height(outcome.name, outcome.point)
         if self.question.L is None or not self.question.has_values:
             raise self.question.out_of_reach("functions that need not be smooth after a round that samples clients")
@@ -140,7 +155,7 @@ class PlayedRound:
 
     def step(self, outcome: RoundEnd) -> Point:
         """By how much the recorded point moves."""
-        return {b: difference(outcome.point[b], self.point[b]) for b in self.question.blocks}
+        return {b: outcome.point[b] - self.point[b] for b in self.question.blocks}
 
     def _play(self) -> Iterator[RoundEnd]:
         q = self.question
@@ -213,7 +228,8 @@ class PlayedRound:
         q, v = self.question, self.vectors
         point = {b: local[b][0] for b in q.blocks}
         if q.proximal:
-            return {b: [each] for b, each in v.prox(f"y_{k}", point, q.weight, local=k > 0).items()}
+            nearest = v.prox(f"y_{k}", point, q.weight, local=k > 0, error=q.inner_error)
+            return {b: [each] for b, each in nearest.items()}
         asked = [(f"y_{k}", b, point, True) for b in q.blocks]
         asked += [(f"{at}_{k}", b, {**point, b: local[b][slot]}, noisy) for at, b, slot, noisy in q.further_points]
         answers = [self._asked(name, where, k, drawn) for name, _, where, _ in asked]
@@ -261,9 +277,29 @@ class PlayedRound:
 
     def measured(self, name: str, *, after: bool = False) -> Form:
         """A measured quantity by its fact, before the round or ``after`` it."""
+        if name.startswith(STEP):
+            return self._moved(name.removeprefix(STEP))
         if name in self._measures:
+            if self.question.own_points:
+                raise self.question.out_of_reach(f"{self.question.name} has no point at which all clients are")
             return self._measures[name](after)
+        if name.startswith(CHANGE):
+            name = name.removeprefix(CHANGE)
+            return plus((1, self._recorded(name, after=True)), (-1, self._recorded(name, after=False)))
         return self._recorded(name, after=after)
+
+    def _moved(self, name: str) -> Form:
+        """The squared step of a variable, of a client's summed over the clients."""
+        q, v = self.question, self.vectors
+        for b, group in itertools.product(q.blocks, ("server", "client")):
+            if name in q.variables(group, b):
+                slot = q.variables(group, b).index(name)
+                before = getattr(self.state, group)[b][slot]
+                steps = [(each.share, getattr(each.raw, group)[b][slot] - before) for each in self.outcomes]
+                if group == "server":
+                    return plus(*((share, v.draw.of_means(step, step)) for share, step in steps))
+                return plus(*((q.n * share, v.draw.average(step, step)) for share, step in steps))
+        raise q.out_of_reach(f"{q.name} has no variable {name}")
 
     @cached_property
     def _measures(self) -> dict[str, Callable[[bool], Form]]:
@@ -300,7 +336,7 @@ class PlayedRound:
             raise q.out_of_reach(f"{name} is recorded by no round")
         if not after:
             answer = v.prox("y_0", self.point, q.weight) if q.records_prox else self.here.gradient
-            return self._terms(name, self.state, answer, self.height if self._valued(name) else {})
+            return _terms(q, v, name, self.state, answer, self.height if self._valued(name) else {})
         if q.records_prox:
             raise q.out_of_reach("it compares proximal steps before and after a round")
 
@@ -309,29 +345,12 @@ class PlayedRound:
             if answer is None:
                 raise q.out_of_reach("gradients after a round that samples clients")
             height = self.height_after(outcome) if self._valued(name) else {}
-            return self._terms(name, outcome.after, answer.gradient, height)
+            return _terms(q, v, name, outcome.after, answer.gradient, height)
 
         return self.expected(at)
 
     def _valued(self, name: str) -> bool:
         return any(term.over is TermOver.VALUES for term in self.question.records[name])
-
-    def _terms(self, name: str, state: VectorState, told: Point, height: Form) -> Form:
-        """The terms of a recorded quantity at a state with these answers and that value of the objective."""
-        q, v = self.question, self.vectors
-        form: Form = {}
-        for term in q.records[name]:
-            if term.over is TermOver.VALUES:
-                form = plus((1, form), (Fraction(term.factor), height))
-                continue
-            b = q.algorithm.blocks[term.block]
-            if b not in q.blocks:
-                continue
-            inputs = [*state.server[b], *state.client[b], told[b]]
-            left, right = (total(b, zip(map(Fraction, side), inputs, strict=True)) for side in (term.left, term.right))
-            inner = v.draw.average if term.over is TermOver.CLIENTS else v.draw.of_means
-            form = plus((1, form), (Fraction(term.factor), inner(left, right)))
-        return form
 
 
 class RunStart:
@@ -380,6 +399,12 @@ class RunStart:
         found: list[KnownFact] = []
         if q.F_0 is not None:
             found.append(KnownFact("F_0", plus((1, self.height), (-1, q.lowest), (-q.F_0, LIMIT))))
+        if q.lagrangian_gap is not None:
+            # The joint minimum is as many times f* as the Lagrangian has values of f.
+            lagrangian = _terms(q, v, "lagrangian", self.state, self.here.gradient, self.height)
+            weight = sum(Fraction(term.factor) for term in q.records["lagrangian"] if term.over is TermOver.VALUES)
+            form = plus((1, lagrangian), (-weight, q.lowest), (-q.lagrangian_gap, LIMIT))
+            found.append(KnownFact("L^0 - F*", form))
         if q.R_0 is not None:
             found.append(KnownFact("dist2_0", plus((1, v.of_means(self.point, self.point)), (-q.R_0, LIMIT))))
         if q.B_0 is not None:
@@ -398,11 +423,26 @@ class RunStart:
         return found
 
 
+class AnyStart(RunStart):
+    """Any state that the invariants allow, where a statement asks no more of a start than one of them."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        still = PlayedRound(question, 0, played=False)
+        self.vectors, self.point, self.state = still.vectors, still.point, still.state
+        self.raw = self.state
+
+
+def start_of(question: Question) -> RunStart:
+    """The start of a run."""
+    return AnyStart(question) if question.own_points else RunStart(question)
+
+
 class PlayedRun:
     """The first ``count`` rounds of a run, one after the other, with all their vectors; the last is not ``played``."""
 
     def __init__(self, question: Question, count: int) -> None:
-        self.question, self.start = question, RunStart(question)
+        self.question, self.start = question, start_of(question)
         self.vectors = self.start.vectors
         self.rounds: list[PlayedRound] = []
         state = self.start.raw
@@ -426,6 +466,23 @@ class PlayedRun:
 
 
 LIMIT: Form = {Value("1"): Fraction(1)}
+
+
+def _terms(q: Question, v: Vectors, name: str, state: VectorState, told: Point, height: Form) -> Form:
+    """The terms of a recorded quantity at a state with these answers and that value of the objective."""
+    form: Form = {}
+    for term in q.records[name]:
+        if term.over is TermOver.VALUES:
+            form = plus((1, form), (Fraction(term.factor), height))
+            continue
+        b = q.algorithm.blocks[term.block]
+        if b not in q.blocks:
+            continue
+        inputs = [*state.server[b], *state.client[b], told[b]]
+        left, right = (total(b, zip(map(Fraction, side), inputs, strict=True)) for side in (term.left, term.right))
+        inner = v.draw.average if term.over is TermOver.CLIENTS else v.draw.of_means
+        form = plus((1, form), (Fraction(term.factor), inner(left, right)))
+    return form
 
 
 def apply(table: Table, inputs: Sequence[VectorFamily], block: str) -> list[VectorFamily]:
@@ -453,3 +510,8 @@ def _joining(old: VectorFamily, new: VectorFamily) -> VectorFamily:
     if new.other is not None or old.other is not None:
         return VectorFamily(new.block, new.mean, new.own, other=old.others)
     return VectorFamily(old.block, old.mean, old.own, {}, change)
+
+
+def participants(family: VectorFamily) -> VectorFamily:
+    """The vectors that clients have who take part, and would have who do not."""
+    return VectorFamily(family.block, family.mean, family.own) + (family.joined or VectorFamily(family.block))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from bounds.statement import Assumption
 from ratecheck.proving.classes import AnswerClass, Inner, OracleAnswer, Point
 from ratecheck.proving.forms import ONE, ClientDraw, Form, KnownFact, Value, VectorFamily, plus, total
 from ratecheck.proving.question import LOWEST, Question
@@ -113,6 +114,8 @@ class Vectors:
         for answer in known:
             if answer.point == point:
                 return answer
+        # New vectors say nothing of who took part.
+        assert all(family.joined is None for family in point.values())
         gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
         return self._noted(known, kinds, f, OracleAnswer(name, point, gradient, {}, local))
 
@@ -127,14 +130,32 @@ class Vectors:
         known.append(replace(answer, value=value))
         return known[-1]
 
-    def prox(self, name: str, point: Point, weight: Fraction, *, second: bool = False, local: bool = False) -> Point:
-        """The minimiser of f_i + weight/2 ||. - point||^2, or of the second part: point - gradient there/weight."""
+    def prox(
+        self,
+        name: str,
+        point: Point,
+        weight: Fraction,
+        *,
+        second: bool = False,
+        local: bool = False,
+        error: Fraction = Fraction(0),
+    ) -> Point:
+        """The minimiser of f_i + weight/2 ||. - point||^2, or of the second part: point - gradient there/weight.
+
+        Or a point where the squared gradient of that is at most ``error``.
+        """
         for of_second, before, found in self.proximal:
             if of_second == second and before == point:
                 return found
         f = "h" if second else "f"
         gradient = {block: self.clients(block, f"grad {f}({name})") for block in self.question.blocks}
-        nearest = {block: point[block] - gradient[block].times(1 / weight) for block in point}
+        pull = dict(gradient)
+        if error:
+            left = {block: self.clients(block, f"error at {name}") for block in self.question.blocks}
+            pull = {block: gradient[block] - left[block] for block in self.question.blocks}
+            form = plus((1, self.average(left, left)), (-1, {ONE: error}))
+            self.facts.append(KnownFact(f"inner error at {name}", form))
+        nearest = {block: point[block] - pull[block].times(1 / weight) for block in point}
         known, kinds = (self.second, self.question.second_classes) if second else (self.answers, self.question.classes)
         self._noted(known, kinds, f, OracleAnswer(name, nearest, gradient, {}, local))
         self.proximal.append((second, point, nearest))
@@ -282,6 +303,9 @@ class Vectors:
     def lower(self, answer: OracleAnswer) -> Iterator[KnownFact]:
         """What is known of inf f, and of the gradients, at a point where all clients are."""
         q, g = self.question, answer.gradient
+        if q.own_points:
+            yield from self._joint(answer)
+            return
         if q.shared in q.blocks and not answer.point[q.shared].server:
             return
         square = self.of_means(g, g)
@@ -295,6 +319,23 @@ class Vectors:
         if q.dissimilarity is not None:
             away = self.draw.of_deviations(g[q.shared], g[q.shared])
             yield KnownFact(f"dissimilarity at {answer.name}", plus((1, away), (-1, {ONE: q.dissimilarity**2})))
+
+    def _joint(self, answer: OracleAnswer) -> Iterator[KnownFact]:
+        """What is known of the joint minimum at clients' points, where there is one.
+
+        With w the mean of the x_i, h_i = f_i + lambda/2 ||. - w||^2 falls from x_i by ||grad h_i||^2/(2 (L + lambda)).
+        """
+        q, b = self.question, self.question.shared
+        if Assumption.BOUNDED_BELOW in q.statement.assumptions and q.L is not None:
+            away = answer.point[b] - self.mean_of(answer.point[b])
+            slope = answer.gradient[b] + away.times(q.weight)
+            form = plus(
+                (1, {LOWEST: Fraction(1)}),
+                (-1, answer.value),
+                (-q.weight / 2, self.draw.average(away, away)),
+                (1 / (2 * (q.L + q.weight)), self.draw.average(slope, slope)),
+            )
+            yield KnownFact(f"f* below the joint objective at {answer.name}", form)
 
     def bounded(self) -> Iterator[KnownFact]:
         """Bounded gradients, or subgradients."""

@@ -486,7 +486,7 @@ class LinearMaps:
         """
         a = self.algorithm
         inputs = (a.server, a.client, self._point)
-        reader = _LinearReader(a, "records", inputs, a.blocks)
+        reader = _LinearReader(a, "records", inputs, a.blocks, kind=Fraction if self._exact else None)
         units, *probed = (self._called("records", reader.arguments(each), p) for each in (reader.units, *reader.probes))
         if unknown := [name for name in names if name not in units]:
             known = ", ".join(sorted(units))
