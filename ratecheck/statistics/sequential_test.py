@@ -104,6 +104,26 @@ def _rounding(left: Array, right: Array, tie: Tie | None) -> Array:
         return least if tie is None else np.maximum(least, sum(tie(len(left))))
 
 
+def of_numbers(draw: Draw, first: int, *, equal: bool = False, tie: Tie | None = None) -> SequentialDecision:
+    """Whether left is at most right, or equal to it, in every check where no side is random: one look decides.
+
+    Where they differ by their rounding errors more looks would decide nothing either.
+    """
+    left, right = draw(range(first))
+    with np.errstate(all="ignore"):
+        excess = (left - right)[0]
+    if not np.isfinite(excess).all():
+        return _decision(Outcome.INCONCLUSIVE, 0, left, right, (-math.inf, math.inf), _NO_NUMBER)
+    within = _rounding(left, right, tie)
+    over = (np.abs(excess) if equal else excess) - within
+    outcome = Outcome.VIOLATED if (over > 0).any() else Outcome.HOLDS
+    if outcome is Outcome.HOLDS and not equal and (excess > -within).any():
+        outcome = Outcome.INCONCLUSIVE
+    worst = int(np.argmax(over))
+    caveat = "the sides differ by no more than their rounding errors" if outcome is Outcome.INCONCLUSIVE else ""
+    return _decision(outcome, worst, left, right, (float(excess[worst]),) * 2, caveat)
+
+
 def of_every_run(draw: Draw, most: int, tie: Tie | None = None) -> SequentialDecision:
     """Whether left is at most right in every check of every run, where a claim is about each and not about a mean.
 

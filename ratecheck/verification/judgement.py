@@ -302,9 +302,12 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, engine: 
     no_number = tuple(dict.fromkeys(c.missing for c in comparisons if c.missing))
     if no_number and outcome is not Outcome.VIOLATED:
         return Judged(replace(base, reasons=no_number), seen)
-    caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
-    supposed = dict.fromkeys(decision.supposes for decision in decisions if decision.outcome is outcome)
-    return Judged(replace(base, notes=(*base.notes, *caveats), supposes=tuple(filter(None, supposed))), seen)
+    deciding = [decision for decision in decisions if decision.outcome is outcome]
+    caveats, supposed = (
+        tuple(filter(None, dict.fromkeys(each)))
+        for each in ((d.caveat for d in deciding), (d.supposes for d in deciding))
+    )
+    return Judged(replace(base, notes=(*base.notes, *caveats), supposes=supposed), seen)
 
 
 def _no_moment(ready: setup.Setup) -> str:

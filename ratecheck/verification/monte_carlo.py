@@ -19,7 +19,7 @@ from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.binomial import decide_chance
 from ratecheck.statistics.confidence import shares
-from ratecheck.statistics.sequential_test import SequentialDecision, Tie, decide, of_every_run
+from ratecheck.statistics.sequential_test import SequentialDecision, Tie, decide, of_every_run, of_numbers
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.negative_bounds import nonnegative, not_random
 from ratecheck.verification.verdict import Comparison
@@ -115,12 +115,16 @@ def judge(
             decisions.append(_of_chance(claim, vocabulary, values, runs, level, part, first, given))
             continue
         draw = partial(_both, claim, vocabulary, values, runs, bounded)
+        equal = claim.relation is Relation.EQUAL
+        if not measured_in(claim.metric.expr, vocabulary) | measured_in(claim.bound, vocabulary):
+            decisions.append(of_numbers(draw, min(first, runs.most), equal=equal, tie=tie))
+            continue
         if measured_in(claim.metric.expr, vocabulary) & every_run:
             decisions.append(of_every_run(draw, runs.most, tie))
             continue
         decision = decide(
             draw, level, runs.most, first=first, share=part, normal=normal and _affine(claim, vocabulary),
-            nonnegative=bounded, equal=claim.relation is Relation.EQUAL,
+            nonnegative=bounded, equal=equal,
             largest=_largest(claim, vocabulary, values, ranges), tie=tie,
         )  # fmt: skip
         beyond = not all(np.isfinite(array).all() for array in runs.records.values())

@@ -16,7 +16,7 @@ from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
 from ratecheck.statistics.confidence import OF_NORMAL, SPREAD, Validity, lower, radius, shares, upper, upper_by_spread
-from ratecheck.statistics.sequential_test import FIRST, decide, of_every_run
+from ratecheck.statistics.sequential_test import FIRST, decide, of_every_run, of_numbers
 from ratecheck.verification.verify import Options, verify
 
 
@@ -332,6 +332,30 @@ def test_what_a_verdict_rests_on():
     assert decided(200.0, nonnegative=True, largest=1e9) == (Outcome.HOLDS, Validity.SPREAD)
     with pytest.raises(ValueError, match="differ between replicates"):
         decide(lambda wanted: (values[: len(wanted)], values[: len(wanted)]), LEVEL, 64, nonnegative=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "equal", "outcome", "worst"),
+    [
+        ((1.0, 1.9), False, Outcome.HOLDS, 1),
+        ((1.0, 2.1), False, Outcome.VIOLATED, 1),
+        ((2.0, 1.0), False, Outcome.INCONCLUSIVE, 0),
+        ((2.0, 2.0), True, Outcome.HOLDS, 0),
+        ((1.9, 2.0), True, Outcome.VIOLATED, 0),
+        ((np.nan, 1.0), False, Outcome.INCONCLUSIVE, 0),
+    ],
+)
+def test_numbers_are_compared_at_the_first_look(left, equal, outcome, worst):
+    """Against 2 at two checks: nothing is random, so that no bound is needed and no more is drawn."""
+    looks = []
+
+    def draw(wanted):
+        looks.append(wanted)
+        return np.tile(left, (len(wanted), 1)), np.full((len(wanted), 2), 2.0)
+
+    found = of_numbers(draw, FIRST, equal=equal)
+    assert (found.outcome, found.worst, looks) == (outcome, worst, [range(FIRST)])
+    assert found.error == 0 or np.isnan(left).any()
 
 
 def test_what_is_claimed_of_every_run():

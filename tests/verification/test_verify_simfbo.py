@@ -336,6 +336,29 @@ def test_local_steps_of_visits():
             np.testing.assert_allclose(there.points[i], moved, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("wanted", [range(3), range(5, 75)], ids=["few", "more than are followed together"])
+def test_largest_gradients_of_visits(wanted):
+    """Of every round by hand from all visits, with noise, unequal steps and clients that are not in the round."""
+    sizes = {"eta_x": 0.1, "eta_y": 0.2, "eta_v": 0.3, "gamma_x": 0.1, "gamma_y": 0.2, "gamma_v": 0.1}
+    noise = {"sigma_f": 0.3, "sigma_g": 0.2}
+    ready = setup.prepare("simfbo", PROBLEM, Uniform(4, 2), K=TAU, T=5, noise=noise, weights=A, step_sizes=sizes)
+    found = bilevel_rounds.simulate(ready, seed=3, wanted=wanted).records
+    alone = bilevel_rounds.steepest(ready, seed=3, wanted=wanted).records
+    largest = np.zeros((3, len(wanted), 5))
+    for visit in visits(ready, seed=3, wanted=wanted):
+        for i in range(4):
+            exact = PROBLEM.Q[i] @ visit.points[i, :5] - PROBLEM.q[i][:, None]
+            # The direction of v has -grad_y f_i.
+            sampled = exact + np.concatenate([visit.noise[i, :3], -visit.noise[i, 5:]])
+            reached = visit.points[i, 5:] * (visit.k < TAU[i])
+            norms = [np.linalg.norm(each, axis=0) for each in (exact, sampled, reached)]
+            largest[:, :, visit.t] = np.maximum(largest[:, :, visit.t], norms)
+    for name, values in zip((*bilevel_rounds.STEEPEST, "local_v"), largest, strict=True):
+        np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=name)
+    for name in bilevel_rounds.STEEPEST:
+        np.testing.assert_array_equal(alone[name], found[name], err_msg=name)
+
+
 # --- Lemmas about a round ---
 
 

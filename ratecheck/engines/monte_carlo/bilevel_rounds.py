@@ -8,15 +8,18 @@ Appendices B and D.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.monte_carlo.played import REACH
 from ratecheck.engines.monte_carlo.stepwise import Run
-from ratecheck.engines.monte_carlo.visits import Visit, visits
+from ratecheck.engines.monte_carlo.visits import prepared, starts
 from ratecheck.engines.setup import Setup
-from ratecheck.kernels.local.visited import add_step, largest_norms2
+from ratecheck.kernels.local.visited import add_step, visit_rounds
 from ratecheck.kernels.random import stream_keys
 from ratecheck.problems import Bilevel
 
@@ -30,6 +33,8 @@ NAMES = frozenset(
 EVERY_RUN = frozenset({"local_v"})
 # The largest ||grad f_i|| at a point where client i makes a local step, without noise and with it: no means.
 STEEPEST = ("steepest", "steepest_answer")
+# Rounds are followed together until the points of a step are so many numbers.
+_TOGETHER = 2**15
 _ERRORS = ("grad_Phi_w2", "y_error_w2", "v_error_w2")
 
 
@@ -38,26 +43,17 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
 
     Arrays (replicates, T).
     """
-    rounds, keys = RoundSums(setup), stream_keys(seed, wanted)
-    largest = np.zeros((len(STEEPEST), 0))
+    sums, keys = RoundSums(setup), stream_keys(seed, wanted)
     rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES), *STEEPEST, REACH)}
     # An overflow is a result here: the run diverges.
     with np.errstate(over="ignore", invalid="ignore"):
-        for visit in visits(setup, seed=seed, wanted=wanted, together=True):
-            norms2 = gradient_norms2(rounds.problem, visit)
-            if visit.k == 0:
-                largest = norms2
-                rounds.begin(visit.points)
-            largest = np.maximum(largest, norms2)
-            rounds.step(visit.k, visit.points, visit.noise)
-            if visit.k == setup.K - 1:
-                count = visit.points.shape[-1] // len(wanted)
-                members = setup.trace.masks(visit.t, count, keys).transpose(1, 0, 2).reshape(len(visit.points), -1)
-                steepest = dict(zip(STEEPEST, np.sqrt(largest), strict=True))
-                for name, value in (rounds.finish(members) | steepest).items():
-                    rows[name].append(value.reshape(count, -1))
-                if progress is not None:
-                    progress(visit.t / setup.T)
+        for rounds, norms2 in _steps(setup, sums, seed, wanted):
+            members = setup.trace.masks(rounds[0], len(rounds), keys).transpose(1, 0, 2).reshape(len(sums.mean), -1)
+            steepest = dict(zip(STEEPEST, np.sqrt(norms2), strict=True))
+            for name, value in (sums.finish(members) | steepest).items():
+                rows[name].append(value.reshape(len(rounds), -1))
+            if progress is not None:
+                progress(rounds[0] / setup.T)
     records = {name: np.concatenate(values).T for name, values in rows.items()}
     return Run(records, setup.metric, setup.trace.rate)
 
@@ -67,30 +63,44 @@ def steepest(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Run:
 
     Arrays (replicates, T).
     """
-    problem = setup.problem.seen_as(Bilevel)
-    assert problem is not None
-    block = setup.projected[1]
-    largest, norms = np.zeros((len(STEEPEST), 0)), np.zeros(0)
+    sums, block = RoundSums(setup), setup.projected[1]
     rows: dict[str, list[Array]] = {name: [] for name in (*STEEPEST, REACH)}
     with np.errstate(over="ignore", invalid="ignore"):
-        for visit in visits(setup, seed=seed, wanted=wanted, together=True):
-            norms2 = gradient_norms2(problem, visit)
-            if visit.k == 0:
-                largest = norms2
-                # The first local steps are made at the server's variables.
-                norms = np.linalg.norm(visit.points[0, setup.starts[block] : setup.starts[block + 1]], axis=0)
-            largest = np.maximum(largest, norms2)
-            if visit.k == setup.K - 1:
-                for values, each in zip(rows.values(), (*np.sqrt(largest), norms), strict=True):
-                    values.append(each.reshape(-1, len(wanted)))
+        for rounds, norms2 in _steps(setup, sums, seed, wanted, alone=True):
+            # The first local steps are made at the server's variables.
+            norms = np.linalg.norm(sums.start[setup.starts[block] : setup.starts[block + 1]], axis=0)
+            for values, each in zip(rows.values(), (*np.sqrt(norms2), norms), strict=True):
+                values.append(each.reshape(len(rounds), -1))
     return Run({name: np.concatenate(values).T for name, values in rows.items()}, setup.metric, setup.trace.rate)
 
 
-def gradient_norms2(problem: Bilevel, visit: Visit) -> Array:
-    """The largest ||grad f_i||^2 of a client at a local step (2, replicates), without noise and with it."""
-    found = np.zeros((len(STEEPEST), visit.points.shape[-1]))
-    largest_norms2(problem.Q, problem.q, problem.d_x, visit.points, visit.noise, found)
-    return found
+def _steps(
+    setup: Setup, sums: RoundSums, seed: int, wanted: range, *, alone: bool = False
+) -> Iterator[tuple[range, Array]]:
+    """All local steps of rounds, followed together as they differ by where they start: which, and `STEEPEST` squared.
+
+    Arrays (2, replicates), one round after the other, as are the ``sums`` then, which are left out where the largest
+    gradients are wanted ``alone``. Of all clients at every local step, as `visits` has them.
+    """
+    kernel, steps, keys = prepared(setup, seed, wanted)
+    width, (n, d), problem = keys.shape[1], setup.point.shape, sums.problem
+    shares, table = sums.shares[:, : 0 if alone else setup.K], steps.rows()
+    following = islice(starts(setup, kernel, steps, keys), setup.T)
+    while rounds := list(islice(following, max(1, _TOGETHER // (n * d * width)))):
+        numbers = range(rounds[0].t, rounds[-1].t + 1)
+        local = np.ascontiguousarray(np.concatenate([start.local for start in rounds], axis=-1))
+        sums.begin(local[:, 0])
+        norms2 = np.zeros((len(STEEPEST), local.shape[-1]))
+        visit_rounds(
+            kernel.source, setup.local_steps, table, np.array(numbers), local, shares, setup.starts, sums.start,
+            problem.Q, problem.q, problem.d_x, norms2, sums.sums, keys,
+        )  # fmt: skip
+        # Replicates that only fill a vector are not shown.
+        if len(wanted) < width:
+            shown = np.flatnonzero(np.arange(len(rounds) * width) % width < len(wanted))
+            norms2 = norms2[:, shown]
+            sums.show(shown)
+        yield numbers, norms2
 
 
 class RoundSums:
@@ -118,16 +128,26 @@ class RoundSums:
     def begin(self, points: Array) -> None:
         """The points of the first local steps are the server's."""
         self.start = np.ascontiguousarray(points[0])
-        self.mean, self.sampled = np.zeros_like(points), np.zeros_like(points)
-        self.largest = np.zeros((len(points), points.shape[-1]))
-        self.drifts = np.zeros((len(_BLOCKS), *self.largest.shape))
+        self.mean, self.sampled = np.zeros((2, *points.shape))
+        self.largest2 = np.zeros((len(points), points.shape[-1]))
+        self.drifts = np.zeros((len(_BLOCKS), *self.largest2.shape))
+
+    @property
+    def sums(self) -> tuple[Array, Array, Array, Array]:
+        """What every local step adds to."""
+        return self.mean, self.sampled, self.drifts, self.largest2
+
+    def show(self, replicates: NDArray[np.intp]) -> None:
+        """Leave out all other replicates."""
+        self.start, self.mean, self.sampled, self.drifts, self.largest2 = (
+            np.ascontiguousarray(each[..., replicates]) for each in (self.start, *self.sums)
+        )
 
     def step(self, k: int, points: Array, noise: Array) -> None:
         """Add local step k."""
         points, noise = np.ascontiguousarray(points), np.ascontiguousarray(noise)
-        sums = (self.mean, self.sampled, self.drifts, self.largest)
         shares = np.ascontiguousarray(self.shares[:, k])
-        add_step(self.M, self.c, shares, self.setup.starts, self.start, points, noise, *sums)
+        add_step(self.M, self.c, shares, self.setup.starts, self.start, points, noise, *self.sums)
 
     def finish(self, members: NDArray[np.bool_]) -> dict[str, Array]:
         """The quantities of the round in which ``members`` (n, replicates) take part."""
@@ -142,9 +162,9 @@ class RoundSums:
         return {
             **found,
             "mean_x2": np.sum(mean[self.blocks["x"]] ** 2, axis=0),
-            "local_v": self.largest.max(axis=0),
+            "local_v": np.sqrt(self.largest2.max(axis=0)),
             "noise_weight": np.full(taken.shape[-1], noise.sum()),
-            "noise_weight_r": noise @ self.largest**2,
+            "noise_weight_r": noise @ np.sqrt(self.largest2) ** 2,
             **self._changes(taken),
         }
 

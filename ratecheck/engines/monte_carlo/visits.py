@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,10 @@ from ratecheck.kernels.local.visited import visit_step
 from ratecheck.kernels.oracle import AFFINE
 from ratecheck.kernels.random import stream_keys
 
-# Rounds are followed together until the points of a step are so many numbers.
-_TOGETHER = 2**15
-
 
 @dataclass(frozen=True)
 class Visit:
-    """Local step k of round t: the points (n, d, replicates) and the noise of what the oracles answer there.
-
-    Of several rounds it is the first, and their points stand one round after the other.
-    """
+    """Local step k of round t: the points (n, d, replicates) and the noise of what the oracles answer there."""
 
     t: int
     k: int
@@ -67,7 +60,7 @@ class LocalMaps:
 
 
 @dataclass(frozen=True)
-class _Start:
+class RoundStart:
     """The start of round t: all variables (n, slots, d, replicates) and the local ones with which clients begin."""
 
     t: int
@@ -75,7 +68,7 @@ class _Start:
     local: Array
 
 
-def _starts(setup: Setup, kernel: StepKernel, local: LocalMaps, keys: NDArray[np.uint64]) -> Iterator[_Start]:
+def starts(setup: Setup, kernel: StepKernel, local: LocalMaps, keys: NDArray[np.uint64]) -> Iterator[RoundStart]:
     """The starts of all rounds, and after the last one of that with which the run would go on."""
     n = setup.problem.n
     server, client = kernel.start(keys)
@@ -83,13 +76,14 @@ def _starts(setup: Setup, kernel: StepKernel, local: LocalMaps, keys: NDArray[np
     record = np.empty((1, len(kernel.plan.records), keys.shape[1]))
     for t in range(setup.T + 1):
         state = np.concatenate([np.broadcast_to(server, (n, *server.shape)), client], axis=1)
-        yield _Start(t, state, np.einsum("idls,isdb->ildb", local.begin, state))
+        yield RoundStart(t, state, np.einsum("idls,isdb->ildb", local.begin, state))
         if t == setup.T:
             return
         kernel.play(t, server, client, last, keys, record)
 
 
-def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, LocalMaps, NDArray[np.uint64]]:
+def prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, LocalMaps, NDArray[np.uint64]]:
+    """The kernel of the run, the coefficients of its local steps and the keys of its replicates, of a whole vector."""
     kernel = StepKernel(setup)
     if kernel.source.kind != AFFINE:
         raise InputError(f"the local steps are followed on quadratic problems only, not on a {setup.problem.kind} one")
@@ -99,31 +93,26 @@ def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, Local
     return kernel, LocalMaps.of(setup), keys
 
 
-def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1), together: bool = False) -> Iterator[Visit]:
+def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator[Visit]:
     """The local steps of all clients, in order, in the replicates ``wanted`` of the step engine with that seed.
 
-    Rounds differ by where they start, and are followed ``together`` where the caller takes them so. A client
-    that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
+    A client that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
     made its last local step stays where it is. Raises `InputError` for a problem that is not quadratic.
     """
-    kernel, steps, keys = _prepared(setup, seed, wanted)
+    kernel, steps, keys = prepared(setup, seed, wanted)
     source, width, (n, d) = kernel.source, keys.shape[1], setup.point.shape
-    many = max(1, _TOGETHER // (n * d * width)) if together else 1
-    words, starts = np.empty((4, width), dtype=np.uint64), islice(_starts(setup, kernel, steps, keys), setup.T)
-    table = steps.rows()
-    while rounds := list(islice(starts, many)):
-        # Replicates that only fill a vector are not shown.
-        some = np.flatnonzero(np.arange(len(rounds) * width) % width < len(wanted))
-        numbers = np.array([start.t for start in rounds])
-        local = np.ascontiguousarray(np.concatenate([start.local for start in rounds], axis=-1))
+    words, table = np.empty((4, width), dtype=np.uint64), steps.rows()
+    for start in starts(setup, kernel, steps, keys):
+        if start.t == setup.T:
+            return
+        local = np.ascontiguousarray(start.local)
         for k in range(setup.K):
             # Anew, as who sees them may keep them.
-            points, noise = np.empty((2, n, d, local.shape[-1]))
+            points, noise = np.empty((2, n, d, width))
             first = min(k, len(steps.tables) - 1) * n * d
-            visit_step(source, setup.local_steps, table, first, numbers, k, local, points, noise, words, keys)
-            if len(wanted) < width:
-                points, noise = np.ascontiguousarray(points[..., some]), np.ascontiguousarray(noise[..., some])
-            yield Visit(rounds[0].t, k, points, noise)
+            visit_step(source, setup.local_steps, table, first, start.t, k, local, points, noise, words, keys)
+            # Replicates that only fill a vector are not shown.
+            yield Visit(start.t, k, points[..., : len(wanted)], noise[..., : len(wanted)])
 
 
 def box(setup: Setup) -> Array:
@@ -134,7 +123,7 @@ def box(setup: Setup) -> Array:
     The points at which quantities are recorded, and those after the last round, are in the box too. Raises `InputError`
     for Hessians that are not diagonal, and for methods whose local steps are of another form.
     """
-    kernel, steps, keys = _prepared(setup, 0, range(1))
+    kernel, steps, keys = prepared(setup, 0, range(1))
     M, c = kernel.source.M, kernel.source.c
     if (M * (1 - np.eye(M.shape[1]))).any() or len(steps.tables) > 1 or not setup.alike:
         raise InputError("the box of a run is known where Hessians are diagonal and clients step alike")
@@ -149,7 +138,7 @@ def box(setup: Setup) -> Array:
     extremes = sorted({0, min(1, setup.K - 1), max(0, setup.K - 2), setup.K - 1})
     ends = []
     recorded = _recorded(setup)
-    for start in _starts(setup, kernel, steps, keys):
+    for start in starts(setup, kernel, steps, keys):
         local = start.local[..., 0]
         constant = np.einsum("idl,ild->id", others, local[:, 1:]) - answer * c
         last = extremes if start.t < setup.T else (0,)
