@@ -2,7 +2,8 @@
 
 Every message is a single line: the value, the condition that it breaks with both sides evaluated, and what is
 admissible.
-The command line turns it into exit code 2; nothing else in the project is allowed to reach the user as a traceback.
+The command line turns it into exit code 2, or 3 where the input is usable and out of reach; nothing else in the project
+is allowed to reach the user as a traceback.
 """
 
 from __future__ import annotations
@@ -55,6 +56,10 @@ class NoValueError(InputError):
 
 class BeyondFloatsError(InputError):
     """A formula of a statement leaves the range of floating-point numbers, whatever the step sizes."""
+
+
+class OutOfReachError(InputError):
+    """The input can be used, and nothing is said of it: the message says why. The exit code is 3."""
 
 
 def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> str:

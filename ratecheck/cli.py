@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from ratecheck.commands import load
-from ratecheck.commands.exit_codes import DONE, INTERNAL, INTERRUPTED, TERMINATED, UNUSABLE
+from ratecheck.commands.exit_codes import DONE, INTERNAL, INTERRUPTED, OPEN, TERMINATED, UNUSABLE
 from ratecheck.ending import Terminated, first_word, interrupt, prompt
 from ratecheck.views.progress import progress
 
@@ -258,8 +258,10 @@ def _explained(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    unusable = "InputError" in {kind.__name__ for kind in type(error).__mro__}
-    if unusable or (isinstance(error, ImportError) and not _ours(error)):
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "OutOfReachError" in kinds:
+        return _say(str(error), OPEN)
+    if "InputError" in kinds or (isinstance(error, ImportError) and not _ours(error)):
         return _complain(str(error))
     if isinstance(error, MemoryError) or any(text in str(error) for text in _TOO_LARGE):
         return _complain("not enough memory for a run of this size: take smaller n, T, d or fewer replicates")

@@ -14,7 +14,7 @@ from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, OutOfReachError
 from ratecheck.falsification.deterministic import with_open_steps
 from ratecheck.inputs import whole
 from ratecheck.proving.attained import LONG_DATA, attained
@@ -257,13 +257,13 @@ def _asked(statement: Statement, given: Given) -> tuple[Statement, Given]:
     """The statement and the numbers by the names of the basic vocabulary, where a proof of it can be looked for."""
     check_expectations(statement, "prove")
     if statement.order_only:
-        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
+        raise OutOfReachError(f"{statement.key} is known only up to a constant, so there is nothing to prove")
     basic = words.basic(statement)
     if basic.written.algorithm is None or basic.written.algorithm not in METHODS:
-        raise InputError(f"{statement.key} is not in reach of a proof: it is about no method")
+        raise OutOfReachError(f"{statement.key} is not in reach of a proof: it is about no method")
     for reason in beyond(basic.written):
         # Before any number is asked for.
-        raise InputError(f"{statement.key} is not in reach of a proof: {reason}")
+        raise OutOfReachError(f"{statement.key} is not in reach of a proof: {reason}")
     return basic, words.basic_names(statement, given)
 
 

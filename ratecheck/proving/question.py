@@ -18,7 +18,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.algorithm import Counts, LinearMaps, TermMap, TermOver, U, V, check_after
 from ratecheck.algorithms.model.unfolded import Unfolded, unfolded
 from ratecheck.algorithms.model.varying import Formula
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, OutOfReachError
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.compared import CHANGE, OF_POINTS, Compared, is_change, is_signed
@@ -141,9 +141,9 @@ class Question:
         if self.proximal and self.n > 1 and self.sampled and not self.own_points:
             raise self.out_of_reach("proximal steps of sampled clients")
 
-    def out_of_reach(self, reason: str) -> InputError:
+    def out_of_reach(self, reason: str) -> OutOfReachError:
         """An error that says why no proof is looked for."""
-        return InputError(f"{self.statement.key} is not in reach of a proof: {reason}")
+        return OutOfReachError(f"{self.statement.key} is not in reach of a proof: {reason}")
 
     def _unmodelled(self) -> Iterator[str]:
         yield from (f"it has no {name}" for name in ("n", "K", "T") if name not in self.sizes)

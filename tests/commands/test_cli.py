@@ -148,6 +148,8 @@ def test_verify_json_and_exit_codes(data, cli):
     assert (foreign["verdict"], foreign["constants"]) == ("NOT_APPLICABLE", {})
     assert "no run measures remainder" in foreign["reasons"][0]
     assert cli("verify", "flame/proposition-2").returncode == 3
+    # Nothing is wrong with what was given.
+    assert cli("prove", "simfbo/theorem-1").returncode == 3
     weighed = data("verify", "flame/theorem-2-unbiased", "m=2", "s=1", "alpha=0.4,0.6", "T=30")
     assert (weighed["verdict"], weighed["values"]["alpha_min"]) == ("HOLDS", 0.4)
     cyclic = data("verify", "fedsum/theorem-4.1", "N=4", "S=1", "K=2", "T=30", "--participation", "cyclic")
