@@ -42,7 +42,7 @@ class _Methods(Registry[Method]):
         super().__setitem__(name, value)
 
     def __getitem__(self, name: str) -> Method:
-        if name in iter(self):
+        if name in self._all():
             return super().__getitem__(name)
         if words.WITH in name and not name.startswith(PREFIX):
             usual, formulas = words.formulas_of(name)

@@ -65,35 +65,57 @@ def _hashed(chosen: str) -> str:
     return digest.hexdigest()[:16]
 
 
+class LazyKernel:
+    """A function that is compiled when it is called, or when a kernel that calls it is.
+
+    What Numba prepares of a function costs as much as to import a module, and most runs call few kernels.
+    """
+
+    def __init__(self, function: Function, *, apart: bool) -> None:
+        functools.update_wrapper(self, function)
+        self._apart = apart
+
+    @functools.cached_property
+    def _compiled(self) -> Any:
+        """The function for Python, whose calls by kernels go to another, without what reads Python's arguments."""
+        function: Function = self.__wrapped__
+        jit: Any = numba.njit
+        compiled = jit(**_OPTIONS)(function)
+        folder = cache_folder() if known() else None
+        if folder is None:
+            return compiled
+        from ratecheck.kernels.machine_code import KernelCache, serve_kernels
+
+        part = jit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+        # As `Dispatcher.enable_caching` does, with a cache of ours.
+        compiled._cache = KernelCache(function, folder)  # noqa: SLF001
+        part._cache = KernelCache(function, folder, part=True, apart=self._apart)  # noqa: SLF001
+        serve_kernels(compiled, part)
+        return compiled
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function's result."""
+        return self._compiled(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        """What Numba asks a compiled function for, its type first."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._compiled, name)
+
+
 def kernel(function: Function) -> Function:
     """Compile without the interpreter lock and without floating-point shortcuts; callers have a copy of the code.
 
     No fast-math: a lane's result must not depend on whether it was computed in a vector register or in a remainder
     loop, since that depends on how replicates are split into blocks.
     """
-    return _compiled(function, apart=False)
+    return LazyKernel(function, apart=False)
 
 
 def kernel_apart(function: Function) -> Function:
     """Compile as `kernel`, once for all callers: for what is large, so that no caller compiles it anew."""
-    return _compiled(function, apart=True)
-
-
-def _compiled(function: Function, apart: bool) -> Function:
-    """The function for Python, whose calls by kernels go to a second one, without what reads Python's arguments."""
-    jit: Any = numba.njit
-    compiled = jit(**_OPTIONS)(function)
-    folder = cache_folder() if known() else None
-    if folder is None:
-        return compiled
-    from ratecheck.kernels.machine_code import KernelCache, serve_kernels
-
-    part = jit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
-    # As `Dispatcher.enable_caching` does, with a cache of ours.
-    compiled._cache = KernelCache(function, folder)  # noqa: SLF001
-    part._cache = KernelCache(function, folder, part=True, apart=apart)  # noqa: SLF001
-    serve_kernels(compiled, part)
-    return compiled
+    return LazyKernel(function, apart=True)
 
 
 def underway() -> bool:

@@ -251,7 +251,7 @@ class BentRun(BatchRun):
     def _series(self, found: Quantities) -> Array:
         batch = self.batch
         T = np.where(batch.T <= LONGEST, batch.T, 0)
-        tables = [self._tables(i) for i in range(batch.n)]
+        tables = self.tables
         _, send = self._base(batch.n)
         keep = self._base(batch.n)[0][:, : self.server.size, : self.server.size]
         begin, own, pull, still, load = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,29 +45,29 @@ class BatchLayout:
     blocks: tuple[str, ...]
     sizes: tuple[int, ...]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Entries in all."""
         return sum(self.sizes[self.blocks.index(block)] for block in self.group.values())
 
-    def entries(self, name: str) -> slice:
-        """The entries of a variable."""
-        start = 0
-        for block, size in zip(self.blocks, self.sizes, strict=True):
+    @cached_property
+    def entries(self) -> dict[str, slice]:
+        """The entries of each variable."""
+        found, start = dict[str, slice](), 0
+        for block, size in zip(self.blocks, self.sizes, strict=False):
             for each in (each for each, where in self.group.items() if where == block):
-                if each == name:
-                    return slice(start, start + size)
+                found[each] = slice(start, start + size)
                 start += size
-        raise KeyError(name)
+        return found
 
-    @property
+    @cached_property
     def first(self) -> list[int]:
         """Entries of the first variable of every block."""
         found: list[int] = []
         for block in self.blocks:
             name = next((each for each, where in self.group.items() if where == block), None)
             if name is not None:
-                here = self.entries(name)
+                here = self.entries[name]
                 found += range(here.start, here.stop)
         return found
 
@@ -96,12 +97,12 @@ class BatchReader:
         for out, values, matrices in zip(outputs, groups, found, strict=True):
             for variable, block in out.group.items():
                 row = self._broadcast(values[variable], len(names))
-                rows, width = out.entries(variable), self.sizes[self.algorithm.blocks.index(block)]
+                rows, width = out.entries[variable], self.sizes[self.algorithm.blocks.index(block)]
                 for (k, each), coefficient in zip(names, row.T, strict=True):
-                    if inputs[k].group[each] == block and width:
-                        here = inputs[k].entries(each)
-                        steps = np.arange(width)
-                        matrices[k][:, rows.start + steps, here.start + steps] = coefficient[:, None]
+                    if inputs[k].group[each] == block:
+                        here = inputs[k].entries[each]
+                        for step in range(width):
+                            matrices[k][:, rows.start + step, here.start + step] = coefficient
         return found
 
     @_of_arrays

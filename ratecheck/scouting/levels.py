@@ -389,7 +389,7 @@ class TwoLevelRun(BatchRun):
         start = np.ascontiguousarray(self.beginning[0][:, :S])
         ball, radius = np.zeros(2, dtype=np.int64), np.full(N, np.inf)
         if batch.algorithm.projects is not None:
-            here = self.server.entries(batch.algorithm.projects)
+            here = self.server.entries[batch.algorithm.projects]
             ball, radius = np.array([here.start, here.stop]), np.asarray(batch.parameters["r"], dtype=float)
         known = (batch.T <= _LONGEST) & (bits <= np.log2(_OUTCOMES))
         known &= np.linalg.norm(start[:, ball[0] : ball[1]], axis=1) <= radius

@@ -71,8 +71,10 @@ def holding(condition: Condition, values: Mapping[str, Array], rounding: float =
     slack: Array | float = 0.0
     with np.errstate(all="ignore"):
         if rounding:
-            size = np.maximum(np.abs(left), np.abs(right))
-            slack = np.where(np.isfinite(size), rounding * size, 0.0)
+            # In place: these arrays are the largest of a search.
+            slack = np.asarray(np.maximum(np.abs(left), np.abs(right)))
+            slack *= rounding
+            slack[~np.isfinite(slack)] = 0.0
         return np.asarray(_HOLDING[condition.operator](left, right, slack))
 
 

@@ -128,28 +128,35 @@ class BatchRun:
         batch, reader = self.batch, self.reader
         N, n, size = batch.count, batch.n, self.local.size
         change, noise = np.zeros((N, n, size + 1, size + 1)), np.zeros((N, n, size + 1, size + 1))
-        first, tables = self.local.first, list[_Tables]()
+        first, tables = self.local.first, self.tables
         if len(first) != reader.point.size:
             raise Unscouted("a block without a local variable")
         for i in range(n):
-            tables.append(tables[0] if i and self._alike else self._tables(i))
             own, gradient = tables[i].step
             change[:, i, :size, :size] = own - np.eye(size)
             change[:, i, :size, first] += np.einsum("bpq,bqr->rbp", gradient, batch.M[:, i])
             change[:, i, :size, size] = -np.einsum("bpq,bq->bp", gradient, batch.c[:, i])
-            noise[:, i, :size, :size] = np.einsum("bpq,bq,brq->bpr", gradient, batch.noise**2, gradient)
+            if batch.noise.any():
+                noise[:, i, :size, :size] = np.einsum("bpq,bq,brq->bpr", gradient, batch.noise**2, gradient)
         shape = change.shape
         flat_change, flat_noise = (np.ascontiguousarray(x.reshape(N * n, size + 1, size + 1)) for x in (change, noise))
         kernels.repeated(flat_change, flat_noise, np.ascontiguousarray(batch.steps.reshape(-1)))
         change, noise = flat_change.reshape(shape), flat_noise.reshape(shape)
         return [self._client(tables[i], change[:, i], noise[:, i]) for i in range(n)]
 
+    @cached_property
+    def tables(self) -> list[_Tables]:
+        """The functions of each client as matrices."""
+        if self._alike:
+            return [self._tables(0)] * self.batch.n
+        return [self._tables(i) for i in range(self.batch.n)]
+
     def _tables(self, i: int) -> _Tables:
         """The functions of client i as matrices; `begin` is affine in 1/delay, and is read at two delays."""
         reader, p = self.reader, self._parameters(i)
         state, own = (self.server, self.client), (self.client, self.message)
         once = [self._joined(reader.matrices("begin", self._parameters(i, delay=d), state, (self.local,))[0])
-                for d in (1.0, 2.0)]  # fmt: skip
+                for d in ((1.0, 2.0) if self.batch.algorithm.uses_delay else (1.0,))]  # fmt: skip
         rate = 2 * (once[0] - once[1]) if self.batch.algorithm.uses_delay else np.zeros_like(once[0])
         step = reader.matrices("step", p, (self.local, reader.point), (self.local,))[0]
         finish = reader.matrices("finish", p, (*state, self.local), own)
@@ -268,7 +275,7 @@ class BatchRun:
         P = np.zeros((N, D, D))
         P[:] = np.eye(D)
         for name in self.batch.algorithm.mixed:
-            here = self.client.entries(name)
+            here = self.client.entries[name]
             for k in range(here.start, here.stop):
                 places = self.server.size + k + self.client.size * np.arange(self.batch.n)
                 P[np.ix_(np.arange(N), places, places)] = law.mixing
@@ -338,10 +345,11 @@ class BatchRun:
             total += own / batch.n
             start = self.server.size + i * self.client.size
             mean[:, start : start + self.client.size] = own
-            root = slope * (batch.noise / np.sqrt(batch.steps[:, i])[:, None])[:, None, :]
-            load = np.concatenate([from_clients @ root / batch.n, root], axis=1)
-            outputs, _ = self._places(i)
-            covariance[np.ix_(range(N), outputs, outputs)] += load @ np.swapaxes(load, 1, 2)
+            if batch.noise.any():
+                root = slope * (batch.noise / np.sqrt(batch.steps[:, i])[:, None])[:, None, :]
+                load = np.concatenate([from_clients @ root / batch.n, root], axis=1)
+                outputs, _ = self._places(i)
+                covariance[np.ix_(range(N), outputs, outputs)] += load @ np.swapaxes(load, 1, 2)
         mean[:, : self.server.size] = np.einsum("bij,bj->bi", from_point, batch.start[:, 0])
         mean[:, : self.server.size] += np.einsum("bij,bj->bi", from_clients, total)
         return mean, covariance
@@ -349,7 +357,7 @@ class BatchRun:
     def _variable(self, group: int, name: str, i: int) -> Array:
         """The rows (N, size, D) of a variable of the server (0) or of client i (1) on z."""
         layout = self.client if group else self.server
-        here = layout.entries(name)
+        here = layout.entries[name]
         start = self.server.size + i * self.client.size if group else 0
         rows = np.zeros((self.batch.count, here.stop - here.start, self.size))
         rows[:, range(rows.shape[1]), range(start + here.start, start + here.stop)] = 1.0

@@ -698,8 +698,18 @@ class _Decoded:
         """A digest of what the instance follows from; claims that are honest are alike."""
         kinds = {name: x for name, x in self.at.items() if name.startswith(_CHOSEN)}
         kinds |= {name: max(x, HONEST) for name, x in self.at.items() if name.startswith("claim ")}
-        data = pickle.dumps((self.problem, self.given, self.start, self.pattern, kinds), pickle.HIGHEST_PROTOCOL)
+        # The bytes of arrays of numbers take a fourth of the time that it takes to pickle them.
+        problem = {
+            name: (each.shape, each.dtype.str, each.tobytes()) if _of_numbers(each) else each
+            for name, each in vars(self.problem).items()
+        }
+        parts = self.problem.kind, problem, self.given, self.start, self.pattern, kinds
+        data = pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
         return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _of_numbers(value: object) -> bool:
+    return isinstance(value, np.ndarray) and not value.dtype.hasobject
 
 
 @dataclass(frozen=True)

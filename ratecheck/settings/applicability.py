@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -218,8 +219,8 @@ def unlike(statement: Statement, problem: Problem, pattern: Participation, size:
     if mixed and pattern.mixes < 1 and Assumption.RANDOM_MIXING not in statement.assumptions:
         return f"a round mixes with probability {pattern.mixes:g}, but the statement is about rounds that all mix"
     everybody = pattern.rate == 1
-    for assumption in (each for each in CERTIFICATION if each in statement.assumptions):
-        if CERTIFICATION[assumption].law and assumption not in pattern.satisfies:
+    for assumption in _laws(frozenset(statement.assumptions)):
+        if assumption not in pattern.satisfies:
             if everybody and size in (0, n) and assumption not in _NEVER_ALL:
                 continue
             return f"a pattern of the kind {pattern.kind}, but the statement is about {assumption.value}"
@@ -231,6 +232,12 @@ def unlike(statement: Statement, problem: Problem, pattern: Participation, size:
         here = "differs from round to round" if pattern.size is None else f"is {pattern.size}"
         return f"{participants}={size} clients take part in a round, says the statement, but how many do here {here}"
     return None
+
+
+@functools.cache
+def _laws(assumptions: frozenset[Assumption]) -> tuple[Assumption, ...]:
+    """The assumptions on the law of the participation, in the order of `CERTIFICATION`."""
+    return tuple(each for each, entry in CERTIFICATION.items() if entry.law and each in assumptions)
 
 
 def counts_participants(statement: Statement) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -46,7 +47,7 @@ def with_zero(statement: Statement, names: list[str]) -> Statement:
 
 def admits_minimiser(statement: Statement, names: list[str]) -> bool:
     """Whether all of its formulas have a value where these symbols are 0, and none is a step size that would be 0."""
-    own = {statement.vocabulary[name].symbol for name in names}
+    own = frozenset(statement.vocabulary[name].symbol for name in names)
     if any(rule.value.free_symbols & own for rule in statement.step_rules):
         return False
     formulas = [term for claim in statement.claims for term in claim.terms.values()]
@@ -59,7 +60,8 @@ def admits_minimiser(statement: Statement, names: list[str]) -> bool:
     return not any(_has_pole(sp.sympify(formula), own) for formula in formulas)
 
 
-def _has_pole(formula: sp.Expr, own: set[sp.Symbol]) -> bool:
+@functools.cache
+def _has_pole(formula: sp.Expr, own: frozenset[sp.Symbol]) -> bool:
     """Whether an expression has a power of these symbols that is no positive number, or a logarithm of them."""
     powers = any(power.base.free_symbols & own and not power.exp.is_positive for power in formula.atoms(sp.Pow))
     return powers or any(each.free_symbols & own for each in formula.atoms(sp.log))

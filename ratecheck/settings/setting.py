@@ -419,7 +419,7 @@ def _local_steps(
     lists = [name for name in given if name != symbol and symbol in statement.vocabulary.reach(name)]
     name = lists[0] if lists else symbol
     steps = _per_client(name, given[name] if lists else sizes.get("local_steps", 1), problem.n)
-    for each in np.unique(steps[:1] if (steps == steps[0]).all() else steps).tolist():
+    for each in sorted({*(steps[:1] if (steps == steps[0]).all() else steps).tolist()}):
         method.check_steps(whole(name, each, 1))
     return steps
 

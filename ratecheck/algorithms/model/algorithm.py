@@ -53,6 +53,8 @@ _FUNCTIONS = (
 
 # Places up to which functions are read one by one.
 _FEW = 4
+# Tables of coefficients that are kept.
+_KEPT_TABLES = 1024
 # The blocks of a problem with shared variables u and personal variables v_i.
 U, V = "u", "v"
 # What is recorded of a method on such a problem unless requested otherwise.
@@ -419,6 +421,7 @@ class LinearMaps:
             for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
         )
         self._point = {block: block for block in algorithm.blocks}
+        self._known: dict[tuple[Any, ...], Array] = {}
 
     def many(self, name: str, parameters: ParameterBatch) -> Array:
         """Coefficients (places, block, output, input) of the function of that name at many places.
@@ -546,6 +549,17 @@ class LinearMaps:
             raise InputError(f"{named(self.algorithm)} {what}, which engine=exact and engine=step alone follow")
         if not self._exact:
             return self._table(name, p, None)
+        # Rationals take their time, and many rounds of a run may have the same parameters.
+        key = name, *p.items()
+        if key not in self._known:
+            if len(self._known) == _KEPT_TABLES:
+                self._known.clear()
+            self._known[key] = self._exactly(name, p)
+            self._known[key].flags.writeable = False
+        return self._known[key]
+
+    def _exactly(self, name: str, p: Parameters) -> Array:
+        """Coefficients as rationals."""
         try:
             table = self._table(name, p, Fraction)
             if not floats_in(table):

@@ -36,10 +36,12 @@ class Coefficients:
 
 
 class CoefficientReader:
-    """Reads the coefficients of one setup."""
+    """Reads the coefficients of one setup; ``before`` reads those of the same run with the coefficients of a round."""
 
-    def __init__(self, setup: Setup) -> None:
-        self._setup, self._maps, self._alike = setup, LinearMaps(setup.algorithm, exact=True, beyond=True), setup.alike
+    def __init__(self, setup: Setup, before: CoefficientReader | None = None) -> None:
+        maps = LinearMaps(setup.algorithm, exact=True, beyond=True) if before is None else before._maps  # noqa: SLF001
+        self._maps: LinearMaps = maps
+        self._setup, self._alike = setup, setup.alike
         self._clients: dict[int, Coefficients] = {}
         self._aggregates: dict[int, Array] = {}
 

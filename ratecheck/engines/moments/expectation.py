@@ -30,6 +30,7 @@ from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound
+from ratecheck.engines.moments.coefficients import CoefficientReader
 from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares, turned
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
@@ -831,7 +832,8 @@ class VaryingMoments(Moments):
 
     def round_map(self, t: int) -> RoundMap:
         """The map of the coefficients of round t; call in order of t."""
-        self.rounds_of = AffineRounds(self.setup.at(t))
+        now = self.setup.at(t)
+        self.rounds_of = AffineRounds(now, CoefficientReader(now, self.rounds_of.tables))
         self._maps.clear()
         self._increments.clear()
         return super().round_map(t)

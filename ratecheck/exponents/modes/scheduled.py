@@ -90,6 +90,7 @@ class UnderWay(TypeMoments):
         ]
         super().__init__(algorithm, clients, apart=False)
         self._stages: dict[tuple[tuple[int, float], ...], _Stage] = {}
+        self._alike: dict[Stretch, _Stage] = {}
 
     def once(self, delays: tuple[tuple[int, float], ...]) -> _Stage:
         """One round in which the groups take part that are named, each with the delay of its clients."""
@@ -114,10 +115,16 @@ class UnderWay(TypeMoments):
     def _stretch(self, stretch: Stretch, last: dict[int, int], t: int) -> _Stage:
         """A stretch from round t on, ``last`` being the last rounds of the groups, which it moves on."""
         first = tuple((group, float(t - last[group])) for group in sorted(stretch.groups))
-        again = tuple((group, 1.0) for group, _ in first)
         last.update(dict.fromkeys(stretch.groups, t + stretch.rounds - 1))
         found = self.once(first)
-        return found.then(self.once(again).times(stretch.rounds - 1)) if stretch.rounds > 1 else found
+        return found.then(self._after_first(stretch)) if stretch.rounds > 1 else found
+
+    def _after_first(self, stretch: Stretch) -> _Stage:
+        """The rounds of a stretch from the second on, whose delays are 1 in every period."""
+        if stretch not in self._alike:
+            again = self.once(tuple((group, 1.0) for group in sorted(stretch.groups)))
+            self._alike[stretch] = again.times(stretch.rounds - 1)
+        return self._alike[stretch]
 
     def _period(self, last: dict[int, int], t: int) -> _Stage:
         stages = []
