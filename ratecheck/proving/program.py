@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, semidefinite
-from ratecheck.algebra.sparse_columns import SparseColumns
 from ratecheck.errors import InputError
 from ratecheck.proving.forms import ONE, Entry, Form, Key, KnownFact, Value, plus
 
@@ -249,6 +248,7 @@ def solve(
     if importlib.util.find_spec("clarabel") is None:
         raise InputError("a proof is proposed by clarabel: pip install 'ratecheck[pep]'")
     import clarabel  # type: ignore[import-untyped]
+    import scipy.sparse as sp
 
     fixed = fixed or {}
     first = len(program.names)
@@ -264,10 +264,10 @@ def solve(
     if margins == "one":
         # Any answer well inside will do.
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
-    matrix = SparseColumns.of((len(system.right), count), system.data, system.rows, system.columns)
+    matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
     solver = clarabel.DefaultSolver(
-        SparseColumns.of((count, count)), objective, matrix, np.array(system.right), cones, settings
+        sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
     )
     try:
         with _silenced():
