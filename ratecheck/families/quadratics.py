@@ -1,4 +1,7 @@
-"""Quadratics: each client has curvatures and slopes of its own, as far as the statement lets clients differ."""
+"""Quadratics: each client has curvatures and slopes of its own, as far as the statement lets clients differ.
+
+Where it says only of their mean f that it is convex, clients may have curvatures of either sign.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family, InstanceCube, InstanceShape
-from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_functions, participants
+from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_f_alone, of_functions, participants
 from ratecheck.families.who import TRACES
 from ratecheck.problems import Quadratic
 from ratecheck.settings.applicability import every_participation, method_of
@@ -24,6 +27,8 @@ _GROUPED = 10
 # Assumptions under which gradients are noisy, and half the gradient of a start next to a minimiser, an exact float.
 _NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE})
 _NEXT_TO_IT = 2.0**-21
+# The least curvature of f where clients are not convex.
+_LEAST = 0.002
 # Where a curvature is the least one that is not 0.
 _SLIGHTLY = 0.1
 
@@ -146,7 +151,38 @@ class Quadratics(Family):
         return H
 
 
+@dataclass(frozen=True)
+class OpposedClients(Quadratics):
+    """f_i = h_i x^2/2 - g_i x with h_i in [-1, 1] and a positive mean of the h_i."""
+
+    def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
+        """Statements that give f a minimum by an assumption on f, which says nothing of single clients."""
+        covered = of_f_alone(statement) and of_functions(statement)
+        return [InstanceShape(self, n, 1, 0, size) for n in (2, FEW) for size in participants(statement, n) if covered]
+
+    def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
+        return ()
+
+    def _curvature(self, x: float) -> float:
+        return coordinates.any_curvature(x)
+
+    def _admissible(self, curvature: Array) -> Array:
+        return curvature + np.maximum(_LEAST - curvature.mean(axis=0), 0.0)
+
+    def hard(self, cube: InstanceCube) -> Iterator[Array]:
+        """f_1 = (x - 1)^2/2 and another client that is -``low`` times that; others are next to flat."""
+        for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)):
+            own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "curvature 0 0": 1.0, "slope 0 0": 1.0}
+            own |= {"curvature 1 0": coordinates.of_negative(-low), "slope 1 0": (1 - low) / 2}
+            yield cube.at(own | {"curvature 2 0": coordinates.BARELY, "slope 2 0": 0.5})
+
+
 QUADRATICS = Quadratics(
     "quadratics", "statements of means over rounds: noise, drift and sampling at once; noise next to a minimiser", 20
 )
-FAMILIES = (QUADRATICS,)
+OPPOSED = OpposedClients(
+    "quadratics with clients that are not convex",
+    "clients that share their stationary point, and nearly cancel",
+    40, label="clients that are not convex",
+)  # fmt: skip
+FAMILIES = (QUADRATICS, OPPOSED)

@@ -11,7 +11,7 @@ from bounds.papers.textbook.pairs import PAIRS, PairKind
 from bounds.papers.textbook.statements import STATEMENTS, TWINS
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.families.any_curvature import ANY_CURVATURE
-from ratecheck.families.opposed import OPPOSED
+from ratecheck.families.quadratics import OPPOSED
 from ratecheck.families.registry import shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
