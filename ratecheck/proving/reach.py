@@ -10,6 +10,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.model.unfolded import unfolded
 from ratecheck.settings.applicability import method_of
+from ratecheck.stepsizes.choose import silent
 
 _KNOWN = {
     Assumption.SMOOTHNESS,
@@ -92,6 +93,12 @@ def scales(statement: Statement) -> list[str]:
     # Under another name, too.
     spoken = {facts.get(name) for name in statement.parameters}
     return sorted(named[fact] for fact in assumed & own - spoken if fact in named)
+
+
+def taken(statement: Statement) -> set[str]:
+    """Names of the numbers that a proof is about: what the statement names, and step sizes about which it is silent."""
+    steps = METHODS[statement.algorithm or ""].step_sizes
+    return {*statement.parameters, *scales(statement), *silent(statement, steps)}
 
 
 def beyond(statement: Statement) -> Iterator[str]:
