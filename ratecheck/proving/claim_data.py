@@ -83,14 +83,15 @@ class LinearClaim:
     signs: Mapping[str, str] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """The claim with its hypotheses and its proof, as the checker reads them."""
+        """The claim with the hypotheses that it uses and its proof, as the checker reads them."""
+        hypotheses = [each for each in self.hypotheses if each[2]]
         claim = {
             "variables": {**dict.fromkeys(self.numbers, "real"), **self.signs},
             "vectors": [],
             "left": self.left,
             "relation": "<=",
             "right": self.right,
-            "hypotheses": [{"left": low, "relation": "<=", "right": high} for low, high, _ in self.hypotheses],
+            "hypotheses": [{"left": low, "relation": "<=", "right": high} for low, high, _ in hypotheses],
         }
-        uses = [(str(turn), False, factor) for turn, (_, _, factor) in enumerate(self.hypotheses, 1)]
+        uses = [(str(turn), False, factor) for turn, (_, _, factor) in enumerate(hypotheses, 1)]
         return {**claim, "proofs": proofs(claim, uses, [{"factor": constant(self.rest)}] if self.rest else [])}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ class Flame:
     def solved(self, w_i: Array, left: Array) -> Array:
         """Points where the gradients of f_i + lambda/2 ||. - w_i||^2 are ``left``."""
         right = self.lambda_ * w_i - self.g + left
-        return np.linalg.solve(self.H + self.lambda_ * np.eye(3), right[:, :, None])[:, :, 0]
+        return np.asarray(np.linalg.solve(self.H + self.lambda_ * np.eye(3), right[:, :, None])[:, :, 0], float)
 
     def after(self, state: State, left: Array, chosen: tuple[int, ...]) -> State:
         """Lines 14-19 and (12), for the chosen clients."""
@@ -118,7 +119,7 @@ def _number(form: Form, vectors: Mapping[int, Array], values: Mapping[str, float
 
 
 @pytest.mark.parametrize(("n", "m"), [(4, 2), (3, 1), (3, 3), (1, 1)])
-def test_a_round_is_that_of_all_draws(n, m):
+def test_a_round_is_that_of_all_draws(n: int, m: int) -> None:
     """What is measured after a round is its mean over all draws of clients, and nothing that is known is false."""
     rng = np.random.default_rng(n + m)
     q = _question(_UNBIASED, m=n, s=m, lambda_=1.5, rho=80 / n, eps_max=10.0)
@@ -149,8 +150,8 @@ def test_a_round_is_that_of_all_draws(n, m):
         values["f(x+)"] = values["f(y_0)"]
         draws = [flame.after(state, left, S) for S in itertools.combinations(range(n), m)]
 
-        def mean(measured, draws=draws):
-            return np.mean([measured(each) for each in draws])
+        def mean(measured: Callable[[State], float], draws: list[State] = draws) -> float:
+            return float(np.mean([measured(each) for each in draws]))
 
         expected = {
             "grad_L2": flame.slope2(state),
@@ -164,11 +165,11 @@ def test_a_round_is_that_of_all_draws(n, m):
         change = mean(flame.slope2) - flame.slope2(state)
         assert _number(after, vectors, values) == pytest.approx(change, rel=1e-9, abs=1e-9)
 
-        def term(kind, first, second, each, flame=flame):
+        def term(kind: str, first: str, second: str, each: State, flame: Flame = flame) -> float:
             seen = dict(zip(("theta", "w_i"), (x - each[3] for x in each[:2]), strict=True))
             a, b = ({**seen, "pi": each[2], "grad f": flame.gradients(each[0])}[name] for name in (first, second))
             means = a.mean(axis=0) @ b.mean(axis=0)
-            return (a * b).sum(axis=1).mean() - means if kind == DEVIATIONS else means
+            return float((a * b).sum(axis=1).mean() - means if kind == DEVIATIONS else means)
 
         for each, number in terms.items():
             assert _number(before[number], vectors, values) == pytest.approx(term(*each, state), rel=1e-9, abs=1e-9)
@@ -193,7 +194,7 @@ def _joint_minimum(flame: Flame) -> float:
 
 
 @pytest.mark.parametrize(("n", "m", "error"), [(4, 2, 0.01), (3, 1, 0.5), (2, 2, 0.1), (1, 1, 0.1)])
-def test_runs_with_inner_errors_stay_below_what_is_proved(n, m, error):
+def test_runs_with_inner_errors_stay_below_what_is_proved(n: int, m: int, error: float) -> None:
     """Runs from any start with (28), whose inner problems stop as far from a solution as they may."""
     rng = np.random.default_rng(7 * n + m)
     proof = prove(bounds.get(_UNBIASED), {"m": n, "s": m, "lambda_": 1.5, "rho": 80 / n, "eps_max": error})
@@ -218,11 +219,11 @@ def test_runs_with_inner_errors_stay_below_what_is_proved(n, m, error):
                 left = out * way / np.linalg.norm(way, axis=1, keepdims=True) * error**0.5 / flame.alpha
                 state = flame.after(state, left, tuple(rng.choice(n, m, replace=False)))
             runs.append(np.mean(found) / n)
-        shares.append(np.mean(runs) / (float(proof.factor) * float(right)))
+        shares.append(np.mean(runs) / (float(proof.factor or 0) * float(right)))
     assert 0.02 < max(shares) <= 1
 
 
-def test_the_printed_lemma_needs_four_times_its_inner_error():
+def test_the_printed_lemma_needs_four_times_its_inner_error() -> None:
     """Four clients attain 1/(4 q), which is what is printed, alpha^2/q, four times: the repaired form is proved."""
     repaired, printed = (prove(bounds.get(key), _EDGE) for key in ("flame/lemma-1-repaired", "flame/lemma-1"))
     assert repaired.verdict == "PROVED UP TO 1e-9"
@@ -230,7 +231,7 @@ def test_the_printed_lemma_needs_four_times_its_inner_error():
     assert printed.claims[0].smallest == pytest.approx(4, rel=1e-3)
 
 
-def test_what_is_recorded_is_read_in_fractions():
+def test_what_is_recorded_is_read_in_fractions() -> None:
     """The coefficients are decimals, of which floats would depend on where the origin is."""
     q = _question("flame/theorem-2-unbiased-repaired", **{**_EDGE, "s": 2})
     used = {abs(c) for term in q.records["grad_L2"] for c in (*term.left, *term.right)}
@@ -238,7 +239,7 @@ def test_what_is_recorded_is_read_in_fractions():
     assert prove(bounds.get("flame/theorem-2-unbiased-repaired"), {**_EDGE, "s": 2}).verdict == "PROVED"
 
 
-def test_one_client_refutes_the_printed_lemma():
+def test_one_client_refutes_the_printed_lemma() -> None:
     """With f = theta^2/2, solved exactly, the Lagrangian changes by -0.282, not by -1.359 or less."""
     numbers = {"m": 1, "s": 1, "lambda_": 1, "rho": 10, "L": 1, "eps_max": 0}
     assert prove(bounds.get("flame/lemma-1"), numbers).verdict == "NOT PROVED"
@@ -248,7 +249,7 @@ def test_one_client_refutes_the_printed_lemma():
 
 
 @pytest.mark.parametrize("longer", [1.001, 2.0])
-def test_larger_steps_than_those_of_the_lemma_are_not_proved(longer):
+def test_larger_steps_than_those_of_the_lemma_are_not_proved(longer: float) -> None:
     """At factor 1 the lemma leaves nothing for them."""
     lemma = bounds.get(_LEMMA)
     (claim,) = lemma.claims
@@ -259,7 +260,7 @@ def test_larger_steps_than_those_of_the_lemma_are_not_proved(longer):
     assert prove(wrong, numbers).verdict == "NOT PROVED"
 
 
-def test_a_start_is_any_that_the_statement_allows():
+def test_a_start_is_any_that_the_statement_allows() -> None:
     """The clients' points differ, and their mean is what (12) makes of it."""
     q = _question(_UNBIASED, m=4, s=2, lambda_=3)
     start = AnyStart(q)
@@ -281,13 +282,13 @@ def test_a_start_is_any_that_the_statement_allows():
         ("flame/theorem-1-repaired", {"m": 4, "rho": 30}, "strongly convex inner problems"),
     ],
 )
-def test_what_is_not_followed_is_refused(key, numbers, reason):
+def test_what_is_not_followed_is_refused(key: str, numbers: dict[str, Any], reason: str) -> None:
     """With the reason."""
     with pytest.raises(InputError, match=reason):
         prove(bounds.get(key), {"lambda_": 3, **numbers})
 
 
-def test_what_is_said_of_a_common_point_is_refused():
+def test_what_is_said_of_a_common_point_is_refused() -> None:
     """Where every client has a point of its own there is no f(x) - inf f."""
     for sentence in ("mean gap <= F_0", "mean grad2 <= 2*F_0/T"):
         own = theorem(sentence, method="flame-exact", given="smooth")
@@ -295,7 +296,7 @@ def test_what_is_said_of_a_common_point_is_refused():
             prove(own, {"n": 3, "rho": 30, "lambda_": 3})
 
 
-def test_certificates_pass_the_checker_that_stands_alone():
+def test_certificates_pass_the_checker_that_stands_alone() -> None:
     """And no claim that is twice as strong has one."""
     answers = certificates(prove(bounds.get(_UNBIASED), {"m": 4, "s": 2, "lambda_": 3}))
     found = [each["certificate"] for each in answers if each["certificate"]]

@@ -351,12 +351,19 @@ def test_gradients_at_a_minimiser_are_those_without_a_set(given: str) -> None:
 
 
 def test_certificates_are_accepted_and_changed_ones_rejected() -> None:
-    """The hypotheses of a round have the normal directions; a stronger claim does not follow from them."""
+    """The hypotheses of a round have the normal directions; none does without one, nor does a stronger claim follow."""
     proof = prove(claim("dist2", "(1 - gamma_u*mu)**(2*t)*dist2_0", given=STRONG), {"T": 4, "mu": 0.25})
     answers = certificates(proof)
     assert not [each["reason"] for each in answers if each["reason"]]
+    for step in (each["certificate"] for each in answers if each["certificate"]):
+        recheck.step(step)
+        for turn, known in enumerate(step["hypotheses"]):
+            weaker = {**known, "right": ["+", known["right"], "1"]}
+            changed = {**step, "hypotheses": [*step["hypotheses"][:turn], weaker, *step["hypotheses"][turn + 1 :]]}
+            changed["digest"] = recheck.digest(changed)
+            with pytest.raises(ArithmeticError):
+                recheck.step(changed)
     (one,) = [each["certificate"] for each in answers if each["id"].endswith(": round")]
-    recheck.step(one)
     changed = {**one, "left": ["*", "2", one["left"]]}
     changed["digest"] = recheck.digest(changed)
     with pytest.raises(ArithmeticError):
