@@ -23,7 +23,7 @@ from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.compared import CHANGE, OF_POINTS, Compared, is_change, is_signed
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, VectorState
-from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, followed, run_sizes, scales, simplest, written
+from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, followed, of_anyone, run_sizes, scales, simplest, written
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
 
@@ -177,8 +177,8 @@ class Question:
         delays = {self.constant("tau_max"), self.constant("tau_avg")} - {None}
         if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or delays != {0}):
             yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
-        if not {*a.blocks} <= {U, V}:
-            yield f"{self.name} has variables {', '.join(a.blocks)}"
+        if self.n > 1 and not self.method.full and of_anyone(self.statement):
+            yield "it is about any participation, and no number of it says how many clients take part in a round"
 
     @cached_property
     def n(self) -> int:

@@ -9,13 +9,15 @@ import pytest
 import sympy as sp
 
 import bounds
-from bounds.statement import StepRule
+import ratecheck as rc
+from bounds.statement import Assumption, StepRule
 from bounds.theorem import symbol, theorem
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.baselines import PFedMe
 from ratecheck.algorithms.flame import FlameExact
 from ratecheck.algorithms.model.algorithm import square
 from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
 from ratecheck.proving.prove import completed, prove
 from ratecheck.proving.question import Question
 from ratecheck.views.proofs.prove import prove_text
@@ -162,3 +164,19 @@ def test_step_sizes_of_which_a_statement_is_silent_are_said():
         assert proof.verdict == "PROVED"
         assert " eta_u=1\n" in prove_text(proof)
         assert ("eta_u" in proof.defaulted) == (not given)
+
+
+def test_any_participation_is_not_that_of_everybody():
+    """Of two clients of which one takes part the other one stays where its gradient is not 0: as `verify` shows."""
+    claim = theorem(
+        title="steps", algorithm="flame", assumptions=["smoothness", "exact_inner", "dual_start"], left="grad_theta2",
+        over="every_round", right="alpha_max*alpha_min*(L + lambda_)**2*dtheta2", settings={}, vocabulary="flame",
+        conditions=["lambda_ > L", "rho > lambda_"],
+    )  # fmt: skip
+    numbers = {"rho": 30, "lambda_": 3, "L": 1, "T": 3}
+    with pytest.raises(InputError, match="no number of it says how many clients take part"):
+        prove(claim, {**numbers, "m": 2})
+    assert prove(claim, {**numbers, "m": 1}).verdict == "PROVED"
+    assert rc.verify(claim, m=2, participation="cyclic", **numbers).outcome is Outcome.VIOLATED
+    everybody = replace(claim, assumptions=(*claim.assumptions, Assumption.FULL_PARTICIPATION))
+    assert prove(everybody, {**numbers, "m": 2}).verdict == "PROVED"
