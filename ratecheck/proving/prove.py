@@ -22,7 +22,7 @@ from ratecheck.proving.forms import KnownFact
 from ratecheck.proving.potentials import ProofPlan, chain, mean, one_step, rate, shortened, whole_run
 from ratecheck.proving.program import certified, faces, solve
 from ratecheck.proving.question import Question
-from ratecheck.proving.reach import RUN, beyond, followed, run_sizes, scales
+from ratecheck.proving.reach import RUN, beyond, followed, run_sizes, taken
 from ratecheck.proving.trials.trial import FEW, Trials, multiplied, trials
 from ratecheck.settings.applicability import check_expectations
 from ratecheck.stepsizes.feasible_set import step_names
@@ -294,12 +294,12 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
     method = METHODS[followed(statement).algorithm or ""]
     statement.check_names(given)
     defaults = _defaults(statement, method, given)
-    taken = {each for name in given for each in statement.vocabulary.reach(name)} | {*statement.settings}
-    taken |= {*method.fixed} - {"n", "m", "T"}
+    known = {each for name in given for each in statement.vocabulary.reach(name)} | {*statement.settings}
+    known |= {*method.fixed} - {"n", "m", "T"}
     # A statement need not speak of the local steps of a method that takes one.
     steps = {name: float(method.fixed[name]) for name in {"K"} & {*method.fixed} - {*given, *statement.settings}}
     steps = {name: number for name, number in steps.items() if name in statement.vocabulary}
-    filled = {name: x for name, x in defaults.items() if name in statement.vocabulary and name not in taken} | steps
+    filled = {name: x for name, x in defaults.items() if name in statement.vocabulary and name not in known} | steps
     values, _ = statement.complete({**filled, **given})
     open_steps, approached = with_open_steps(statement, values)
     if approached:
@@ -311,8 +311,8 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
         if name not in given and name not in prescribed and name not in values:
             # What depends on a rounded step size follows it.
             with contextlib.suppress(InputError):
-                known, _ = statement.complete({**filled, **given, **rounded, name: _shortened(open_steps[name])})
-                trial, _ = with_open_steps(statement, known)
+                so_far, _ = statement.complete({**filled, **given, **rounded, name: _shortened(open_steps[name])})
+                trial, _ = with_open_steps(statement, so_far)
                 if all(check.holds is not False for check in statement.check_conditions(trial)):
                     rounded[name], open_steps = trial[name], trial
     for name in statement.vocabulary.run.values():
@@ -327,9 +327,8 @@ def completed(statement: Statement, given: Given) -> tuple[dict[str, float], tup
         raise InputError(f"{statement.key} needs a value for {missing[0]}: give {missing[0]}=...")
     if broken := [check.broken for check in statement.check_conditions(open_steps) if check.holds is False]:
         raise InputError(" ".join(broken))
-    spoken = {*statement.parameters, *scales(statement)}
-    names = tuple(name for name in open_steps if name not in given and name in spoken)
-    return open_steps, names
+    named = taken(statement)
+    return open_steps, tuple(name for name in open_steps if name not in given and name in named)
 
 
 def _defaults(statement: Statement, method: Method, given: Given) -> dict[str, float]:

@@ -23,7 +23,7 @@ from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.proving.classes import AnswerClass, Curved, Operator
 from ratecheck.proving.compared import CHANGE, OF_POINTS, Compared, is_change, is_signed
 from ratecheck.proving.forms import ClientDraw, Form, Value, VectorFamily, VectorState
-from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, followed, run_sizes, scales, simplest, written
+from ratecheck.proving.reach import SMALL_DENOMINATOR, beyond, followed, of_anyone, run_sizes, scales, simplest, written
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.convexity import assumes_convexity
 
@@ -73,11 +73,11 @@ class Question:
         spoken |= set() if any_of_them else {*statement.vocabulary.run.values()}
         spoken |= {*METHODS[statement.algorithm or ""].step_sizes} if statement.algorithm in METHODS else set()
         values = {name: value for name, value in values.items() if name in spoken}
-        # Papers call participants by names that are the clients' elsewhere, and need not count local steps.
+        # Papers need not count local steps. Names of sizes are the basic ones in ``case``, the paper's in ``rules``.
         fixed = METHODS[statement.algorithm or ""].fixed if statement.algorithm in METHODS else {}
         self.sizes = {name: fixed[name] for name in {"K"} & {*fixed}} | run_sizes(statement, values)
-        self.case = DeterministicCase(statement, values | self.sizes)
         self.statement, self.values = statement, self.sizes | values
+        self.case, self.rules = (DeterministicCase(statement, each) for each in (values | self.sizes, self.values))
         self.method = METHODS[statement.algorithm or ""]
         self.algorithm = self.method.algorithm
         # The points of a set that the server projects on.
@@ -177,8 +177,8 @@ class Question:
         delays = {self.constant("tau_max"), self.constant("tau_avg")} - {None}
         if Assumption.OBLIVIOUS_PARTICIPATION in assumptions and (self.sampled or delays != {0}):
             yield "any participation, of which a proof follows that of everybody in every round: tau_max=0"
-        if not {*a.blocks} <= {U, V}:
-            yield f"{self.name} has variables {', '.join(a.blocks)}"
+        if self.n > 1 and not self.method.full and of_anyone(self.statement):
+            yield "it is about any participation, and no number of it says how many clients take part in a round"
 
     @cached_property
     def n(self) -> int:
@@ -229,7 +229,7 @@ class Question:
 
     def _written(self, name: str) -> Fraction:
         """The number of a parameter as the statement or whoever gives it writes it."""
-        return self.case.ruled(written).get(name, written(self.values[name]))
+        return self.rules.ruled(written).get(name, written(self.values[name]))
 
     @cached_property
     def L(self) -> Fraction | None:
@@ -563,7 +563,7 @@ class Question:
     @cached_property
     def _prescribed(self) -> dict[str, sp.Expr]:
         """What the settings and rules of the statement compute, not as it is rounded."""
-        return self.case.prescribed(written)
+        return self.rules.prescribed(written)
 
     @cached_property
     def rounded(self) -> tuple[str, ...]:
@@ -601,7 +601,7 @@ class Question:
         """Step sizes that the statement has change by the round, not as they are rounded."""
         if t not in self._stepped:
             _, formulas = words.formulas_of(self.statement.algorithm or "")
-            p = self.case.parameters(written, t) | self.case.ruled(written) if formulas else {}
+            p = self.case.parameters(written, t) | self.rules.ruled(written) if formulas else {}
             known = {name.removesuffix(words.OF_STEPS): sp.Rational(value) for name, value in p.items()}
             known |= {"t": sp.Integer(t), "T": sp.Integer(self.T + self.over.further)}
             self._stepped[t] = {f"{name}_t": Formula.of(text).exact(known) for name, text in formulas.items()}
@@ -687,7 +687,7 @@ class Question:
         p = self.case.parameters(written, t)
         # A coefficient such as 1/(t + 2) is computed in floats, and means the fraction.
         p |= {name: simplest(p[name]) for name in self.algorithm.varying if name in p}
-        p |= {name: value for name, value in self.case.ruled(written).items() if name in p}
+        p |= {name: value for name, value in self.rules.ruled(written).items() if name in p}
         p |= {name: Fraction(int(x.p), int(x.q)) for name, x in self._steps(t).items() if x.is_Rational and name in p}
         p |= {
             name: self._equal(name) for name in self.algorithm.per_client if name in self.statement.vocabulary.aliases

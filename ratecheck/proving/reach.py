@@ -8,8 +8,10 @@ from fractions import Fraction
 
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.model.algorithm import U, V
 from ratecheck.algorithms.model.unfolded import unfolded
-from ratecheck.settings.applicability import method_of
+from ratecheck.settings.applicability import counts_participants, every_participation, method_of
+from ratecheck.stepsizes.choose import silent
 
 _KNOWN = {
     Assumption.SMOOTHNESS,
@@ -94,6 +96,21 @@ def scales(statement: Statement) -> list[str]:
     return sorted(named[fact] for fact in assumed & own - spoken if fact in named)
 
 
+def of_anyone(statement: Statement) -> bool:
+    """Whether a statement is about any participation, without a delay or a number that says that everybody takes part.
+
+    Of that a run of all clients in every round is one case only.
+    """
+    said = {Assumption.OBLIVIOUS_PARTICIPATION, Assumption.FULL_PARTICIPATION} & {*statement.assumptions}
+    return not said and every_participation(statement) and not counts_participants(statement)
+
+
+def taken(statement: Statement) -> set[str]:
+    """Names of the numbers that a proof is about: what the statement names, and step sizes about which it is silent."""
+    steps = METHODS[statement.algorithm or ""].step_sizes
+    return {*statement.parameters, *scales(statement), *silent(statement, steps)}
+
+
 def beyond(statement: Statement) -> Iterator[str]:
     """Why no proof of a statement is looked for, whatever its numbers are."""
     method, assumptions = METHODS[statement.algorithm or ""], {*statement.assumptions}
@@ -110,5 +127,7 @@ def beyond(statement: Statement) -> Iterator[str]:
         yield f"{name} compresses several messages"
     if a.projects or a.bilevel:
         yield f"a round of {name} is not modelled"
+    if not {*a.blocks} <= {U, V}:
+        yield f"{name} has variables {', '.join(a.blocks)}"
     if (a.second_oracle is not None) != (Assumption.CONVEX_PART in assumptions):
         yield "a second, convex part of f goes with a method that takes proximal steps of it"

@@ -368,7 +368,8 @@ class RunStart:
         if any(row[1] for b in q.blocks for row in client[b]):
             # What clients remember is the mean of K answers.
             if q.proximal:
-                told = v.prox("y_0", self.point, q.weight)
+                steps = [v.prox("y_0", self.point, q.weight, error=q.inner_error) for _ in range(q.K)]
+                told = {b: total(b, [(Fraction(1, q.K), each[b]) for each in steps]) for b in q.blocks}
             else:
                 told = dict(self.here.gradient)
                 if not q.algorithm.full_start:
@@ -393,6 +394,16 @@ class RunStart:
         return self.vectors.height("x0", self.point)
 
     @property
+    def weights(self) -> Fraction:
+        """The sum of the clients' weights alpha_i in a joint objective, 1 where the method has none."""
+        return self.question.n * Fraction(self.question.parameters(0).get("alpha", Fraction(1, self.question.n)))
+
+    @property
+    def lagrangian(self) -> Form:
+        """The Lagrangian at the start, as the method records it."""
+        return _terms(self.question, self.vectors, "lagrangian", self.state, self.here.gradient, self.height)
+
+    @property
     def limits(self) -> list[KnownFact]:
         """What the statement's constants say of the start."""
         q, v = self.question, self.vectors
@@ -400,10 +411,7 @@ class RunStart:
         if q.F_0 is not None:
             found.append(KnownFact("F_0", plus((1, self.height), (-1, q.lowest), (-q.F_0, LIMIT))))
         if q.lagrangian_gap is not None:
-            # The joint minimum is as many times f* as the Lagrangian has values of f.
-            lagrangian = _terms(q, v, "lagrangian", self.state, self.here.gradient, self.height)
-            weight = sum(Fraction(term.factor) for term in q.records["lagrangian"] if term.over is TermOver.VALUES)
-            form = plus((1, lagrangian), (-weight, q.lowest), (-q.lagrangian_gap, LIMIT))
+            form = plus((1, self.lagrangian), (-self.weights, q.lowest), (-q.lagrangian_gap, LIMIT))
             found.append(KnownFact("L^0 - F*", form))
         if q.R_0 is not None:
             found.append(KnownFact("dist2_0", plus((1, v.of_means(self.point, self.point)), (-q.R_0, LIMIT))))
@@ -435,6 +443,11 @@ class AnyStart(RunStart):
 
 def start_of(question: Question) -> RunStart:
     """The start of a run."""
+    if question.lagrangian_gap is not None:
+        # The gap is that of sum_i alpha_i f_i(x^0), whatever a method calls its Lagrangian.
+        common = RunStart(question)
+        if common.lagrangian != plus((common.weights, common.height)):
+            raise question.out_of_reach(f"the Lagrangian that {question.name} records is not the objective at x^0")
     return AnyStart(question) if question.own_points else RunStart(question)
 
 

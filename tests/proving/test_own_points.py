@@ -277,7 +277,7 @@ def test_a_start_is_any_that_the_statement_allows() -> None:
     [
         (_UNBIASED, {"alpha": [0.5, 0.3, 0.2], "m": 3}, "clients of different alpha"),
         (_LEMMA, {"m": 4, "s": 2, "rho": 30}, "not say that they are sampled uniformly"),
-        ("flame/lemma-3", {"m": 4, "s": 4, "rho": 30, "F_star": 0}, "has no alpha_min"),
+        ("flame/lemma-3", {"m": 4, "s": 4, "rho": 30, "F_star": 0}, "no number of it says how many clients"),
         ("flame/theorem-2-biased-wide-repaired", {"m": 4}, "relative skew"),
         ("flame/theorem-1-repaired", {"m": 4, "rho": 30}, "strongly convex inner problems"),
     ],

@@ -13,7 +13,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.proving.bracket import ProvedBracket
 from ratecheck.proving.potentials import Potential
 from ratecheck.proving.prove import PotentialProof, ProofPart, ProvedClaim
-from ratecheck.proving.reach import scales
+from ratecheck.proving.reach import taken
 from ratecheck.proving.trials.trial import said_against
 
 # Facts and terms beyond these are counted.
@@ -34,8 +34,8 @@ def prove_text(found: PotentialProof) -> str:
     if rounded := dict.fromkeys(name for claim in found.claims for name in claim.rounded):
         called = ", ".join(map(found.statement.vocabulary.called, rounded))
         lines.append(f"  of irrational numbers those of 16 digits are taken: {called}")
-    if taken := [name for name in found.shown_defaulted if name in _spoken(found)]:
-        lines.append(f"  not given, and taken: {', '.join(taken)}")
+    if defaulted := [name for name in found.shown_defaulted if name in _spoken(found)]:
+        lines.append(f"  not given, and taken: {', '.join(defaulted)}")
     return "\n".join(lines)
 
 
@@ -108,7 +108,7 @@ def _numbers(found: PotentialProof) -> str:
 def _spoken(found: PotentialProof) -> set[str]:
     """Names of the numbers to show: what a sentence implies, such as one client, goes without saying."""
     written = found.statement.written
-    return {*written.parameters, *scales(written), "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
+    return {*taken(written), "n", "m", "K", "T"} - {*found.statement.vocabulary.implied}
 
 
 def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
