@@ -375,12 +375,12 @@ class Statement:
     algorithm: str | None
     assumptions: tuple[Assumption, ...]
     claims: tuple[Claim, ...]
-    conditions: tuple[Condition, ...] = ()
-    step_rules: tuple[StepRule, ...] = ()
-    step_products: tuple[StepProduct, ...] = ()
+    conditions: tuple[Condition, ...]
+    step_rules: tuple[StepRule, ...]
+    step_products: tuple[StepProduct, ...]
     settings: Mapping[str, sp.Expr]
-    follows_from: tuple[str, ...] = ()
-    remark: str = ""
+    follows_from: tuple[str, ...]
+    remark: str
     repairs: str = ""
     instance: str = ""
 

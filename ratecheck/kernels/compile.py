@@ -93,9 +93,9 @@ class LazyKernel:
         serve_kernels(compiled, part)
         return compiled
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The function's result."""
-        return self._compiled(*arguments)
+        return self._compiled(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
         """What Numba asks a compiled function for, its type first."""

@@ -77,7 +77,11 @@ def _row(
         algorithm=algorithm,
         assumptions=(*assumptions, Assumption.QUOTED),
         claims=claims,
+        conditions=(),
+        step_rules=(),
+        step_products=(),
         settings=settings or {},
+        follows_from=(),
         remark=remark,
     )
 

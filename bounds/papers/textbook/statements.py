@@ -110,6 +110,8 @@ def statement(
         step_rules=rules,
         step_products=products,
         settings=settings,
+        follows_from=(),
+        remark="",
     )
 
 

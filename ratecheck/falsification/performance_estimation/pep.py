@@ -68,8 +68,8 @@ from ratecheck.falsification.snapshots import Lowest, Run, mean, total
 _SOLVER = "CLARABEL"
 # Primal and dual objectives of a converged solution agree to this accuracy, relative to a left side of L*F_0 at least.
 _ACCURACY = 1e-6
-# Its tolerances, close ones first: which of them it meets depends on how a processor rounds.
-_TOLERANCES = (1e-9, 1e-8, 1e-7)
+# Its tolerances and ways to factorise, close ones first: which of them it meets depends on how a processor rounds.
+_ATTEMPTS = ((1e-9, "auto"), (1e-8, "auto"), (1e-8, "faer"), (1e-8, "qdldl"), (1e-7, "auto"))
 # Coefficients of points that differ by this, relative to them, are the same.
 _ROUNDING = 1e-14
 _HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
@@ -160,9 +160,9 @@ class Formulation:
         objective = rounds[0] if len(rounds) == 1 else program.number()
         # First, so that a slice has their multipliers.
         program.conditions[:0] = [objective - left for left in rounds if left is not objective]
-        for tolerance in _TOLERANCES:
+        for tolerance, way in _ATTEMPTS:
             close = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-            solution = _solution(program, objective, **{**close, **settings})
+            solution = _solution(program, objective, **{**close, "direct_solve_method": way, **settings})
             if isinstance(solution, GramSolution) and solution.status == "optimal":
                 break
         if solution is None:
