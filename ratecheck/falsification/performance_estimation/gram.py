@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -200,7 +200,7 @@ class GramProgram:
             a[k] = weight
         return A, a, number.constant
 
-    def maximise(self, objective: GramNumber, **settings: float) -> GramSolution | str:
+    def maximise(self, objective: GramNumber, **settings: Any) -> GramSolution | str:
         """The solver's answer, or in a word why there is none; ``settings`` go to the solver.
 
         Raises `SolverFailedError`.

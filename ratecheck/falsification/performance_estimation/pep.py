@@ -69,7 +69,7 @@ _SOLVER = "CLARABEL"
 # Primal and dual objectives of a converged solution agree to this accuracy, relative to a left side of L*F_0 at least.
 _ACCURACY = 1e-6
 # Its tolerances and ways to factorise, close ones first: which of them it meets depends on how a processor rounds.
-_ATTEMPTS = ((1e-9, "auto"), (1e-8, "auto"), (1e-8, "faer"), (1e-8, "qdldl"), (1e-7, "auto"))
+_ATTEMPTS = ((1e-9, ""), (1e-8, ""), (1e-8, "faer"), (1e-8, "qdldl"), (1e-7, ""))
 # Coefficients of points that differ by this, relative to them, are the same.
 _ROUNDING = 1e-14
 _HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
@@ -161,8 +161,9 @@ class Formulation:
         # First, so that a slice has their multipliers.
         program.conditions[:0] = [objective - left for left in rounds if left is not objective]
         for tolerance, way in _ATTEMPTS:
-            close = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-            solution = _solution(program, objective, **{**close, "direct_solve_method": way, **settings})
+            close: dict[str, Any] = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
+            close |= {"direct_solve_method": way} if way else {}
+            solution = _solution(program, objective, **{**close, **settings})
             if isinstance(solution, GramSolution) and solution.status == "optimal":
                 break
         if solution is None:
@@ -192,7 +193,7 @@ class Formulation:
         return float(constant + max(largest, 0.0) * len(A) + abs(a) @ F)
 
 
-def _solution(program: GramProgram, objective: GramNumber, **settings: float) -> GramSolution | str | None:
+def _solution(program: GramProgram, objective: GramNumber, **settings: Any) -> GramSolution | str | None:
     """The answer of the solver, why there is none, or None where it has failed."""
     try:
         return program.maximise(objective, **settings)
