@@ -5,6 +5,7 @@ import pytest
 
 import ratecheck as rc
 from bounds.theorem import theorem
+from ratecheck.algorithms import METHODS
 from ratecheck.engines.engine import choose
 from ratecheck.engines.moments import relative
 from ratecheck.engines.request import RunRequest
@@ -106,6 +107,13 @@ def test_runs_that_are_simulated(change, why):
     setup = ready(RunRequest.of(name, RelativeQuadratic.synthetic(2, 3, 3), trace, run))
     with pytest.raises(InputError, match=why):
         relative.check(setup)
+
+
+def test_projected_runs_are_not_affine():
+    """Iterates leave a ball that their mean does not leave."""
+    plain = METHODS["fedavg"].algorithm
+    assert relative.follows(plain)
+    assert not relative.follows(type("Projected", (type(plain),), {"projects": "u"})())
 
 
 def sgd(left, right, given, when):

@@ -22,8 +22,8 @@ from ratecheck.errors import InputError
 
 
 def follows(algorithm: Algorithm) -> bool:
-    """Whether its rounds are linear in one gradient of each client that takes part."""
-    return algorithm.tabled and algorithm.oracle == "gradient" and not algorithm.also
+    """Whether its rounds are linear in one gradient of each client that takes part, and nothing is projected."""
+    return algorithm.tabled and algorithm.oracle == "gradient" and not algorithm.projects
 
 
 def check(setup: Setup) -> None:
