@@ -162,10 +162,12 @@ class RatePlan(ProofPlan):
         hypotheses = [(after, falls, Fraction(1)), (V, reached, rho)]
         hypotheses += [(scaled(rho, p), next_p, first), (added([scaled(rho, q), "1"]), next_q, c)]
         yield "bound after one more round", LinearClaim(names, after, next_reached, hypotheses)
-        # Powers of a rate that has a name are taken as they are.
-        for t, ((p_t, q_t), (p_next, q_next)) in enumerate(() if rho == named else itertools.pairwise(self.grown)):
-            grows = LinearClaim([], ["*", str(self.rho), str(p_t)], str(p_next), rest=p_next - self.rho * p_t)
-            yield f"p of round {t + 1}", grows
+        # Powers of a rate that has a name are taken as they are; without a rate p stays what it is.
+        steps = () if isinstance(named, str) else itertools.pairwise(self.grown)
+        for t, ((p_t, q_t), (p_next, q_next)) in enumerate(steps):
+            if not t or self.rho != 1:
+                grows = LinearClaim([], ["*", str(self.rho), str(p_t)], str(p_next), rest=p_next - self.rho * p_t)
+                yield f"p of round {t + 1}", grows
             if c:
                 sums = added([["*", str(self.rho), str(q_t)], "1"])
                 yield f"q of round {t + 1}", LinearClaim([], sums, str(q_next), rest=q_next - self.rho * q_t - 1)

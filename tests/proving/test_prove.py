@@ -361,6 +361,19 @@ def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str, T: int)
             where[key_there] = kept
 
 
+def test_numbers_of_every_round_are_claims() -> None:
+    """Of rate 1 as of any other: q_t = t, of which the bound after one more round speaks."""
+    statement = theorem(
+        "every dist2 <= dist2_0 + t*gamma**2*sigma**2", method="sgd", given="smooth, convex, noise", when="gamma <= 1/L"
+    )
+    steps = [each["certificate"] for each in certificates(prove(statement, {"T": 4})) if each["certificate"]]
+    found = {
+        name: step["right"] for step in steps if (name := step["id"].rpartition(": ")[2]).startswith(("p of", "q of"))
+    }
+    assert list(found) == ["p of round 1", "q of round 1", "q of round 2", "q of round 3"]
+    assert [*found.values()] == ["1", "1", "2", "3"]
+
+
 def test_certificates_leave_as_files(tmp_path: Path) -> None:
     """Files for the checker, which runs alone, and for Coq, with a lemma for each claim."""
     proof, lemmas = tmp_path / "proof.json", tmp_path / "proof.v"
