@@ -122,7 +122,7 @@ def _claim(found: PotentialProof, claim: ProvedClaim) -> Iterator[str]:
     said = side_text(claim.factor, measured=claim.measured, nothing_left=claim.nothing_left)
     yield f"{name}{said}, in exact arithmetic"
     if (not claim.nothing_left and claim.smallest < float(claim.factor) * (1 - 1e-3)) or claim.factor > 1:
-        yield f"the solver finds no factor below {claim.smallest:.6g}"
+        yield f"with potentials of this form the solver finds no factor below {claim.smallest:.6g}"
     for part in claim.parts[:1] if claim.parts[0].plan.kind != "step" else ():
         yield from _potential(part)
     for part in claim.parts[-1:]:
