@@ -572,7 +572,7 @@ class Question:
         used = {*self.parameters(0), *(name for name in vocabulary.facts if vocabulary[name].role is Role.CONSTANT)}
         found = [name for name, value in self._prescribed.items() if name in used and not value.is_Rational]
         steps: dict[str, None] = {}
-        for t in range(self.T):
+        for t in range(self.T if words.formulas_of(self.statement.algorithm or "")[1] else 0):
             # After the last step that is taken there need not be another one.
             with contextlib.suppress(InputError):
                 steps |= dict.fromkeys(name for name, value in self._steps(t).items() if not value.is_Rational)

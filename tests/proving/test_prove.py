@@ -361,6 +361,13 @@ def test_certificate_is_accepted_and_a_changed_one_is_rejected(key: str, T: int)
             where[key_there] = kept
 
 
+def test_rounds_without_end() -> None:
+    """A proof for every T does not follow one round after the other: a billion of them take no time."""
+    found = prove(bounds.get("pfl/theorem-3.7"), {"T": 10**9})
+    assert found.verdict.startswith("PROVED")
+    assert found.factor < Fraction(3, 10)
+
+
 def test_numbers_of_every_round_are_claims() -> None:
     """Of rate 1 as of any other: q_t = t, of which the bound after one more round speaks."""
     statement = theorem(
