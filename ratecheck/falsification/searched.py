@@ -14,7 +14,8 @@ from ratecheck.settings.convexity import any_sign, assumes_convexity
 # What assumptions allow beside noise of one variance at all points, and where it is; noise that grows is searched where
 # methods take one gradient a round.
 _GROWS = {
-    Assumption.RELATIVE_NOISE: "noise that grows with gradients, rho > 0: --noise relative:RHO of 'verify' has it"
+    Assumption.RELATIVE_NOISE: "noise that grows with gradients, rho > 0: --noise relative:RHO of 'verify' has it",
+    Assumption.EXPECTED_SMOOTHNESS: "noise that grows with gradients, B > 1: --noise relative:RHO of 'verify' has it",
 }
 _BESIDE = {
     Assumption.EXPECTED_SMOOTHNESS: "samples, A > 0: batch= of 'verify' has them",

@@ -32,6 +32,15 @@ class TestNotSearched:
         assert found.outcome is not Outcome.VIOLATED
         assert sum(missed in each for each in found.searched.missed) == 1
 
+    @pytest.mark.parametrize("given", ["relative noise", "expected smoothness"])
+    def test_growing_noise_of_compressed_gradients(self, given):
+        """It is followed where nothing else is random but who takes part, and elsewhere said to be missing."""
+        compressed = theorem(
+            "mean grad2 <= 9*F_0/(gamma*T)", method="diana", given=f"smooth, {given}", when="gamma <= 1/(9*L)"
+        )
+        found = falsify(compressed, FEW)
+        assert sum("noise that grows with gradients" in each for each in found.searched.missed) == 1
+
     def test_additive_noise_is_searched(self):
         """A statement on that has nothing to say of others."""
         found = falsify(_sgd("smooth, noise", "L*gamma*sigma**2"), FEW)

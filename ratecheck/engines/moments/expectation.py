@@ -467,13 +467,15 @@ class Moments:
         """The increment of client i: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, its noise."""
         return self._added_by(i, self.rounds_of.client_round(i, delay), to_server)
 
+    def loading(self, i: int, to_server: Array) -> Array:
+        """The matrix from what client i computes, (client', message), to what it changes, rows ``outputs(i)``."""
+        return np.block([[np.zeros((self.server, self.client)), to_server], [*self.rounds_of.sent(i)]])
+
     def _added_by(self, i: int, part: ClientRound, to_server: Array) -> tuple[Array, Array, Noise]:
         own, known = self.rounds_of.sent(i)
         change, size = own @ part.client_rows + known @ part.message_rows, np.abs(part.message_rows)
         change[..., self.server : self.server + self.client] -= np.eye(self.client)
-        load = np.zeros((self.server + self.client, self.client + size.shape[-2]))
-        load[: self.server, self.client :] = to_server
-        load[self.server :, : self.client], load[self.server :, self.client :] = own, known
+        load = self.loading(i, to_server)
         large, told = np.abs(load).T, part.message_error + (size.shape[-2] + 8) * size
         kept_error = np.abs(own) @ part.client_error + np.abs(known) @ told
         if known.any():

@@ -14,10 +14,10 @@ import numpy as np
 
 from ratecheck.algorithms.model.algorithm import Algorithm
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.expectation import Moments
+from ratecheck.engines.moments.expectation import Moments, check_affine_gradients
 from ratecheck.engines.moments.moment import EPS
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
 
 
@@ -35,8 +35,8 @@ def check(setup: Setup) -> None:
         raise InputError(f"{setup.method.spoken} is followed for noise alone that does not depend on the point")
     if (setup.local_steps != 1).any() or sum(map(bool, setup.sizes.values())) > 1:
         raise InputError(f"{setup.law.kind} noise is followed in rounds of one gradient of one block of variables")
-    if not setup.problem.affine or setup.problem.multiplicities is not None:
-        raise InputError(f"{setup.law.kind} noise is followed on quadratics whose clients are counted one by one")
+    check_clients(setup)
+    check_affine_gradients(setup)
     if any(setup.start_client(i)[..., 1].any() for i in range(setup.problem.n)):
         raise InputError(f"{setup.method.spoken} starts with a sample, whose noise depends on the point")
     if not setup.trace.deterministic and ((law := setup.trace.law(0)) is None or not law.uniform):
@@ -81,10 +81,5 @@ class RelativeMoments(Moments):
 
     def _loaded(self, i: int, to_server: Array) -> tuple[Array, Array]:
         """What an answer loads on (server, client i), columns by its coordinates, and the sizes of these entries."""
-        rounds = self.rounds_of
-        own, known = rounds.sent(i)
-        load = np.zeros((self.server + self.client, self.client + known.shape[-1]))
-        load[: self.server, self.client :] = to_server
-        load[self.server :, : self.client], load[self.server :, self.client :] = own, known
-        ends, sizes = rounds.of_answer(i)
+        load, (ends, sizes) = self.loading(i, to_server), self.rounds_of.of_answer(i)
         return load @ ends, np.abs(load) @ sizes
