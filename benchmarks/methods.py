@@ -130,16 +130,34 @@ def beside(name: str, arguments: argparse.Namespace) -> dict[str, float]:
     return {which: scale * statistics.median(seconds) for which, seconds in spent.items()}
 
 
-def elsewhere(names: list[str], arguments: argparse.Namespace) -> dict[str, float]:
-    """What the methods cost in the other version."""
-    command = [
-        sys.executable, __file__, "--only", *names, "--steps", str(arguments.steps), "--turns", str(arguments.turns),
-        "--clients", str(arguments.clients), "--variables", str(arguments.variables), "--runs", str(arguments.runs),
-        "--rounds", *map(str, arguments.rounds), "--bare",
-    ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(arguments.other.resolve())}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)  # noqa: S603
-    return {name: row["own"] for name, row in json.loads(done.stdout).items()}
+class Elsewhere:
+    """The other version in a process of its own, which measures one method whenever it is asked."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        command = [
+            sys.executable, __file__, "--steps", str(arguments.steps), "--turns", str(arguments.turns),
+            "--clients", str(arguments.clients), "--variables", str(arguments.variables), "--runs", str(arguments.runs),
+            "--rounds", *map(str, arguments.rounds), "--bare",
+        ]  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": str(arguments.other.resolve())}
+        self._process = subprocess.Popen(  # noqa: S603  # the folder is the caller's
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def cost(self, name: str) -> float | None:
+        """What the method costs there; None where it is not known."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(name, file=self._process.stdin, flush=True)
+        found: float | None = json.loads(self._process.stdout.readline())
+        return found
+
+
+def answer(arguments: argparse.Namespace) -> None:
+    """Print what each method costs whose name is a line of the input."""
+    for name in map(str.strip, sys.stdin):
+        known = name in METHODS
+        print(json.dumps(microseconds(*play(name, arguments), arguments) if known else None), flush=True)
 
 
 def parsed() -> argparse.Namespace:
@@ -155,7 +173,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--twins", action="store_true", help="beside batched NumPy and JAX")
-    parser.add_argument("--bare", action="store_true", help="print JSON, of this version alone")
+    parser.add_argument(
+        "--bare", action="store_true", help="print the cost of each method that a line of the input names"
+    )
     return parser.parse_args()
 
 
@@ -175,8 +195,7 @@ def main() -> None:
     runnable = [name for name, method in METHODS.items() if method.algorithm.second_oracle is None]
     names: list[str] = arguments.only or ["fedavg-p", *(name for name in runnable if name != "fedavg-p")]
     if arguments.bare:
-        known = [name for name in names if name in METHODS]
-        print(json.dumps({name: {"own": microseconds(*play(name, arguments), arguments)} for name in known}))
+        answer(arguments)
         return
     if arguments.twins:
         print("microseconds per client, run and local step; ratios: of NumPy and of JAX to this")
@@ -188,14 +207,19 @@ def main() -> None:
         keep(rows, arguments.out)
         return
     rows = {}
+    other = Elsewhere(arguments) if arguments.other else None
     for name in dict.fromkeys(["fedavg-p", *names]):
         try:
             rows[name] = measured(name, arguments)
         except ratecheck.InputError as error:
             print(f"{name} is left out: {error}")
-    if arguments.other is not None:
-        for name, spent in elsewhere(list(rows), arguments).items():
-            rows[name]["other"] = spent
+            continue
+        # Side by side: the versions take turns, so that what else the machine does meets both.
+        if other is not None and (spent := other.cost(name)) is not None:
+            rows[name]["own"] = min(rows[name]["own"], measured(name, arguments)["own"])
+            again = other.cost(name)
+            assert again is not None
+            rows[name]["other"] = min(spent, again)
     print("microseconds per client, run and local step; ratios: to FedAvg-P, of NumPy and of the other version to this")
     print(f"{'':<36}{'this':>10}{'ratio':>10}{'NumPy':>10}{'ratio':>9}{'other':>10}{'ratio':>9}")
     for name, row in rows.items():

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.linear_algebra import product, whole_product
 from ratecheck.algebra.repeated import repeated
 
 # Entries are whole numbers, or exact numbers before they are rounded.
@@ -78,18 +79,17 @@ class Ball:
 
     def __matmul__(self, other: Ball) -> Ball:
         if self.bits == EXACT:
-            empty = not self.shape[1]
-            return Ball(_whole(self.shape[0], other.shape[1], 0) if empty else self.middle.dot(other.middle), 0, EXACT)
+            return Ball(product(self.middle, other.middle), 0, EXACT)
         # |sum_k a_k b_k - (...)| <= sum_k |a_k| r_b + r_a sum_k |b_k| + k r_a r_b, and one unit by each rounding.
         inner = self.shape[1]
         rows = max((sum(map(abs, row)) for row in self.middle), default=0) if other.radius else 0
         columns = max((sum(map(abs, column)) for column in other.middle.T), default=0) if self.radius else 0
         spread = rows * other.radius + self.radius * columns + inner * self.radius * other.radius
-        product = self.middle.dot(other.middle) if inner else _whole(self.shape[0], other.shape[1], 0)
-        largest = max((entry.bit_length() for entry in (spread, *product.flat)), default=0)
+        found = whole_product(self.middle, other.middle)
+        largest = max((entry.bit_length() for entry in (spread, *found.flat)), default=0)
         if largest > 2 * self.bits + _DIGITS:
             raise UndecidedError("the run leaves the range of floats by far")
-        return Ball(product >> self.bits, (spread >> self.bits) + 2, self.bits)
+        return Ball(found >> self.bits, (spread >> self.bits) + 2, self.bits)
 
     def times(self, other: Ball) -> Ball:
         """The product entry by entry, with a matrix of the same shape or with a single number."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Entries = NDArray[np.object_]
+# Types whose numerators and denominators are read.
+_RATIONAL = (int, Fraction)
 
 
 def rationals(array: Any) -> Entries:
@@ -27,6 +30,49 @@ def identity(size: int) -> Entries:
     matrix = np.full((size, size), Fraction(0), dtype=object)
     np.fill_diagonal(matrix, Fraction(1))
     return matrix
+
+
+def product(left: Entries, right: Entries) -> Entries:
+    """The product of two exact matrices.
+
+    Rows of the first and columns of the second are brought over a common denominator, so that whole numbers are
+    multiplied, and one fraction is reduced for each entry of the result.
+
+    >>> product(rationals([[0.5, 0.25]]), rationals([[2], [4]])).tolist()
+    [[Fraction(2, 1)]]
+    """
+    rows, columns = _whole(left), _whole(right.T)
+    if rows is None or columns is None:
+        return np.asarray(left.dot(right), dtype=object)
+    found = whole_product(rows[0], columns[0].T)
+    for (i, j), entry in np.ndenumerate(found):
+        found[i, j] = Fraction(entry, rows[1][i] * columns[1][j])
+    return found
+
+
+def whole_product(left: Entries, right: Entries) -> Entries:
+    """The product of two matrices of whole numbers, in which zeros of sparse ones are passed over."""
+    (size, inner), last = left.shape, right.shape[1]
+    kept = list(zip(left.T.astype(bool), right.astype(bool), strict=True))
+    if not inner or 2 * sum(int(a.sum()) * int(b.sum()) for a, b in kept) > size * inner * last:
+        return left.dot(right) if inner else np.full((size, last), 0, dtype=object)
+    found = np.full((size, last), 0, dtype=object)
+    for k, (a, b) in enumerate(kept):
+        if a.any() and b.any():
+            found[np.ix_(a, b)] += np.multiply.outer(left[a, k], right[k, b])
+    return found
+
+
+def _whole(matrix: Entries) -> tuple[Entries, list[int]] | None:
+    """A matrix times the common denominators of its rows, and these; None where a number is no rational."""
+    whole, denominators = np.full(matrix.shape, 0, dtype=object), []
+    for i, row in enumerate(matrix):
+        if not all(type(entry) in _RATIONAL for entry in row):
+            return None
+        common = math.lcm(*(entry.denominator for entry in row))
+        whole[i] = [entry.numerator * (common // entry.denominator) for entry in row]
+        denominators.append(common)
+    return whole, denominators
 
 
 def inverse(matrix: Entries) -> Entries:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, definite, inverse
+from ratecheck.algebra.linear_algebra import Entries, definite, inverse, product
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import Algorithm, Group, LinearMaps, Variables
 from ratecheck.algorithms.model.asking import MethodError, exactly
@@ -129,10 +129,10 @@ class LinearForms:
         """The oracle's answer at a point given by forms whose last column is the constant."""
         linear = self.g[i]
         if oracle == "gradient":
-            answer, shift = self.H[i].dot(point), -linear
+            answer, shift = product(self.H[i], point), -linear
         else:
             scaled = np.asarray(self.given[0]["lambda_"] * point, dtype=object)
-            answer, shift = self._proximal[i].dot(scaled), self._proximal[i].dot(linear)
+            answer, shift = product(self._proximal[i], scaled), self._proximal[i].dot(linear)
         answer = answer + zeros(*answer.shape)
         answer[:, -1] = answer[:, -1] + shift
         return answer

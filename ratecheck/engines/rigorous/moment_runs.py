@@ -25,7 +25,7 @@ import numpy as np
 
 from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import definite, rationals, zero_of
+from ratecheck.algebra.linear_algebra import definite, product, rationals, zero_of
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.model.algorithm import TermOver, V
 from ratecheck.engines.moments.lemmas import SIGNS, moments_of_vectors
@@ -181,7 +181,7 @@ class _Part(LinearForms):
         a, p, bits = self.algorithm, self.parameters(i, delay=delay), self.bits
         width, begun = self.server + self.client + 1, self.begun(p)
         step, loading = self.local_step(i, p)
-        noise = (loading * np.array(self.variances, dtype=object)).dot(loading.T)
+        noise = product(loading * np.array(self.variances, dtype=object), loading.T)
         power, covariance = Ball.of(step, bits).power(Ball.of(noise, bits), self.run.K)
         wide = self.server + self.client + self.local
         server, client = self.forms(a.server, 0, wide), self.forms(a.client, self.server, wide)
@@ -311,7 +311,7 @@ class _Part(LinearForms):
         server = self.rows(exact_answer(a.start_server, self.split(point), mean, self.parameters(0)), a.server, width)
         rows = np.concatenate([server, *states, units(1, width - 1, width)])
         variances = [*(variance / Fraction(self.run.K) for variance in self.variances)] * self.n
-        return Ball.of((rows * np.array([*variances, 1], dtype=object)).dot(rows.T), self.bits)
+        return Ball.of(product(rows * np.array([*variances, 1], dtype=object), rows.T), self.bits)
 
     def quantities(self, names: Sequence[str]) -> dict[str, Ball]:
         """The symmetric matrices Q of the recorded quantities <Q, M>."""
@@ -334,10 +334,10 @@ class _Part(LinearForms):
                 factors = [Enclosure.of(term.factor).plain for term in terms]
                 if terms[0].over is TermOver.MEANS:
                     left, right = (sum(side, 0) / n for side in zip(*((t.left, t.right) for t in terms), strict=True))
-                    Q = Q + factors[0] * left.T.dot(right)
+                    Q = Q + factors[0] * product(left.T, right)
                 elif terms[0].over is TermOver.CLIENTS:
                     for factor, term in zip(factors, terms, strict=True):
-                        Q = Q + factor / n * term.left.T.dot(term.right)
+                        Q = Q + factor / n * product(term.left.T, term.right)
                 else:
                     Q = Q + self._values(factors, points, gradients)
             found[name] = Ball.of((Q + Q.T) * Fraction(1, 2), self.bits)
@@ -351,7 +351,7 @@ class _Part(LinearForms):
         for i, (factor, point) in enumerate(zip(factors, points, strict=True)):
             lowered = gradients[i] + zeros(*gradients[i].shape)
             lowered[:, -1] = lowered[:, -1] - self.g[i]
-            Q = Q + factor / Fraction(2 * self.n) * point.T.dot(lowered)
+            Q = Q + factor / Fraction(2 * self.n) * product(point.T, lowered)
         return Q
 
     def participant(self, names: Sequence[str], i: int) -> dict[str, Entries]:
@@ -372,7 +372,7 @@ class _Part(LinearForms):
                 starts = np.cumsum([0, *(self.sizes[block] for block in a.client.values())])
                 rows = after.middle[starts[[*a.client].index(what)] :][: self.sizes[a.client[what]]]
                 change = rows - client[what]
-                Q = Q + change.T.dot(change)
+                Q = Q + product(change.T, change)
             elif (
                 head
                 or any(term.over is not TermOver.CLIENTS for term in recorded.get(what, ()))
@@ -381,7 +381,7 @@ class _Part(LinearForms):
                 raise UndecidedError(f"{name} is not recorded rigorously")
             else:
                 for term in recorded[what]:
-                    Q = Q + Enclosure.of(term.factor).plain / Fraction(self.n) * term.left.T.dot(term.right)
+                    Q = Q + Enclosure.of(term.factor).plain / Fraction(self.n) * product(term.left.T, term.right)
             found[name] = (Q + Q.T) * Fraction(1, 2)
         return found
 
@@ -397,19 +397,22 @@ class _Part(LinearForms):
         away = point + zeros(*point.shape)
         away[:, -1] = away[:, -1] - minimiser
         weight = H * Fraction(1, 2) if name == "gap" else units(self.d, 0, self.d)
-        return Ball.of(away.T.dot(weight).dot(away), self.bits)
+        return Ball.of(product(product(away.T, weight), away), self.bits)
 
     def rounds(self, names: Sequence[str]) -> Iterator[dict[str, Enclosure]]:
         """Recorded quantities before every round."""
         if self.run.T > _MOST_ROUNDS:
             raise UndecidedError(f"T={self.run.T} rounds one by one are more than {_MOST_ROUNDS}")
-        moment, before = self._first(), None
+        in_rounds = [name for name in names if of_a_round(name)]
         plain, of_laws = self.quantities([name for name in names if not of_a_round(name)]), self._of_laws(names)
-        for law in self._all_laws():
-            if before is not None:
-                moment = before.advance(moment)
-            before = law
-            yield {name: Q.inner(moment) for name, Q in {**plain, **of_laws(law)}.items()}
+        moment, laws, law = self._first(), self._all_laws(), None
+        for t in range(self.run.T):
+            # A law is made only where it is wanted: a run that ends after this round moves no further.
+            if t:
+                moment = (law or next(laws)).advance(moment)
+            law = next(laws) if in_rounds else None
+            forms = plain if law is None else {**plain, **of_laws(law)}
+            yield {name: Q.inner(moment) for name, Q in forms.items()}
 
     def _of_laws(self, names: Sequence[str]) -> Callable[[MomentMap], Mapping[str, Ball]]:
         """The quantities of a round by its law, made once for each."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ratecheck.algebra.ball import Ball
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries
+from ratecheck.algebra.linear_algebra import Entries, product
 from ratecheck.algorithms.model.algorithm import U, Variables
 from ratecheck.engines.rigorous.linear_forms import LinearForms, units, zeros
 
@@ -146,9 +146,9 @@ class RoundForms:
             raise UndecidedError("an operator has no values")
         Q = zeros(forms.size, forms.size)
         for H, g, x in zip(forms.H, forms.g, self._points, strict=True):
-            lowered = H.dot(x) * Fraction(1, 2) + zeros(*x.shape)
+            lowered = product(H, x) * Fraction(1, 2) + zeros(*x.shape)
             lowered[:, -1] = lowered[:, -1] - g
-            Q = Q + x.T.dot(lowered) / Fraction(forms.n)
+            Q = Q + product(x.T, lowered) / Fraction(forms.n)
         return self._ball((Q + Q.T) * Fraction(1, 2))
 
     def _ball(self, entries: Entries) -> Ball:
@@ -171,7 +171,7 @@ class RoundForms:
     def _moved(self, parts: Sequence[tuple[Fraction, Entries]], law: MomentMap) -> Ball:
         """The sum of weight * E||P(z' - z)||^2."""
         size, still = self._forms.size, self._still
-        Q = self._ball(sum((weight * P.T.dot(P) for weight, P in parts), zeros(size, size)))
+        Q = self._ball(sum((weight * product(P.T, P) for weight, P in parts), zeros(size, size)))
         total = self._constant(Q.inner(law.noise))
         for weight, A in [*((q, A - still) for q, A in law.means), *law.fluctuations]:
             total = total + (A.T @ Q @ A).scaled(weight)
@@ -180,7 +180,7 @@ class RoundForms:
     def _along(self, parts: Sequence[tuple[Fraction, Entries, Entries]], law: MomentMap) -> Ball:
         """The sum of weight * E<G z, P(z' - z)>."""
         size, half = self._forms.size, Fraction(1, 2)
-        Q = self._ball(sum((weight * G.T.dot(P) for weight, G, P in parts), zeros(size, size)))
+        Q = self._ball(sum((weight * product(G.T, P) for weight, G, P in parts), zeros(size, size)))
         total = self._ball(zeros(size, size))
         for weight, A in law.means:
             one = Q @ (A - self._still)
@@ -212,7 +212,7 @@ class RoundForms:
         argument[np.arange(forms.d), at] = 1
         wide = np.block([[step, zeros(count, forms.d)], [argument, units(forms.d, 0, forms.d)]])
         S = self._ball(wide)
-        loaded = (loading * np.array(self._variances, dtype=object)).dot(loading.T)
+        loaded = product(loading * np.array(self._variances, dtype=object), loading.T)
         fresh = self._ball(np.block([[loaded, zeros(count, forms.d)], [zeros(forms.d, count + forms.d)]]))
         start = self._ball(np.concatenate([begun, zeros(forms.d, width)]))
         here, noise = start, Ball(0 * fresh.middle, 0, self._bits)
