@@ -173,9 +173,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--twins", action="store_true", help="beside batched NumPy and JAX")
-    parser.add_argument(
-        "--bare", action="store_true", help="print the cost of each method that the input names"
-    )
+    parser.add_argument("--bare", action="store_true", help="print the cost of each method that the input names")
     return parser.parse_args()
 
 
