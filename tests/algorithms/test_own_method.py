@@ -109,6 +109,44 @@ def test_what_was_linear_once_is_tried_at_other_parameters(own, wrong):
         rc.exact("heavy-ball", problem, rc.participation.Trace.full(2), eta_u=0.5, **setting)
 
 
+ETAS = (1.0, 0.5, 0.25)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    "line",
+    [
+        'd = d + (p["eta_u"] - 1) * (p["eta_u"] - 0.5) * d * d',
+        'd = d if p["eta_u"] > 0.3 else np.clip(d, -1e80, 1e80)',
+        'd = d if p["eta_u"] > 0.3 else d * d',
+    ],
+)
+def test_what_was_linear_twice_is_found_out_the_third_time(own, line, exact):
+    """Arithmetic with factors that vanish at the first parameters, and branches on a parameter."""
+    registered(own(line))
+    maps = [LinearMaps(METHODS["heavy-ball"].algorithm, exact=exact) for _ in ETAS]
+    read = [lambda each=each, eta=eta: each.aggregate({"n": 4, "m": 3, "eta_u": eta}) for each, eta in zip(maps, ETAS)]
+    read[0]()
+    with pytest.raises(rc.InputError, match="not a linear function"):
+        [each() for each in read[1:]]
+
+
+def test_arithmetic_is_tried_at_two_parameters_alone(own):
+    """Each further one takes one call, and the coefficients are what they are."""
+    registered(own("CALLS.append(0)", **{"class HeavyBall": "CALLS = []\n\n\nclass HeavyBall"}))
+    algorithm = METHODS["heavy-ball"].algorithm
+    calls = algorithm.aggregate.__wrapped__.__globals__["CALLS"]
+    counts = []
+    for eta in (1.0, 0.5, 0.25, 0.125):
+        before, read = len(calls), LinearMaps(algorithm, exact=True).aggregate({"n": 4, "m": 3, "eta_u": eta})
+        counts.append(len(calls) - before)
+        eta, third = Fraction(eta), Fraction(1, 3)
+        # On (server u, server d, message u).
+        assert read[0].tolist() == [[1 - eta, eta / 2, eta * third], [-1, Fraction(1, 2), third]]
+    assert counts[0] > 1
+    assert counts[2:] == [1, 1]
+
+
 @pytest.mark.parametrize(("line", "message"), WRONG.items())
 def test_what_is_wrong_is_said_in_one_line(own, line, message):
     """For every engine alike; NaN and changed inputs are told apart from what is not linear."""

@@ -14,6 +14,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -470,17 +471,49 @@ class LinearMaps:
         names = ["start_client", "start_server", "begin", "step", "finish", "aggregate"]
         names += ["sent"] * bool(a.compressed) + ["after"] * bool(a.second_oracle)
         calls = [(name, self._groups(name)[0]) for name in names]
+        calls.append(("records", (a.server, a.client, self._point)))
+        return all(self._arithmetic(name, inputs, p, of_variables=of_variables) for name, inputs in calls)
+
+    def _arithmetic(self, name: str, inputs: tuple[Group, ...], p: Parameters, *, of_variables: bool) -> bool:
+        """`arithmetic` of one function."""
+        reader = _LinearReader(self.algorithm, name, inputs, self.algorithm.blocks, kind=Fraction)
         try:
-            for name, inputs in [*calls, ("records", (a.server, a.client, self._point))]:
-                reader = _LinearReader(a, name, inputs, a.blocks, kind=Fraction)
-                if of_variables:
-                    untold = np.full(reader.units.shape, UntoldNumber(), dtype=object)
-                    getattr(a, name)(*reader.arguments(untold), p)
-                else:
-                    self._called(name, reader.arguments(reader.units), p)
+            if of_variables:
+                untold = np.full(reader.units.shape, UntoldNumber(), dtype=object)
+                getattr(self.algorithm, name)(*reader.arguments(untold), p)
+            else:
+                self._called(name, reader.arguments(reader.units), p)
         except (InputError, *REFUSALS):
             return False
         return True
+
+    def _settled(self, name: str, p: Parameters) -> bool:
+        """Whether a function of one's own method need not be tried at each of its parameters.
+
+        It does arithmetic alone with parameters and variables, so that what it returns are rational functions of them,
+        and these are linear in the variables at parameters that are drawn at random: then they are at all of them. It
+        is found out the second time that it is asked, since a method may be read but once.
+        """
+        # What wraps a method is this package's, and made anew for each run.
+        inner, around = self.algorithm, [type(self.algorithm)]
+        while (inside := getattr(inner, "inner", None)) is not None:
+            inner, around = inside, [*around, type(inside)]
+        known: dict[tuple[Any, ...], bool | None] = vars(inner).setdefault("_settled", {})
+        key = name, frozenset(p), *around
+        if key not in known:
+            known[key] = None
+        elif known[key] is None:
+            untold, random = copy.copy(p), copy.copy(p)
+            untold.update(dict.fromkeys(p, UntoldNumber()))  # type: ignore[attr-defined]  # all are dictionaries
+            drawn = np.random.default_rng(0).integers(1, 1 << 30, size=(len(p), 2)).tolist()
+            numbers = {each: Binary(*pair) for each, pair in zip(sorted(p), drawn, strict=True)}
+            random.update(numbers)  # type: ignore[attr-defined]
+            known[key] = False
+            if self._arithmetic(name, self._groups(name)[0], untold, of_variables=True):
+                with suppress(InputError):
+                    self._values(name, random, Binary, _ALL)
+                    known[key] = True
+        return bool(known[key])
 
     def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
         """The terms of the named quantities as coefficients on (server, client, gradient).
@@ -581,7 +614,6 @@ class LinearMaps:
     score = functools.partialmethod(_read, "score")
 
     def _table(self, name: str, p: Parameters, kind: type[Fraction] | None) -> Array:
-        (inputs, outputs), blocks = self._groups(name), self.algorithm.blocks
         if kind is not None:
             numbers = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}
             # Some mappings say why a parameter is missing.
@@ -589,12 +621,24 @@ class LinearMaps:
             p.update(numbers)  # type: ignore[attr-defined]  # all of them are dictionaries
         # Functions are tried once: what is linear at some parameters is so at others, where it is this package's.
         function = type(self.algorithm), type(getattr(self.algorithm, "inner", None)), name, kind
-        tried, own = function in _TRIED, self.algorithm.own
-        if tried and own and kind is not None:
+        own, tried = self.algorithm.own, function in _TRIED
+        settled = self._settled(name, p) if own else tried
+        if tried and not settled and kind is not None:
             # Thresholds at these parameters show in floats, too, which cost a twentieth.
             self._table(name, p, None)
-        reader = _LinearReader(self.algorithm, name, inputs, blocks, kind=kind, tried=tried)
-        result, *probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, *reader.probes))
+        table = self._values(name, p, kind, _NONE if settled else _LAST if tried or not own else _ALL)
+        if kind is not None or not own:
+            _TRIED.add(function)
+        return table
+
+    def _values(self, name: str, p: Parameters, kind: type[Fraction] | None, tries: slice) -> Array:
+        """Coefficients by values on unit vectors, which values on the probes of the slice ``tries`` have to follow."""
+        (inputs, outputs), blocks = self._groups(name), self.algorithm.blocks
+        reader = _LinearReader(self.algorithm, name, inputs, blocks, kind=kind, tries=tries)
+        watched = self.algorithm.own and tries != _NONE
+        result, *probed = (
+            self._returned(name, reader.arguments(each), p, watched=watched) for each in (reader.units, *reader.probes)
+        )
         slots, height = _positions(outputs, blocks)
         table = reader.zeros(len(blocks), height, reader.width)
         for group, variables in enumerate(outputs):
@@ -606,13 +650,13 @@ class LinearMaps:
                 if row.any() and blocks[number] != block:
                     raise MethodError(f"{said(self.algorithm, name)} mixes blocks in {each!r}")
                 table[blocks.index(block), slots[group][each]] = row
-        if kind is not None or not own:
-            _TRIED.add(function)
         return table
 
-    def _returned(self, name: str, arguments: list[Variables], p: Parameters) -> tuple[Variables, ...]:
+    def _returned(
+        self, name: str, arguments: list[Variables], p: Parameters, *, watched: bool
+    ) -> tuple[Variables, ...]:
         """The groups of variables that a function returns."""
-        result = self._called(name, arguments, p)
+        result = self._called(name, arguments, p) if watched else self._call(name, arguments, p)
         groups = result if name == "finish" else (result,)
         if name == "finish" and not (isinstance(groups, (tuple, list)) and len(groups) == 2):
             raise MethodError(
@@ -624,15 +668,12 @@ class LinearMaps:
         return tuple(groups)
 
     def _called(self, name: str, arguments: list[Variables], p: Parameters) -> Any:
-        """The value of a method's function; raises `InputError` where it changes its arguments."""
-        own = self.algorithm.own
-        before = [{each: np.array(value) for each, value in group.items()} for group in arguments] if own else []
-        parameters = dict(p) if own else {}
-        # What is no number is refused where it is read.
-        with np.errstate(all="ignore"):
-            result = getattr(self.algorithm, name)(*arguments, p)
-        if not own:
-            return result
+        """The value of a method's function; raises `InputError` where one's own changes its arguments."""
+        if not self.algorithm.own:
+            return self._call(name, arguments, p)
+        before = [{each: np.array(value) for each, value in group.items()} for group in arguments]
+        parameters = dict(p)
+        result = self._call(name, arguments, p)
         changed = [each for group, old in zip(arguments, before, strict=True) for each in _changed(group, old)]
         # A mapping may add a parameter as it is read.
         changed += [each for each, number in parameters.items() if p.get(each) is not number]
@@ -641,6 +682,11 @@ class LinearMaps:
                 f"{said(self.algorithm, name)} changes its input {changed[0]!r}: compute a new value and return that"
             )
         return result
+
+    def _call(self, name: str, arguments: list[Variables], p: Parameters) -> Any:
+        # What is no number is refused where it is read.
+        with np.errstate(all="ignore"):
+            return getattr(self.algorithm, name)(*arguments, p)
 
 
 @dataclass(frozen=True)
@@ -701,6 +747,8 @@ def _probes(count: int, kind: type[Fraction] | None) -> tuple[Any, ...]:
     return tuple(probes)
 
 
+# Which of the probes a function has to follow.
+_ALL, _LAST, _NONE = slice(None), slice(-1, None), slice(0)
 # Functions that were found to be linear, one's own in fractions: algorithm, the one inside it, name, kind of numbers.
 _TRIED: set[tuple[Any, ...]] = set()
 
@@ -716,7 +764,7 @@ class _LinearReader:
         blocks: tuple[str, ...],
         *,
         kind: type[Fraction] | None = None,
-        tried: bool = False,
+        tries: slice | None = None,
     ) -> None:
         self._algorithm, self._function, self._kind = algorithm, function, kind
         self._inputs, self._blocks = inputs, blocks
@@ -725,9 +773,8 @@ class _LinearReader:
         count = len(self._names)
         self.units: Any = self.zeros(count, count)
         np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
-        # This package's own methods are known to have no thresholds; another's are tried at all parameters.
-        first = None if algorithm.own and not tried else -1
-        self.probes = () if tried and not algorithm.own else _probes(count, kind)[first:]
+        # This package's methods are known to have no thresholds.
+        self.probes = _probes(count, kind)[tries or (_ALL if algorithm.own else _LAST)]
 
     @property
     def _where(self) -> str:
