@@ -124,11 +124,11 @@ ETAS = (1.0, 0.5, 0.25)
 def test_what_was_linear_twice_is_found_out_the_third_time(own, line, exact):
     """Arithmetic with factors that vanish at the first parameters, and branches on a parameter."""
     registered(own(line))
-    maps = [LinearMaps(METHODS["heavy-ball"].algorithm, exact=exact) for _ in ETAS]
-    read = [lambda each=each, eta=eta: each.aggregate({"n": 4, "m": 3, "eta_u": eta}) for each, eta in zip(maps, ETAS)]
-    read[0]()
+    algorithm = METHODS["heavy-ball"].algorithm
+    first, *others = ({"n": 4, "m": 3, "eta_u": eta} for eta in ETAS)
+    LinearMaps(algorithm, exact=exact).aggregate(first)
     with pytest.raises(rc.InputError, match="not a linear function"):
-        [each() for each in read[1:]]
+        [LinearMaps(algorithm, exact=exact).aggregate(each) for each in others]
 
 
 def test_arithmetic_is_tried_at_two_parameters_alone(own):
@@ -140,9 +140,9 @@ def test_arithmetic_is_tried_at_two_parameters_alone(own):
     for eta in (1.0, 0.5, 0.25, 0.125):
         before, read = len(calls), LinearMaps(algorithm, exact=True).aggregate({"n": 4, "m": 3, "eta_u": eta})
         counts.append(len(calls) - before)
-        eta, third = Fraction(eta), Fraction(1, 3)
+        rate, third = Fraction(eta), Fraction(1, 3)
         # On (server u, server d, message u).
-        assert read[0].tolist() == [[1 - eta, eta / 2, eta * third], [-1, Fraction(1, 2), third]]
+        assert read[0].tolist() == [[1 - rate, rate / 2, rate * third], [-1, Fraction(1, 2), third]]
     assert counts[0] > 1
     assert counts[2:] == [1, 1]
 
