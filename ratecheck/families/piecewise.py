@@ -152,7 +152,7 @@ class PiecewiseQuadratics(Family):
             values = cube.decode(own).values(_FLOATS)
         except InputError:
             return own
-        run, gamma = cube.statement.vocabulary.run, values.get("gamma_u", 1.0)
+        run, gamma = cube.statement.vocabulary.run, values.get(cube.statement.vocabulary.called("gamma_u"), 1.0)
         steps = values.get(run.get("local_steps", ""), 1.0) * (values.get(run.get("rounds", ""), 1.0) - 1)
         # A step on the hill is 1 + gamma times the one before, and f'(0) = -1; the hill's top is at -1.
         end = min(max((1 + gamma) ** steps - 1, NEAREST), 10.0)
@@ -191,7 +191,7 @@ class PiecewiseQuadratics(Family):
         except InputError:
             return first
         K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))
-        gamma = values.get("gamma_u", 0.0)
+        gamma = values.get(cube.statement.vocabulary.called("gamma_u"), 0.0)
         # On the hill a step is 1 + gamma times the one before.
         hill = 1.1 * _PULL * max((1 + gamma) ** K - 1, NEAREST)
 

@@ -92,7 +92,7 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
         except InputError:
             return at(1.0)
         K = int(values.get(cube.statement.vocabulary.run.get("local_steps", ""), 1))
-        gamma = values.get("gamma_u", 0.0)
+        gamma = values.get(cube.statement.vocabulary.called("gamma_u"), 0.0)
 
         def moved(log_sigma: float) -> float:
             u = np.zeros(1)

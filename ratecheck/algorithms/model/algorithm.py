@@ -223,6 +223,11 @@ class Algorithm(ABC):
         return is_own(type(self))
 
     @property
+    def records_alone(self) -> bool:
+        """Whether what is recorded is what every method records, and nothing else under these names."""
+        return type(self).records is Algorithm.records
+
+    @property
     def tabled(self) -> bool:
         """Whether the coefficients of its functions, the same in all rounds, are all that a run needs."""
         return self.linear and not (self.beyond or self.varying)

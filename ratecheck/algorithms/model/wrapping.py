@@ -30,6 +30,10 @@ class Wrapping(Algorithm):
     def own(self) -> bool:
         return self.inner.own
 
+    @property
+    def records_alone(self) -> bool:
+        return type(self).records is Wrapping.records and self.inner.records_alone
+
     def inside(self, p: Parameters) -> Parameters:
         """The parameters as ``inner`` names them."""
         return p

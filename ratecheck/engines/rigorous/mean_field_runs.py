@@ -62,7 +62,7 @@ def without_memory(algorithm: Algorithm) -> bool:
         and U not in algorithm.client.values()
         and shared == [1, 1, 1]
         # Others may record something else under the same names.
-        and type(algorithm).records is Algorithm.records
+        and algorithm.records_alone
     )
 
 
