@@ -6,14 +6,17 @@ gradients. There, coordinate by coordinate, every client may continue with anoth
 
 - Where the mean curvature is positive all clients continue with it: f = (1/n) sum_i f_i is the same function
   everywhere.
-- Elsewhere all continue with the curvature L: f falls by f'^2/(2L) more beyond an end at which it still falls.
+- Elsewhere all continue with the curvature L: f falls by f'^2/(2L) more beyond an end at which it still falls. Where
+  nothing is said of an L they turn up sharply instead (``steep``): f is least at an end.
 
-The clients' common L stays what it is, and gradients grow no further apart than they are on the box. Their mean squared
-distance from the mean is convex there, hence largest at an end of each coordinate.
+A proximal step of clients with f_i'' >= -rho and lambda > rho leads where it led, since f_i(y) + lambda/2 ||y - x||^2
+remains strongly convex. The clients' common L stays what it is, and gradients grow no further apart than they are on
+the box. Their mean squared distance from the mean is convex there, hence largest at an end of each coordinate.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -34,23 +37,29 @@ _LATER = "total_T"
 
 @dataclass(frozen=True)
 class Continued:
-    """Quadratics with diagonal Hessians: ``curvature`` and ``slope`` (n, d), ``start`` (n, d), ``box`` (2, d)."""
+    """Quadratics with diagonal Hessians: ``curvature`` and ``slope`` (n, d), ``start`` (n, d), ``box`` (2, d).
+
+    ``steep``: beyond the box they may be as curved as they like, or have a kink at its ends.
+    """
 
     problem: QuadraticFunctions
     curvature: Array
     slope: Array
     start: Array
     box: Array
+    steep: bool = False
 
     @classmethod
-    def of(cls, setup: Setup, recorded: Iterable[str] = ()) -> Self | None:
+    def of(cls, setup: Setup, recorded: Iterable[str] = (), *, steep: bool = False) -> Self | None:
         """The functions of a run as they may continue, where quantities of these names are measured of it.
 
         None where the run is random or too long, where Hessians are not diagonal, for methods whose local steps are not
         followed or use something else than gradients, and for quantities that look beyond the last round.
         """
         problem = setup.problem.quadratic
-        if not setup.algorithm.asks_gradients or any(name.startswith(_LATER) for name in recorded):
+        if not (setup.algorithm.asks_gradients or _proximal(setup)) or any(
+            name.startswith(_LATER) for name in recorded
+        ):
             return None
         if problem is None or is_random(setup) or setup.T > _MOST_ROUNDS or problem.n * setup.K * setup.T > _MOST_STEPS:
             return None
@@ -60,7 +69,7 @@ class Continued:
             return None
         if not np.isfinite(ends).all():
             return None
-        return cls(problem, np.diagonal(problem.H, axis1=1, axis2=2), problem.g, setup.point, ends)
+        return cls(problem, np.diagonal(problem.H, axis1=1, axis2=2), problem.g, setup.point, ends, steep)
 
     @property
     def dissimilarity2(self) -> float:
@@ -82,7 +91,7 @@ class Continued:
         """The gaps of h x^2/2 - g x by coordinate, for those coordinates from ``first`` on that ``h`` has."""
         here = slice(first, first + h.shape[-1])
         x, (low, high) = start[..., here], self.box[:, here]
-        L = float(np.abs(self.curvature[:, here]).max(initial=0.0))
+        L = math.inf if self.steep else float(np.abs(self.curvature[:, here]).max(initial=0.0))
 
         def value(at: Array) -> Array:
             return h * at**2 / 2 - g * at
@@ -93,3 +102,8 @@ class Continued:
             convex = (h * x - g) ** 2 / (2 * h)
         gaps = np.where(h > 0, convex, value(x) - np.minimum(upwards, downwards))
         return np.where(np.isnan(gaps), np.where((h == 0) & (g == 0), 0.0, np.inf), gaps)
+
+
+def _proximal(setup: Setup) -> bool:
+    """Whether clients make one proximal step each; what they minimise has one minimiser, or the run is refused."""
+    return setup.algorithm.oracle == "prox" and setup.algorithm.record_oracle == "gradient" and setup.K == 1

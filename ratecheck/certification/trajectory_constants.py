@@ -34,7 +34,7 @@ class Trajectory:
 
     ``samples``: the constant has to hold for what the oracles answer, noise included. ``continues``: nothing is assumed
     of points that the run does not see, so that functions may continue otherwise there. ``played`` has what attempts
-    before this one played.
+    before this one played. ``steep``: nothing is assumed of how curved functions are, either.
     """
 
     setup: Setup
@@ -44,11 +44,12 @@ class Trajectory:
     samples: bool
     continues: bool = True
     played: Played = field(default_factory=Played)
+    steep: bool = False
 
     @cached_property
     def continued(self) -> Continued | None:
         """The functions of the run as they may continue, which several constants are read off."""
-        return Continued.of(self.setup, self.records) if self.continues else None
+        return Continued.of(self.setup, self.records, steep=self.steep) if self.continues else None
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _gap(trail: Trajectory) -> Constant:
         problem = trail.setup.problem.objective
         why = UNBOUNDED if problem is None else problem.no_minimum
         return Constant.absent("F_0", why)
-    return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, BEYOND)
+    return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, STEEP if trail.steep else BEYOND)
 
 
 def _has_gap(case: CertifiedCase) -> bool:
@@ -217,6 +218,7 @@ def _at_start(size: Callable[[QuadraticFunctions, Array], Array]) -> Callable[[C
 
 
 # How a constant that no quadratic has is had by another problem with the same run.
+STEEP = "of functions that turn up sharply beyond the box of the run"
 BEYOND = "of functions that continue with another curvature beyond the box of the run"
 
 MEASURES: Mapping[str, Measure] = {

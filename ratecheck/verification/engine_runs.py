@@ -93,6 +93,9 @@ def measured(
         return {}
     samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
     continues = may_continue(setting.statement.assumptions)
-    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues, played)
-    found = {s: MEASURES[setting.statement.vocabulary.facts[s]].largest(trajectory) for s in symbols}
+    facts = setting.statement.vocabulary.facts
+    smooth = Assumption.SMOOTHNESS in setting.statement.assumptions
+    steep = not (smooth or any(facts.get(name, "").startswith("L") for name in setting.statement.parameters))
+    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues, played, steep)
+    found = {s: MEASURES[facts[s]].largest(trajectory) for s in symbols}
     return {s: replace(constant, name=s) for s, constant in found.items()}

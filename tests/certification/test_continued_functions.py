@@ -153,3 +153,31 @@ def test_no_continuation_where_nothing_is_known():
     found = Continued.of(prepared("fedavg-p", linear, run.trace, 2, run.step_sizes))
     assert found is not None
     assert found.gap == np.inf
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_proximal_steps_lead_where_they_led(seed):
+    """With kinks at the ends of the box, by minimising on a grid; f is least at an end, at the distance F_0."""
+    rng, steps, rounds = np.random.default_rng(seed), 2.0, 3
+    h, g = rng.uniform(-1.0, 0.2, N), rng.normal(size=N)
+    problem = Quadratic(h[:, None, None], g[:, None], 1)
+    run = prepared("proximal-point", problem, Trace(np.ones((rounds, N), dtype=bool)), 1, {"lambda_": steps})
+    found = Continued.of(run, steep=True)
+    assert found is not None
+    low, high = found.box[:, 0]
+    grid = np.linspace(low - 1, high + 1, 400_001)
+
+    def values(x):
+        """Of every client at points (k,)."""
+        inside = np.clip(x, low, high)
+        return h[:, None] * inside**2 / 2 - g[:, None] * inside + 1e3 * np.abs(x - inside)
+
+    x = 0.0
+    for _ in range(rounds):
+        reached = grid[np.argmin(values(grid) + steps / 2 * (grid - x) ** 2, axis=1)]
+        np.testing.assert_allclose(reached, (steps * x + g) / (steps + h), atol=2e-5)
+        assert (low - 1e-12 <= (steps * x + g) / (steps + h)).all()
+        assert ((steps * x + g) / (steps + h) <= high + 1e-12).all()
+        x = float(np.mean((steps * x + g) / (steps + h)))
+    if h.mean() <= 0:
+        np.testing.assert_allclose(values(np.zeros(1)).mean() - values(grid).mean(axis=0).min(), found.gap, atol=1e-4)

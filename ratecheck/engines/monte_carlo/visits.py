@@ -118,6 +118,8 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
 def box(setup: Setup) -> Array:
     """The lower and the upper ends (2, d) of the points at which a run without randomness evaluates clients.
 
+    Those to which their proximal steps lead are among them.
+
     A local iterate y that depends on nothing else that moves in a round follows y_(k+1) = a y_k + c by coordinate, and
     is at its ends among the first two steps and the last two: the cost does not grow with K, but for the run itself.
     The points at which quantities are recorded, and those after the last round, are in the box too. Raises `InputError`
@@ -135,6 +137,7 @@ def box(setup: Setup) -> Array:
         raise InputError(f"a local iterate of {setup.method.spoken} depends on others that move in the round")
     first, others, answer = step[:, :, 0, 0], step[:, :, 0, 1:-1], step[:, :, 0, -1]
     factor = first + answer * np.diagonal(M, axis1=1, axis2=2)
+    proximal = setup.algorithm.oracle == "prox"
     extremes = sorted({0, min(1, setup.K - 1), max(0, setup.K - 2), setup.K - 1})
     ends = []
     recorded = _recorded(setup)
@@ -142,7 +145,11 @@ def box(setup: Setup) -> Array:
         local = start.local[..., 0]
         constant = np.einsum("idl,ild->id", others, local[:, 1:]) - answer * c
         last = extremes if start.t < setup.T else (0,)
-        ends += [factor**k * local[:, 0] + _powers(factor, k) * constant for k in last]
+        asked = [factor**k * local[:, 0] + _powers(factor, k) * constant for k in last]
+        # A proximal step knows the function at the point to which it leads.
+        leads = proximal and start.t < setup.T
+        reached = [np.diagonal(M, axis1=1, axis2=2) * point - c for point in asked] if leads else []
+        ends += asked + reached
         ends.append(np.take_along_axis(start.state[..., 0], recorded, axis=1)[:, 0])
     points = np.concatenate(ends)
     return np.array([points.min(axis=0), points.max(axis=0)])

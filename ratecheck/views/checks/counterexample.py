@@ -24,7 +24,7 @@ from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
 from ratecheck.algebra.simplest import simplest_between
 from ratecheck.certification.certified_constants import COUNTED, NOISE
-from ratecheck.certification.trajectory_constants import BEYOND
+from ratecheck.certification.trajectory_constants import BEYOND, STEEP
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.participation.trace import clients
@@ -102,8 +102,9 @@ class WrittenCounterexample:
         parts += [f"stated {style.formula(each)}" for name in self._stated for each in self._equation(name, style)]
         derived = [each for name in self._derived for each in self._equation(name, style)]
         here = f"; here {', '.join(map(style.formula, derived))}" if derived else ""
-        beyond = [each for name in self._beyond for each in self._equation(name, style)]
-        here += f"; {', '.join(map(style.formula, beyond))} {BEYOND}" if beyond else ""
+        for where in (BEYOND, STEEP):
+            beyond = [each for name in self._beyond(where) for each in self._equation(name, style)]
+            here += f"; {', '.join(map(style.formula, beyond))} {where}" if beyond else ""
         return f"{', '.join(parts)}{here}: {self._sides(style)}"
 
     # --- Numbers ---
@@ -172,11 +173,10 @@ class WrittenCounterexample:
         known = {*self.instance.given} | self._implied
         return [name for name in self.verdict.constants if name in self._numbers and name not in known]
 
-    @property
-    def _beyond(self) -> list[str]:
-        """The constants of functions that continue otherwise beyond what the run sees."""
+    def _beyond(self, where: str) -> list[str]:
+        """The constants of functions that continue, as ``where`` says, otherwise beyond what the run sees."""
         constants = self.verdict.constants.items()
-        return [name for name, each in constants if each.reason == BEYOND and name not in self.instance.given]
+        return [name for name, each in constants if each.reason == where and name not in self.instance.given]
 
     def _symbol(self, name: str, style: Notation) -> str:
         quantity = self._quantities.get(name)
