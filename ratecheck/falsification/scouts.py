@@ -118,6 +118,13 @@ class Scouts:
                     drawn = np.array([cube.drawn(rngs[id(cube)]) for _ in range(size)])
                     slack, _ = self._see(cube, drawn, looking=True)
 
+    def unseen(self) -> Iterator[tuple[Cube, Array]]:
+        """Points that are known to be hard, but not to the scouts, which do not see their constants."""
+        for cube in self.scouted:
+            for point in cube.hard() if cube.family.continued else ():
+                if not np.isfinite(self._scouts[id(cube)].sight(point[None], self.fewest).slack).any():
+                    yield cube, point
+
     def _see(self, cube: Cube, points: Array, *, looking: bool = False) -> tuple[Array, Array]:
         """Slack, 2 where there is none, and shares at points; instances are kept, and all of the first look."""
         self.proceed()

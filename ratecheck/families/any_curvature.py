@@ -44,10 +44,22 @@ class AnyCurvature(Quadratics):
         return VISITED
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
-        """On a graph: one client is curved, and the others are next to flat or nearly as curved the other way."""
+        """On a graph: one client is curved, and the others are next to flat or nearly as curved the other way.
+
+        Elsewhere two clients of these kinds pull apart next to the minimiser of f, from which their steps lead away.
+        """
+        if cube.shape.n == 2 and not cube.shape.graph:
+            yield from (self._balanced(cube, steps) for steps in (0.0, 1.0))
         if cube.shape.graph:
             yield from (self._pulled_apart(cube, rounds, edges) for rounds, edges in ((1.0, 0.3), (0.5, 0.3), (1.0, 0)))
             yield from (self._cancelled(cube, low, edges) for low in (0.99, 0.9) for edges in (0.4, 0.2))
+
+    def _balanced(self, cube: InstanceCube, steps: float) -> Array:
+        """Slopes 1/2 and, of the second client, a little less than -1/2: one is curved, and the other next to flat."""
+        own = {"rounds": 1.0, "local_steps": steps, "spread": 0.5}
+        for i, c in itertools.product(range(2), range(cube.shape.d_u)):
+            own |= {f"curvature {i} {c}": (1.0, 0.5)[i], f"slope {i} {c}": (0.75, 0.2501)[i]}
+        return cube.at(own)
 
     def _pulled_apart(self, cube: InstanceCube, rounds: float, edges: float) -> Array:
         own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "edges": edges}
@@ -71,6 +83,6 @@ class AnyCurvature(Quadratics):
 ANY_CURVATURE = AnyCurvature(
     "functions of any curvature where the run is, without noise",
     "clients on a graph that pull apart at a point next to the minimiser of f, or whose curvatures nearly cancel",
-    30, label="curvatures of any sign", quiet=True, noise=False, any_number=False,
+    30, label="curvatures of any sign", quiet=True, noise=False, any_number=False, continued=True,
 )  # fmt: skip
 FAMILIES = (ANY_CURVATURE,)

@@ -48,6 +48,8 @@ class Family(ABC):
     linear_far_away: bool = False
     # Clients have weights of their own in the objective.
     weighted: bool = False
+    # Constants may be those of functions that continue otherwise beyond a run, which verdicts know and no scout.
+    continued: bool = False
     # The noise of gradients grows with them.
     growing: bool = False
     # There are instances of any number of clients.
