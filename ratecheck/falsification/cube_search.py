@@ -330,8 +330,6 @@ class CubeSearch:
             scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
             self._tell(_SEEN, "scouting")
             self._reached(scouts)
-            for cube, point in [] if again else scouts.unseen():
-                self.slack(cube, point)
             if min((each.slack for each in scouts.seen), default=1.0) < -_CLEAR:
                 # What fails by more than rounding gets a verdict at once.
                 self._judge(scouts, 1)
@@ -343,6 +341,9 @@ class CubeSearch:
                 self._judge(scouts, 1)
             raise
         self._judge(scouts, _JUDGED)
+        # Constants that the functions have themselves are easier to recompute, so that these come first.
+        for cube, point in [] if again else scouts.unseen():
+            self.slack(cube, point)
         return scouts
 
     def _narrow(self, scouts: Scouts, total: float, seed: int) -> None:
