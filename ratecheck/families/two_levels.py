@@ -78,7 +78,7 @@ class TwoLevels(Family):
     def _slopes(self, cube: InstanceCube, at: Coordinates) -> dict[str, Array]:
         clients = range(cube.shape.n)
         slopes = {name: np.array([coordinates.slope(at[f"slope {name} {i}"]) for i in clients]) for name in _NAMES}
-        return {name: coordinates.apart(each, at["spread"]) for name, each in slopes.items()}
+        return {name: coordinates.apart(each, coordinates.factor(at["spread"])) for name, each in slopes.items()}
 
 
 @dataclass(frozen=True)
