@@ -49,8 +49,8 @@ _SEEN, _EVOLVED = 0.4, 0.25
 _AGAIN, _GO_ON, _MUCH = 4, 0.3, 1.02
 # Turns without a gain after which a shape has no more of them.
 _IDLE = 2
-# Slack by which a statement fails clearly.
-_CLEAR = 1e-6
+# Slack by which a statement fails clearly, and up to which both sides of a scout are equal but for rounding.
+_CLEAR, _EQUAL = 1e-6, 1e-13
 # The share of evaluations for shapes without a scout beside others, relative to how many these are, and the least.
 _REST, _FEWEST = 0.5, 20
 # How many shapes are evolved and how many points polished; members of a population.
@@ -405,7 +405,7 @@ class CubeSearch:
     def _reached(self, scouts: Scouts) -> None:
         """Note where some instance has nearly reached the bound before the first round."""
         slack = min((each.slack for each in scouts.seen if self._starts(each)), default=1.0)
-        self.start_reached |= self.longer and 0 <= slack <= _REACHED
+        self.start_reached |= self.longer and -_EQUAL <= slack <= _REACHED
 
     def _judge(self, scouts: Scouts, enough: int) -> None:
         """Verdicts on the leaders, until so many of them have a slack."""
@@ -414,13 +414,23 @@ class CubeSearch:
             self.met + scouts.met - scouts.told[1],
         )
         scouts.told = scouts.count, scouts.met
-        judged = 0
+        judged = tried = 0
         for each in scouts.leaders(_MOST_JUDGED, _JUDGED_OF_EACH):
             if judged >= enough and (each.slack > 0 or enough == 1):
                 break
+            # A bound that is attained is so in many shapes, at the start in all that there are, of which another look
+            # is at later rounds: what says nothing new is not judged over and over.
+            known = judged >= enough or (tried >= enough and self.start_reached and self._starts(each))
+            if known and each.slack > -_EQUAL and not self._unknown(each.cube):
+                continue
             if enough > 1:
                 self._proceed()
+            tried += 1
             judged += self._judged(scouts, each)
+
+    def _unknown(self, cube: Cube) -> bool:
+        """Whether a shape was evolved by itself, and no verdict says yet what came out of it; see `independent`."""
+        return any(each is cube for each in self.evolved) and all(each.cube is not cube for each in self.points)
 
     def _judged(self, scouts: Scouts, leader: Seen) -> bool:
         """Whether a leader has a slack, or the best of its shape in a much shorter run, which is known more exactly."""

@@ -147,8 +147,8 @@ def inside(interval: Interval, x: float) -> float:
     return floor if x > EDGE else floor * WIDE ** (1 - x / EDGE)
 
 
-def apart(slopes: Array, spread: float) -> Array:
-    """Slopes of clients, (n, ...), each as many times as far from their mean as the coordinate ``spread`` says."""
+def apart(slopes: Array, times: float | Array) -> Array:
+    """Slopes of clients, (n, ...), each so many ``times`` as far from their mean: `factor` of the coordinate spread."""
     # As `np.mean`, without what that does besides: instances are decoded by the thousand.
     mean = np.add.reduce(slopes, axis=0) / len(slopes)
-    return np.asarray(mean + factor(spread) * (slopes - mean))
+    return np.asarray(mean + times * (slopes - mean))

@@ -8,7 +8,7 @@ as far as step sizes inside their intervals do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bounds.statement import Statement
 from ratecheck.aliases import Array
+from ratecheck.errors import InputError
 from ratecheck.families import who
 from ratecheck.families.choices import Choices
 from ratecheck.families.family import Coordinates, InstanceShape
@@ -108,3 +109,11 @@ class Cube(Choices):
     def problem(self, at: Coordinates) -> Problem:
         """The problem at a point."""
         return self.family.problem(self, at)
+
+    def problems(self, points: Sequence[Coordinates]) -> Sequence[Problem | None]:
+        """The problems at points, None for one that there is not."""
+        try:
+            return self.family.problems(self, points)
+        except InputError:
+            # Problems of one shape, all of which are too large.
+            return [None] * len(points)

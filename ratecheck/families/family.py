@@ -7,11 +7,12 @@ a shape, see `ratecheck.families.cube`; families know of it what `InstanceCube` 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
+from ratecheck.errors import InputError
 from ratecheck.problems import Problem
 from ratecheck.verification.instance import Instance
 
@@ -77,6 +78,16 @@ class Family(ABC):
     @abstractmethod
     def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
         """The problem at a point; it meets what the statement assumes of problems."""
+
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[Problem | None]:
+        """The problems at points, None for one that there is not."""
+        found: list[Problem | None] = []
+        for at in points:
+            try:
+                found.append(self.problem(cube, at))
+            except InputError:
+                found.append(None)
+        return found
 
     def start(self, cube: InstanceCube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
         """Where variables start, if not at zero."""

@@ -76,7 +76,7 @@ class MinMaxPairs(Family):
             curvature = np.maximum(curvature, _LEAST)
         if not curvature.any() and not turn.any():
             turn[:, 0] = 1.0
-        slope = coordinates.apart(slope, at["spread"])
+        slope = coordinates.apart(slope, coordinates.factor(at["spread"]))
         # Without curvature and turn a slope has no zero: as if it were not there.
         slope[:, (curvature.mean(axis=0) == 0) & (np.tile(turn.mean(axis=0), 2) == 0)] = 0.0
         over_x, over_y = np.split(curvature, 2, axis=1)

@@ -96,26 +96,31 @@ class PiecewiseQuadratics(Family):
             yield f"slope {i} {c}"
 
     def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
-        return Piecewise(*self._pieces(cube, at))
+        return self.problems(cube, [at])[0]
 
-    def _pieces(self, cube: InstanceCube, at: Coordinates) -> tuple[Array, Array, Array]:
-        """Breakpoints (n, d, J), curvatures (n, d, J + 1) and slopes (n, d)."""
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[Problem]:
+        return Piecewise.stacked(*self._pieces(cube, points))
+
+    def _pieces(self, cube: InstanceCube, points: Sequence[Coordinates]) -> tuple[Array, Array, Array]:
+        """Breakpoints (N, n, d, J), curvatures (N, n, d, J + 1) and slopes (N, n, d)."""
         shape, assumed, J = cube.shape, cube.statement.assumptions, self.kinks
-        n, d = shape.groups or shape.n, shape.d_u
-        kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
+        size = len(points), shape.groups or shape.n, shape.d_u
+        kinks, curvature, slope = np.empty((*size, J)), np.empty((*size, J + 1)), np.empty(size)
         alike_far_away, any_sign_inside = bounds_dissimilarity(cube.statement), self._bent(cube)
-        for i, c in itertools.product(range(n), range(d)):
-            kinks[i, c] = sorted(coordinates.kink(at[f"kink {i} {c} {j}"]) for j in range(J))
+        for i, c in itertools.product(range(size[1]), range(size[2])):
+            for j in range(J):
+                kinks[:, i, c, j] = [coordinates.kink(at[f"kink {i} {c} {j}"]) for at in points]
             for j in range(J + 1):
-                own = 0 if alike_far_away and j in (0, J) else i
+                own = f"piece {0 if alike_far_away and j in (0, J) else i} {c} {j}"
                 bent = coordinates.any_curvature if any_sign_inside and 0 < j < J else coordinates.curvature
-                curvature[i, c, j] = bent(at[f"piece {own} {c} {j}"])
-            slope[i, c] = coordinates.slope(at[f"slope {i} {c}"])
+                curvature[:, i, c, j] = [bent(at[own]) for at in points]
+            slope[:, i, c] = [coordinates.slope(at[f"slope {i} {c}"]) for at in points]
         if BOUNDED & {*assumed}:
             curvature[..., [0, -1]] = 0.0
         if Assumption.STRONG_CONVEXITY in assumed:
             curvature = np.maximum(curvature, _LEAST)
-        return kinks, curvature, coordinates.apart(slope, at["spread"])
+        times = np.array([[coordinates.factor(at["spread"])] for at in points])
+        return np.sort(kinks), curvature, coordinates.apart(slope.swapaxes(0, 1), times).swapaxes(0, 1)
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """See ``hard_for``: clients that drift, in a run of any length; one on a slope, T = 2 or 5, or on a hill."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +60,9 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
     def reach(self, statement: Statement, shape: InstanceShape) -> tuple[float, float]:
         return _OF_ONE if shape.n == 1 else _OF_CROWD
 
-    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
-        return PiecewiseSamples(*self._pieces(cube, at), clients=cube.shape.n)
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[Problem]:
+        pieces = zip(*self._pieces(cube, points), strict=True)
+        return [PiecewiseSamples(*each, clients=cube.shape.n) for each in pieces]
 
     def shortened(self, cube: InstanceCube, given: dict[str, float], problem: Problem, fewest: int) -> dict[str, float]:
         """With no more rounds of one client than have few outcomes, all of which are followed."""

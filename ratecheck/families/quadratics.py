@@ -6,8 +6,7 @@ Where it says only of their mean f that it is convex, clients may have curvature
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,22 +94,30 @@ class Quadratics(Family):
         return bounds_dissimilarity(cube.statement)
 
     def problem(self, cube: InstanceCube, at: Coordinates) -> Quadratic:
+        return self.problems(cube, [at])[0]
+
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[Quadratic]:
         """See the class; where f is not curved at all a curvature of 1e-3 stands in."""
         shape = cube.shape
-        curvature, slope = np.zeros((2, shape.n, shape.d_u + shape.d_v))
-        for (i, group), c in itertools.product(enumerate(shape.group_of), range(shape.d_u + shape.d_v)):
+        curvature, slope = np.empty((2, len(points), shape.d_u + shape.d_v, shape.groups or shape.n))
+        for group, c in itertools.product(range(curvature.shape[2]), range(curvature.shape[1])):
             own = f"curvature {group} {c}"
-            curvature[i, c] = self._curvature(at[own if own in at else f"curvature 0 {c}"])
-            slope[i, c] = coordinates.slope(at[f"slope {group} {c}"])
+            own = own if own in points[0] else f"curvature 0 {c}"
+            curvature[:, c, group] = [self._curvature(at[own]) for at in points]
+            own = f"slope {group} {c}"
+            slope[:, c, group] = [coordinates.slope(at[own]) for at in points]
+        curvature, slope = (np.take(each, shape.group_of, axis=2).swapaxes(1, 2) for each in (curvature, slope))
         curvature = self._admissible(curvature)
-        if not curvature.any():
-            # Statements are about functions that are not linear.
-            curvature[:, 0] = 1 / coordinates.WIDE
-        slope[:, : shape.d_u] = coordinates.apart(slope[:, : shape.d_u], at["spread"])
+        # Statements are about functions that are not linear.
+        curvature[~curvature.any(axis=(1, 2)), :, 0] = 1 / coordinates.WIDE
+        times, shared = np.array([[coordinates.factor(at["spread"])] for at in points]), slope[..., : shape.d_u]
+        shared[:] = coordinates.apart(shared.swapaxes(0, 1), times).swapaxes(0, 1)
         if Assumption.INTERPOLATION in cube.statement.assumptions:
             # The common minimiser has coordinates of 1 and -1, so that products are exact.
-            slope = curvature * np.where(slope[0] < 0, -1.0, 1.0)
-        return Quadratic(self._hessians(cube, at, curvature), self._bounded_below(curvature, slope), shape.d_u)
+            slope = curvature * np.where(slope[:, :1] < 0, -1.0, 1.0)
+        return Quadratic.stacked(
+            self._hessians(cube, points, curvature), self._bounded_below(curvature, slope), shape.d_u
+        )
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Under noise all clients start next to one minimiser: all that a bound has beside its noise is next to 0.
@@ -135,19 +142,20 @@ class Quadratics(Family):
         return coordinates.curvature(x)
 
     def _admissible(self, curvature: Array) -> Array:
-        """The curvatures, (clients, coordinates), made to meet what the family says of f."""
+        """The curvatures, (N, clients, coordinates), made to meet what the family says of f."""
         return curvature
 
     def _bounded_below(self, curvature: Array, slope: Array) -> Array:
         """Without curvature a slope has no minimum: as if it were not there."""
         return np.where(curvature == 0.0, 0.0, slope)
 
-    def _hessians(self, cube: InstanceCube, at: Coordinates, curvature: Array) -> Array:
-        n, d = curvature.shape
-        H = np.zeros((n, d, d))
-        H[:, range(d), range(d)] = curvature
+    def _hessians(self, cube: InstanceCube, points: Sequence[Coordinates], curvature: Array) -> Array:
+        N, n, d = curvature.shape
+        H = np.zeros((N, n, d, d))
+        H[..., range(d), range(d)] = curvature
         for i, group in enumerate(cube.shape.group_of if coupled(cube) else ()):
-            H[i, 0, 1] = H[i, 1, 0] = coordinates.coupling(at[f"coupling {group}"]) * math.sqrt(curvature[i].prod())
+            coupling = np.array([coordinates.coupling(at[f"coupling {group}"]) for at in points])
+            H[:, i, 0, 1] = H[:, i, 1, 0] = coupling * np.sqrt(curvature[:, i].prod(axis=1))
         return H
 
 
@@ -167,7 +175,7 @@ class OpposedClients(Quadratics):
         return coordinates.any_curvature(x)
 
     def _admissible(self, curvature: Array) -> Array:
-        return curvature + np.maximum(_LEAST - curvature.mean(axis=0), 0.0)
+        return curvature + np.maximum(_LEAST - curvature.mean(axis=1, keepdims=True), 0.0)
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """f_1 = (x - 1)^2/2 and another client that is -``low`` times that; others are next to flat."""

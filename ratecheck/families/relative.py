@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
@@ -47,9 +47,9 @@ class RelativeNoise(Quadratics):
         yield from super().axes(cube)
         yield "growth"
 
-    def problem(self, cube: InstanceCube, at: Coordinates) -> RelativeQuadratic:
-        own = super().problem(cube, at)
-        return RelativeQuadratic(own.H, own.g, own.d_u, coordinates.factor(at["growth"]))
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[RelativeQuadratic]:
+        own = zip(super().problems(cube, points), points, strict=True)
+        return [RelativeQuadratic(each.H, each.g, each.d_u, coordinates.factor(at["growth"])) for each, at in own]
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Steep functions far from their minimum, with no other noise: what grows is all that a step adds."""

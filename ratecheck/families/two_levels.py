@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,21 +64,37 @@ class TwoLevels(Family):
         yield from ()
 
     def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
-        n, slope = cube.shape.n, self._slopes(cube, at)
-        lower = max(coordinates.curvature(at["curvature lower"]), 1 / coordinates.WIDE)
-        upper = np.diag([coordinates.curvature(at[f"curvature {name}"]) for name in ("x", "y")])
-        return Bilevel(
-            np.full((n, 1, 1), lower),
-            np.full((n, 1, 1), coordinates.slope(at["slope coupling"])),
-            slope["lower"][:, None],
-            np.broadcast_to(upper, (n, 2, 2)),
-            np.column_stack([slope["x"], slope["y"]]),
+        return self.problems(cube, [at])[0]
+
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[Problem]:
+        return Bilevel.stacked(*self._parts(cube, points))
+
+    def _parts(self, cube: InstanceCube, points: Sequence[Coordinates]) -> tuple[Array, ...]:
+        """A (N, n, 1, 1), B (N, n, 1, 1), b (N, n, 1), Q (N, n, 2, 2) and q (N, n, 2)."""
+        slope, size = self._slopes(cube, points), (len(points), cube.shape.n, 1, 1)
+        lower = _read(points, "curvature lower", lambda x: max(coordinates.curvature(x), 1 / coordinates.WIDE))
+        common = _read(points, "slope coupling", coordinates.slope)
+        upper = np.zeros((len(points), 1, 2, 2))
+        for k, name in enumerate(("x", "y")):
+            upper[:, 0, k, k] = _read(points, f"curvature {name}", coordinates.curvature)
+        return (
+            np.broadcast_to(lower[:, None, None, None], size),
+            np.broadcast_to(common[:, None, None, None], size),
+            slope["lower"][..., None],
+            np.broadcast_to(upper, (*size[:2], 2, 2)),
+            np.stack([slope["x"], slope["y"]], axis=2),
         )
 
-    def _slopes(self, cube: InstanceCube, at: Coordinates) -> dict[str, Array]:
-        clients = range(cube.shape.n)
-        slopes = {name: np.array([coordinates.slope(at[f"slope {name} {i}"]) for i in clients]) for name in _NAMES}
-        return {name: coordinates.apart(each, at["spread"]) for name, each in slopes.items()}
+    def _slopes(self, cube: InstanceCube, points: Sequence[Coordinates]) -> dict[str, Array]:
+        """Slopes (N, n) of each kind."""
+        clients, times = range(cube.shape.n), _read(points, "spread", coordinates.factor)
+        slopes = {name: [_read(points, f"slope {name} {i}", coordinates.slope) for i in clients] for name in _NAMES}
+        return {name: coordinates.apart(np.array(each), times).T for name, each in slopes.items()}
+
+
+def _read(points: Sequence[Coordinates], name: str, value: coordinates.Value) -> Array:
+    """The numbers (N,) of a coordinate of the points."""
+    return np.array([value(at[name]) for at in points])
 
 
 @dataclass(frozen=True)
@@ -97,27 +113,24 @@ class OwnHessians(TwoLevels):
         if method_of(cube.statement) is not None:
             yield "start v"
 
-    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
-        return Bilevel(*self._parts(cube, at))
-
-    def _parts(self, cube: InstanceCube, at: Coordinates) -> tuple[Array, ...]:
-        """A, B, b, Q and q."""
-        n, slope = cube.shape.n, self._slopes(cube, at)
+    def _parts(self, cube: InstanceCube, points: Sequence[Coordinates]) -> tuple[Array, ...]:
+        n, slope = cube.shape.n, self._slopes(cube, points)
 
         def of_clients(name: str, bent: coordinates.Value) -> Array:
-            return np.array([bent(at[f"curvature {name}" + f" {i}" * (i > 0)]) for i in range(n)])
+            names = (f"curvature {name}" + f" {i}" * (i > 0) for i in range(n))
+            return np.stack([_read(points, each, bent) for each in names], axis=1)
 
         A = np.maximum(of_clients("lower", coordinates.curvature), 1 / coordinates.WIDE)
-        B = A / A[0] * coordinates.slope(at["slope coupling"])
+        B = A / A[:, :1] * _read(points, "slope coupling", coordinates.slope)[:, None]
         on_x, on_y = of_clients("x", coordinates.curvature), of_clients("y", coordinates.any_curvature)
-        cross = np.array([coordinates.centred(at[f"cross {i}"]) for i in range(n)])
-        Y = float(B[0] / A[0])
+        cross = np.stack([_read(points, f"cross {i}", coordinates.centred) for i in range(n)], axis=1)
+        Y = B[:, :1] / A[:, :1]
         # Along (x, y*(x)) the curvature of Phi is that of the mean over the clients.
-        bend = float(np.mean(on_x + 2 * Y * cross + Y**2 * on_y))
-        on_x = on_x + max(-2 * bend, 0.0)
-        Q = np.moveaxis(np.array([[on_x, cross], [cross, on_y]]), -1, 0)
-        q = np.column_stack([slope["x"], slope["y"]])
-        return A[:, None, None], B[:, None, None], slope["lower"][:, None], Q, q
+        bend = (on_x + 2 * Y * cross + Y**2 * on_y).mean(axis=1, keepdims=True)
+        on_x = on_x + np.maximum(-2 * bend, 0.0)
+        Q = np.stack([on_x, cross, cross, on_y], axis=2).reshape(len(points), n, 2, 2)
+        q = np.stack([slope["x"], slope["y"]], axis=2)
+        return A[..., None, None], B[..., None, None], slope["lower"][..., None], Q, q
 
     def start(self, cube: InstanceCube, at: Coordinates, problem: Problem) -> dict[str, list[float]]:
         """The start of v in the ball of radius L_f/mu_g: L_f is at least the largest gradient at x = y = 0."""
@@ -150,10 +163,9 @@ class TwoLevelSamples(OwnHessians):
         yield from super()._own_axes(cube)
         yield from (f"sample {name}" for name in ("f", "f side", "g", "gg", "gg side"))
 
-    def problem(self, cube: InstanceCube, at: Coordinates) -> Problem:
-        """See the class."""
-        A, *others = self._parts(cube, at)
-        return BilevelSamples(A, *others, **self._samples(cube, at, float(A.min())))
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[Problem]:
+        parts = zip(points, *self._parts(cube, points), strict=True)
+        return [BilevelSamples(A, *others, **self._samples(cube, at, float(A.min()))) for at, A, *others in parts]
 
     def _samples(self, cube: InstanceCube, at: Coordinates, least: float) -> dict[str, Array]:
         """Noise of one size for all clients, where the statement does not say that there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,10 +40,12 @@ class UnequalWeights(Quadratics):
         yield from super().axes(cube)
         yield from (f"weight {i}" for i in range(1, cube.shape.n))
 
-    def problem(self, cube: InstanceCube, at: Coordinates) -> WeightedQuadratic:
-        own = super().problem(cube, at)
-        ratios = [1.0, *(coordinates.factor(at[f"weight {i}"]) for i in range(1, cube.shape.n))]
-        return WeightedQuadratic(own.H, own.g, own.d_u, _shares(np.array(ratios)))
+    def problems(self, cube: InstanceCube, points: Sequence[Coordinates]) -> Sequence[WeightedQuadratic]:
+        found = []
+        for own, at in zip(super().problems(cube, points), points, strict=True):
+            ratios = [1.0, *(coordinates.factor(at[f"weight {i}"]) for i in range(1, cube.shape.n))]
+            found.append(WeightedQuadratic(own.H, own.g, own.d_u, _shares(np.array(ratios))))
+        return found
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """Of two clients one has little weight, and at the start all but cancels the other."""

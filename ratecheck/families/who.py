@@ -79,9 +79,11 @@ def pattern(cube: InstanceCube, at: Coordinates, T: int) -> Participation | None
     if shape.trace:
         return Trace(trace_matrix(shape.trace, shape.n, shape.size, T))
     if shape.graph:
+        graph = _named(shape.graph, shape.n)
+        if not averages(cube.statement):
+            graph = graph.moved(mixing_share(at["edges"], graph))
         mixes = probability(at["mixing"] if _mixes_at_random(cube) else 1.0)
-        graph = _named(shape.graph, shape.n) if mixes == 1.0 else Graph.named(shape.graph, shape.n, mixes)
-        return graph if averages(cube.statement) else graph.moved(mixing_share(at["edges"], graph))
+        return graph if mixes == 1.0 else graph.mixing_with(mixes)
     if Assumption.INDEPENDENT_PARTICIPATION in cube.statement.assumptions:
         p = probability(1.0 if quiet else at["probability"])
         return assumed(Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, p)

@@ -123,7 +123,7 @@ class Graph(Participation):
         W = np.delete(np.delete(self.mixing, i, axis=0), i, axis=1)
         return Graph(_filled(W), mixes=self.mixes)
 
-    @property
+    @cached_property
     def edges(self) -> Array:
         """The shares W_ij, j other than i, with which clients take others' variables; 0 on the diagonal."""
         return np.where(np.eye(self.n, dtype=bool), 0.0, self.mixing)
@@ -151,12 +151,12 @@ class Graph(Participation):
 
     def simpler(self) -> Iterator[Iterable[Simpler]]:
         """See `Participation.simpler`: rounds that mix more often, graphs with a name, shares in other proportion."""
-        yield [partial(Graph._mixing, mixes=new) for new in simpler_numbers(self.mixes, bits(self.mixes))]
+        yield [partial(Graph.mixing_with, mixes=new) for new in simpler_numbers(self.mixes, bits(self.mixes))]
         largest = float(self.edges.max())
         weights = [partial(Graph._weighed, largest=new) for new in simpler_numbers(largest, bits(largest))]
         yield [*(partial(Graph._by_name, name=name) for name in _SIMPLE), *weights]
 
-    def _mixing(self, mixes: float) -> Graph:
+    def mixing_with(self, mixes: float) -> Graph:
         """The graph whose rounds mix with another probability."""
         return Graph(self.neighbours, self.name, mixes)
 

@@ -51,6 +51,23 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         self.d_v = self.d - self.d_u
 
     @classmethod
+    def stacked(cls, H: ArrayLike, g: ArrayLike, shared: int) -> list[Quadratic]:
+        """N problems with the functions ``H`` (N, n, d, d) and ``g`` (N, n, d), which are looked at all at once.
+
+        Raises `InputError` as one of them does.
+        """
+        H, g = floats("H", H), floats("g", g)
+        n, d = g.shape[1:]
+        H, g = (each.reshape(-1, n, *each.shape[1:]) for each in _checked(H.reshape(-1, d, d), g.reshape(-1, d)))
+        first, found = cls(H[0], g[0], shared), []
+        for functions in zip(H, g, strict=True):
+            one = cls.__new__(cls)
+            one.H, one.g = functions
+            one.n, one.d, one.d_u, one.d_v = n, d, first.d_u, first.d_v
+            found.append(one)
+        return found
+
+    @classmethod
     def synthetic(
         cls,
         n: int = 10,

@@ -106,6 +106,21 @@ class Piecewise(SingleLevel):
         self.n, self.d, self.d_u, self.d_v = n, d, d, 0
 
     @classmethod
+    def stacked(cls, kinks: Array, curvatures: Array, slopes: Array) -> list[Piecewise]:
+        """N problems by arrays (N, n, d, ...), which are looked at all at once; raises `InputError` as one does."""
+        N, n, d = slopes.shape
+        found, most = list[Piecewise](), max(_LARGEST_SIZE // max(curvatures[0].size, 1), 1)
+        for first in range(0, N, most):
+            parts = (each[first : first + most] for each in (kinks, curvatures, slopes))
+            whole = cls(*(part.reshape(-1, d, *part.shape[3:]) for part in parts))
+            for here in (slice(k, k + n) for k in range(0, whole.n, n)):
+                one = cls.__new__(cls)
+                one.kinks, one.curvatures, one.slopes = whole.kinks[here], whole.curvatures[here], whole.slopes[here]
+                one.n, one.d, one.d_u, one.d_v = n, d, d, 0
+                found.append(one)
+        return found
+
+    @classmethod
     def synthetic(
         cls,
         n: int = 10,
