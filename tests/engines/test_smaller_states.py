@@ -9,6 +9,8 @@ import pytest
 
 import ratecheck as rc
 from ratecheck.engines import setup
+from ratecheck.engines.kinds.moment_engine import MomentEngine
+from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.expectation import client_by_client, follow
 from ratecheck.engines.moments.moment import LocalMoments, Moment
 from ratecheck.engines.moments.roundmap import RoundMap
@@ -16,6 +18,7 @@ from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.records import recorded
 from ratecheck.engines.request import RunRequest
 from ratecheck.engines.types import alike, fastest, graph_modes, separate
+from ratecheck.engines.wanted import Wanted
 from ratecheck.participation import Trace, Uniform
 from ratecheck.problems import Quadratic
 
@@ -242,3 +245,23 @@ def test_shared_and_personal_variables_are_followed_apart(trace):
 def test_no_parts_where_curvatures_touch_or_differ_or_clients_are_few(run):
     """Coupled variables, shared ones that curve differently, and six clients are followed as a whole."""
     assert not separate.parts(run)
+
+
+@pytest.mark.parametrize("trace", [Uniform(24, 8), Trace(np.add.outer(range(5), range(24)) % 2 == 0)])
+def test_quantities_of_lemmas_are_sums_over_shared_and_personal_variables(trace):
+    """Those of a run whose variables nothing couples, though shared ones curve differently, are those of the whole."""
+    run = personal(trace=trace, curvature=1.0)
+    wanted = Wanted(lemmas.NAMES - frozenset().union(*lemmas.VECTORS), rc.get("pfl/lemma-4.2").vocabulary)
+    assert [each.problem.d for each in separate.of_blocks(run)] == [5, 5]
+    found, known = MomentEngine().follow(run, wanted), lemmas.expect(run)
+    assert found.records.keys() == known.records.keys() >= wanted.quantities
+    np.testing.assert_allclose(found.metric, known.metric, rtol=1e-12)
+    for name, values in known.records.items():
+        assert (np.abs(found.records[name] - values) <= found.errors[name] + known.errors[name]).all(), name
+        np.testing.assert_allclose(found.records[name], values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("run", [personal(coupling=0.5), personal(n=6)])
+def test_quantities_of_lemmas_are_those_of_the_whole_where_variables_are_coupled_or_clients_few(run):
+    """Coupled variables, and six clients, are followed as a whole."""
+    assert not separate.of_blocks(run)

@@ -13,7 +13,7 @@ from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import expectation, lemmas, quantities
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import fastest, populations
+from ratecheck.engines.types import fastest, populations, separate
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 
@@ -44,10 +44,21 @@ class MomentEngine(Engine):
             return _between_rounds(setup, names, progress)
         if any(quantities.known(name) for name in names):
             return quantities.expect(setup, {*names}, progress=progress)
-        found = lemmas.expect(setup, names, progress=progress)
+        found = _of_lemmas(setup, names, progress)
         if missing := sorted(names - {*found.records}):
             raise InputError(f"{setup.method.spoken} lacks the step sizes of which {', '.join(missing)} are made")
         return found
+
+
+def _of_lemmas(setup: Setup, names: frozenset[str], progress: Progress | None) -> Expectation:
+    """Quantities of lemmas, each of which is a sum over the coordinates: of shared and personal variables apart."""
+    runs = separate.of_blocks(setup) or [setup]
+
+    def followed(k: int, run: Setup) -> Expectation:
+        told = None if progress is None else lambda share: progress((k + share) / len(runs))
+        return lemmas.expect(run, names, progress=told)
+
+    return separate.together(followed(k, run) for k, run in enumerate(runs))
 
 
 def _between_rounds(setup: Setup, names: frozenset[str], progress: Progress | None) -> Expectation:

@@ -403,6 +403,8 @@ def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Ar
 class Moments:
     """The second-moment recursion of one setup."""
 
+    sampled_round = SampledRound
+
     def __init__(self, setup: Setup, rounds: AffineRounds | None = None) -> None:
         self.setup = setup
         self.rounds_of = AffineRounds(setup) if rounds is None else rounds
@@ -654,9 +656,7 @@ class Moments:
             fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
             fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
         general = mixture(maps, fluctuations)
-        if len(counts) > 1 or coins:
-            return general
-        return SampledRound(general, Bbar, keep, parts, (one, two))
+        return general if coins or len(counts) > 1 else self.sampled_round(general, Bbar, keep, parts, (one, two))
 
     def _together(self, parts: Sequence[Fluctuation]) -> Array:
         """The sum of the sizes of what clients add."""

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import RECORDS
+from ratecheck.algorithms.model.algorithm import RECORDS, U
 from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.expectation import Moments, Recorder, check_exact, single_threaded
 from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows
-from ratecheck.engines.moments.roundmap import RoundMap
+from ratecheck.engines.moments.roundmap import OwnRound, RoundMap
 from ratecheck.engines.moments.transition import Displacement, Transition
 from ratecheck.engines.records import not_recorded, recorded
 from ratecheck.engines.setup import Setup
@@ -62,11 +62,14 @@ def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress |
             f"{', '.join(sorted(NAMES - {*RECORDS}))} are known of methods that record {', '.join(RECORDS)}; "
             f"{not_recorded(setup, missing)}"
         )
-    remembers = not _EARLIER.isdisjoint(names)
+    # Without shared variables S_3u is 0.
+    earlier = _EARLIER if setup.sizes[U] else _EARLIER - {"S_3u"}
+    remembers = not earlier.isdisjoint(names)
     method = replace(setup.method, algorithm=Remembering(setup.algorithm)) if remembers else setup.method
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        moments = Moments(replace(setup, method=method, records=RECORDS))
+        kind = Moments if setup.sizes[U] or _served(setup) else _Personal
+        moments = kind(replace(setup, method=method, records=RECORDS))
         probe = _Probe(moments, frozenset(names), remembers=remembers)
         for t, (moment, round_map) in enumerate(probe.moments.rounds()):
             rows.append(probe.quantities(moment, round_map, t))
@@ -74,6 +77,17 @@ def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress |
                 progress(t / setup.T)
     records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in range(2))
     return Expectation(records, errors, setup.metric, setup.trace.rate)
+
+
+def _served(setup: Setup) -> bool:
+    """Whether the server has any variable."""
+    return any(setup.sizes[block] for block in setup.algorithm.server.values())
+
+
+class _Personal(Moments):
+    """The recursion of personal variables alone, of which all quantities here speak client by client."""
+
+    sampled_round = OwnRound
 
 
 # Quantities of the gradients at the origin, and of martingale differences made of them.
@@ -332,7 +346,9 @@ class _Probe:
 
     def _spreads(self, moment: Moment) -> dict[str, Callable[[], Number]]:
         """T_3u, and S_3u where iterates are remembered."""
-        found = {"T_3u": lambda: self._spread(self._parts.apart, moment)}
+        found: dict[str, Callable[[], Number]] = {"T_3u": lambda: self._spread(self._parts.apart, moment)}
+        if not self.problem.d_u:
+            return found | {"S_3u": lambda: (0.0, 0.0)}
         return found | ({"S_3u": lambda: self._spread(self._earlier[0], moment)} if self.remembers else {})
 
     def _drift(self, own: LocalMoments) -> Number:

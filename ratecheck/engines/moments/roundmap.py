@@ -800,6 +800,38 @@ class SampledRound(RoundMap):
         return spread, size
 
 
+class OwnRound(SampledRound):
+    """A `SampledRound` without a server, of whose second moments those between two clients are left at 0.
+
+    With C_i that of client i's state and the constant, where it alone is asked for,
+
+        C_i' = C_i + pi_1 (B_i C_i + C_i B_i' + B_i C_i B_i').
+    """
+
+    def linear(self, matrices: Sequence[Array] | Array) -> Array:
+        """See `SampledRound.linear`: client by client."""
+        one, size = self._inclusion[0], self._rows.shape[1]
+        new = np.zeros((len(matrices), *matrices[0].shape))
+        square, own = ((at[:, :, None], at[:, None, :]) for at in (self._columns, self._rows))
+        for matrix, found in zip(matrices, new, strict=True):
+            inner = matrix[square]
+            told = self._matrices @ inner
+            half = told[..., :size] + (told @ turned(self._matrices)) / 2
+            found[own] = inner[:, :size, :size] + one * (half + turned(half))
+            last = inner[:, :size, size] + one * told[..., size]
+            found[self._rows, -1] = found[-1, self._rows] = last
+            found[-1, -1] = matrix[-1, -1]
+        return new
+
+    def from_mean(self, mean: Array) -> tuple[Array, Array]:
+        """See `SampledRound.from_mean`: (pi_1 - pi_1^2) (B_i m)(B_i m)' for each client."""
+        one, spread, size = self._inclusion[0], np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
+        self._spread_out(spread[None], (one - one * one) * (shifts[:, :, None] * shifts[:, None, :])[None])
+        size[self._rows] = (one - one * one) * shifts**2
+        return spread, size
+
+
 def mixture(maps: Sequence[tuple[float, RoundMap]], fluctuations: Sequence[Fluctuation]) -> RoundMap:
     """The round map of a mixture of (probability, map), whose parts fluctuate as given."""
     whole = np.arange(len(maps[0][1].mean))

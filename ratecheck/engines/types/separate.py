@@ -8,7 +8,7 @@ which they are not in the whole: such are personal models beside a shared one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -25,17 +25,34 @@ _LEAST = 200
 
 def parts(setup: Setup) -> list[Setup]:
     """The runs on coordinates with a common curvature and on the others; none where that is no saving."""
-    quadratic, algorithm = setup.problem.quadratic, setup.algorithm
-    size = setup.problem.n * sum(setup.sizes[block] for block in algorithm.client.values())
-    if quadratic is None or size < _LEAST:
-        return []
-    if not algorithm.tabled or algorithm.measures or setup.law.relative or setup.trace.partition is not None:
+    quadratic = setup.problem.quadratic
+    if quadratic is None or not _divisible(setup):
         return []
     common = _common(quadratic.H)
     if not 0 < len(common) < quadratic.d or alike.pays(setup):
         return []
     first, other = (_on(setup, each) for each in (common, np.setdiff1d(np.arange(quadratic.d), common)))
     return [first, other] if alike.pays(first) else []
+
+
+def of_blocks(setup: Setup) -> list[Setup]:
+    """The runs on shared and on personal variables; none where anything couples these, or where that is no saving."""
+    quadratic = setup.problem.quadratic
+    if quadratic is None or not _divisible(setup) or not 0 < quadratic.d_u < quadratic.d:
+        return []
+    shared, personal = np.split(np.arange(quadratic.d), [quadratic.d_u])
+    if quadratic.H[:, shared[:, None], personal].any():
+        return []
+    return [_on(setup, each) for each in (shared, personal)]
+
+
+def _divisible(setup: Setup) -> bool:
+    """Whether a method acts on every coordinate alike, of a state that is large enough to be divided."""
+    algorithm = setup.algorithm
+    size = setup.problem.n * sum(setup.sizes[block] for block in algorithm.client.values())
+    if size < _LEAST or not algorithm.tabled or algorithm.measures:
+        return False
+    return not setup.law.relative and setup.trace.partition is None
 
 
 def _common(H: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -56,9 +73,11 @@ def _on(setup: Setup, kept: NDArray[np.intp]) -> Setup:
     return replace(setup, problem=problem, point=setup.point[:, kept], noise=setup.noise[kept])
 
 
-def together(found: Iterator[Expectation]) -> Expectation:
+def together(found: Iterable[Expectation]) -> Expectation:
     """The sum of expectations of the parts of a run."""
-    first, other = found
-    records = {name: array + other.records[name] for name, array in first.records.items()}
-    errors = {name: array + other.errors[name] + EPS * np.abs(records[name]) for name, array in first.errors.items()}
+    first, *others = found
+    records, errors = dict(first.records), dict(first.errors)
+    for other in others:
+        records = {name: array + other.records[name] for name, array in records.items()}
+        errors = {name: array + other.errors[name] + EPS * np.abs(records[name]) for name, array in errors.items()}
     return replace(first, records=records, errors=errors)
