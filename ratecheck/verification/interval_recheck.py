@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import sympy as sp
 
-from bounds.statement import Claim, ConditionCheck, Relation
+from bounds.statement import Claim, ConditionCheck, Relation, names_in, number
 from bounds.symbols import measured_in
 from ratecheck.algebra.enclosure import Enclosure, outward
 from ratecheck.engines.rigorous.runs import exact_runs
@@ -20,6 +21,8 @@ from ratecheck.verification.proof import VerdictProof
 from ratecheck.verification.rigorous import decided
 from ratecheck.verification.verdict import Comparison, Verdict
 
+# A bound that is larger than a rounding error by this factor can be told from it.
+_TELLING = 1e3
 # A violation by less than this, relative to the larger side, is rechecked without rounding.
 _HAIR = 1e-6
 
@@ -84,7 +87,8 @@ def _unproved(verdict: Verdict, setting: Setting, proof: VerdictProof, *, within
         return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note, *proof.notes))
     if verdict.outcome is Outcome.INCONCLUSIVE:
         why = proof.reason or "the enclosures of the two sides overlap"
-        return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))
+        reasons = (*verdict.reasons, f"the interval engine does not decide it either: {why}", *_shorter(verdict))
+        return replace(verdict, reasons=reasons)
     runs = exact_runs(setting.problem)
     if runs is not None and runs.doubt and (runs.must_be_proved or proof.left is not None):
         reason = f"{runs.doubt}: {proof.reason or 'the enclosures of the two sides overlap'}"
@@ -95,6 +99,22 @@ def _unproved(verdict: Verdict, setting: Setting, proof: VerdictProof, *, within
     why = f'"{edge[0]}" holds up to rounding only' if edge else f"nothing is proved: {proof.reason or 'they overlap'}"
     reason = f"the sides agree to within rounding, and {why}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
+
+
+def _shorter(verdict: Verdict) -> Iterator[str]:
+    """A number of rounds that tells more, where the bound falls below the rounding of the left side."""
+    claims = {claim.name: claim for claim in verdict.statement.claims}
+    rounds, worst = verdict.statement.vocabulary.run.get("rounds", ""), verdict.worst
+    if worst is None or worst.significant or rounds not in verdict.values:
+        return
+    bound, T = claims[worst.claim].bound, int(verdict.values[rounds])
+    while (T := T // 2) > 0:
+        values = {**verdict.values, rounds: T, **dict.fromkeys(verdict.statement.vocabulary.counters, T)}
+        if not names_in(bound) <= values.keys():
+            return
+        if number(bound, values) > _TELLING * worst.left_error:
+            yield f"both sides are as small as rounding; a shorter run tells more, such as {rounds}={T}"
+            return
 
 
 def _measured(verdict: Verdict, claim: Claim) -> bool:

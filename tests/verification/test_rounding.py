@@ -16,8 +16,10 @@ import sympy as sp
 from click.testing import CliRunner
 
 import bounds
+import ratecheck as rc
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from bounds.theorem import theorem
 from ratecheck.algebra.ball import EXACT, Ball
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algebra.running_error import Rounded, rounded
@@ -410,3 +412,13 @@ def test_a_high_power_of_a_rational_is_rounded_outwards():
     assert found.low < base**exponent < found.high
     assert found.high / found.low - 1 < Fraction(1, 10**1000)
     assert Enclosure.of(base).power(Fraction(1000)).low == base**1000
+
+
+def test_a_shorter_run_is_proposed_where_both_sides_are_rounding():
+    """A bound that falls geometrically is far below it after the default number of rounds, and a run of fewer holds."""
+    claimed = theorem("last dist2 <= (1 - gamma*mu)**(2*T)*dist2_0", method="gd", given="smooth, strongly convex",
+                      when="gamma <= 2/(L + mu)")  # fmt: skip
+    verdict = rc.verify(claimed, T=400).verdict
+    (hint,) = (reason for reason in verdict.reasons if "shorter" in reason)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert rc.verify(claimed, T=int(hint.rpartition("=")[2])).verdict.outcome is Outcome.HOLDS
