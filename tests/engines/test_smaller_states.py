@@ -12,7 +12,7 @@ from ratecheck.engines import setup
 from ratecheck.engines.kinds.moment_engine import MomentEngine
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.expectation import client_by_client, follow
-from ratecheck.engines.moments.moment import Form, LocalMoments, Moment
+from ratecheck.engines.moments.moment import LocalMoments, Moment, MomentForm
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.records import recorded
@@ -273,4 +273,4 @@ def test_a_form_is_taken_at_its_entries(few):
     rng = np.random.default_rng(3)
     matrix, other = rng.standard_normal((2, 40, 40))
     matrix = np.diag(np.diagonal(matrix)) if few else matrix
-    assert Form(matrix).on(other) == pytest.approx(np.sum(matrix * other), rel=1e-12)
+    assert MomentForm(matrix).on(other) == pytest.approx(np.sum(matrix * other), rel=1e-12)

@@ -138,7 +138,7 @@ class Moment:
         return self.inner(rows, rows, (sizes, sizes))
 
 
-class Form:
+class MomentForm:
     """A matrix Q by which <Q, M> is taken of one matrix M after another: of its entries that are not 0, where few."""
 
     def __init__(self, matrix: Array) -> None:
@@ -166,9 +166,9 @@ class WideRows:
         self.unit = max(len(rows), len(columns(self.sizes))) + 8
 
     @cached_property
-    def form(self) -> Form:
+    def form(self) -> MomentForm:
         """Rows' rows."""
-        return Form(self.rows.T @ self.rows)
+        return MomentForm(self.rows.T @ self.rows)
 
     def lengths(
         self, mean: Array, squares: tuple[float, float, float], own: Array, rough: Array, spreads: Array

@@ -18,8 +18,8 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.moment import (
     EPS,
     SMALL,
-    Form,
     Moment,
+    MomentForm,
     Number,
     WideRows,
     chosen,
@@ -176,8 +176,8 @@ class Displacement:
         self.large = np.abs(self.matrix)
         # The terms of an entry: what a round leaves as it is cancels exactly.
         self.size = np.where(kept(round_map.mean)[:, None], 0.0, np.abs(round_map.mean) + same)
-        self._forms: dict[tuple[WideRows, WideRows], tuple[Form, Form]] = {}
-        self._before: dict[tuple[WideRows, WideRows], Form] = {}
+        self._forms: dict[tuple[WideRows, WideRows], tuple[MomentForm, MomentForm]] = {}
+        self._before: dict[tuple[WideRows, WideRows], MomentForm] = {}
         self._moved: dict[WideRows, Array] = {}
 
     def moved(self, rows: WideRows) -> Array:
@@ -186,18 +186,18 @@ class Displacement:
             self._moved[rows] = chosen(rows.rows, self.matrix)
         return self._moved[rows]
 
-    def forms(self, left: WideRows, right: WideRows) -> tuple[Form, Form]:
+    def forms(self, left: WideRows, right: WideRows) -> tuple[MomentForm, MomentForm]:
         """Of both sides on z' - z: that on z, and the one on what a round adds."""
         if (left, right) not in self._forms:
-            form = left.form if left is right else Form(left.rows.T @ right.rows)
+            form = left.form if left is right else MomentForm(left.rows.T @ right.rows)
             found = self.moved(left).T @ self.moved(right) + self.round_map.scattered_form(form.matrix)
-            self._forms[left, right] = Form(found), form
+            self._forms[left, right] = MomentForm(found), form
         return self._forms[left, right]
 
-    def form_before(self, left: WideRows, right: WideRows) -> Form:
+    def form_before(self, left: WideRows, right: WideRows) -> MomentForm:
         """Of the left side on z, and the right one on z' - z."""
         if (left, right) not in self._before:
-            self._before[left, right] = Form(left.rows.T @ self.moved(right))
+            self._before[left, right] = MomentForm(left.rows.T @ self.moved(right))
         return self._before[left, right]
 
     def at(self, moment: Moment) -> Displaced:
