@@ -12,7 +12,7 @@ from ratecheck.engines import setup
 from ratecheck.engines.kinds.moment_engine import MomentEngine
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.expectation import client_by_client, follow
-from ratecheck.engines.moments.moment import LocalMoments, Moment
+from ratecheck.engines.moments.moment import LocalMoments, Moment, MomentForm
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.records import recorded
@@ -265,3 +265,12 @@ def test_quantities_of_lemmas_are_sums_over_shared_and_personal_variables(trace)
 def test_quantities_of_lemmas_are_those_of_the_whole_where_variables_are_coupled_or_clients_few(run):
     """Coupled variables, and six clients, are followed as a whole."""
     assert not separate.of_blocks(run)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_form_is_taken_at_its_entries(few):
+    """<Q, M> of a matrix with few entries and of a full one, whichever way it is taken."""
+    rng = np.random.default_rng(3)
+    matrix, other = rng.standard_normal((2, 40, 40))
+    matrix = np.diag(np.diagonal(matrix)) if few else matrix
+    assert MomentForm(matrix).on(other) == pytest.approx(np.sum(matrix * other), rel=1e-12)

@@ -22,6 +22,8 @@ EPS = float(np.finfo(float).eps)
 # Below it products leave the range in which floats have all their digits.
 TINY = 1e-305
 SMALL = 1e-150
+# A form of at most one entry in so many is taken at these alone.
+_SPARSE = 16
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,14 @@ class Moment:
 
     def lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
         """`lengths` of many rows, by their form."""
-        square, off, rounding = (paired(wide.form, each) for each in (self.covariance, self.off, self.rounding))
+        square, off, rounding = (wide.form.on(each) for each in (self.covariance, self.off, self.rounding))
         own, rough = self.loose + wide.unit * self.roots, self.rough
         return wide.lengths(wide.rows @ self.mean, (square, off, rounding), own, rough, self.spreads)
 
     def square_of(self, wide: WideRows) -> Number:
         """`square` of many rows."""
         mean, lengths = wide.rows @ self.mean, self.lengths_of(wide)
-        return float((mean * mean).sum()) + paired(wide.form, self.covariance), product_error(lengths, lengths)
+        return float((mean * mean).sum()) + wide.form.on(self.covariance), product_error(lengths, lengths)
 
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
@@ -136,6 +138,21 @@ class Moment:
         return self.inner(rows, rows, (sizes, sizes))
 
 
+class MomentForm:
+    """A matrix Q by which <Q, M> is taken of one matrix M after another: of its entries that are not 0, where few."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix, at = matrix, np.flatnonzero(matrix)
+        self._at = at if _SPARSE * len(at) <= matrix.size else None
+        self._entries = matrix.ravel()[self._at] if self._at is not None else matrix.ravel()
+
+    def on(self, other: Array) -> float:
+        """<Q, M>."""
+        if self._at is None:
+            return paired(self.matrix, other)
+        return float((self._entries * other.ravel()[self._at]).sum())
+
+
 class WideRows:
     """Many rows on a state, evaluated at one moment after another: E||rows z||^2 = ||rows m||^2 + <rows' rows, cov z>.
 
@@ -149,9 +166,9 @@ class WideRows:
         self.unit = max(len(rows), len(columns(self.sizes))) + 8
 
     @cached_property
-    def form(self) -> Array:
+    def form(self) -> MomentForm:
         """Rows' rows."""
-        return np.asarray(self.rows.T @ self.rows)
+        return MomentForm(self.rows.T @ self.rows)
 
     def lengths(
         self, mean: Array, squares: tuple[float, float, float], own: Array, rough: Array, spreads: Array

@@ -19,12 +19,12 @@ from ratecheck.engines.moments.moment import (
     EPS,
     SMALL,
     Moment,
+    MomentForm,
     Number,
     WideRows,
     chosen,
     columns,
     diagonal,
-    paired,
     product,
     product_error,
     product_errors,
@@ -176,8 +176,8 @@ class Displacement:
         self.large = np.abs(self.matrix)
         # The terms of an entry: what a round leaves as it is cancels exactly.
         self.size = np.where(kept(round_map.mean)[:, None], 0.0, np.abs(round_map.mean) + same)
-        self._forms: dict[tuple[WideRows, WideRows], tuple[Array, Array]] = {}
-        self._before: dict[tuple[WideRows, WideRows], Array] = {}
+        self._forms: dict[tuple[WideRows, WideRows], tuple[MomentForm, MomentForm]] = {}
+        self._before: dict[tuple[WideRows, WideRows], MomentForm] = {}
         self._moved: dict[WideRows, Array] = {}
 
     def moved(self, rows: WideRows) -> Array:
@@ -186,18 +186,18 @@ class Displacement:
             self._moved[rows] = chosen(rows.rows, self.matrix)
         return self._moved[rows]
 
-    def forms(self, left: WideRows, right: WideRows) -> tuple[Array, Array]:
+    def forms(self, left: WideRows, right: WideRows) -> tuple[MomentForm, MomentForm]:
         """Of both sides on z' - z: that on z, and the one on what a round adds."""
         if (left, right) not in self._forms:
-            form = left.form if left is right else left.rows.T @ right.rows
-            found = self.moved(left).T @ self.moved(right) + self.round_map.scattered_form(form)
-            self._forms[left, right] = found, form
+            form = left.form if left is right else MomentForm(left.rows.T @ right.rows)
+            found = self.moved(left).T @ self.moved(right) + self.round_map.scattered_form(form.matrix)
+            self._forms[left, right] = MomentForm(found), form
         return self._forms[left, right]
 
-    def form_before(self, left: WideRows, right: WideRows) -> Array:
+    def form_before(self, left: WideRows, right: WideRows) -> MomentForm:
         """Of the left side on z, and the right one on z' - z."""
         if (left, right) not in self._before:
-            self._before[left, right] = left.rows.T @ self.moved(right)
+            self._before[left, right] = MomentForm(left.rows.T @ self.moved(right))
         return self._before[left, right]
 
     def at(self, moment: Moment) -> Displaced:
@@ -241,16 +241,16 @@ class Displaced:
     def _covariance(self, left: WideRows, right: WideRows) -> float:
         """The part of E<left, right> beside the means."""
         form, added = self.displacement.forms(left, right)
-        return paired(form, self.before.covariance) + paired(added, self.found)
+        return form.on(self.before.covariance) + added.on(self.found)
 
     def lengths(self, rows: WideRows) -> tuple[float, float, float]:
         """See `Moment.lengths_of`."""
         (form, added), before = self.displacement.forms(rows, rows), self.before
-        diagonal = np.diagonal(added)
+        diagonal = np.diagonal(added.matrix)
         squares = (
             self._covariance(rows, rows),
-            paired(form, before.off) + float(diagonal @ self.off),
-            paired(form, before.rounding) + float(diagonal @ self.rounding),
+            form.on(before.off) + float(diagonal @ self.off),
+            form.on(before.rounding) + float(diagonal @ self.rounding),
         )
         own = self.loose + rows.unit * self.roots
         return rows.lengths(rows.rows @ self.mean, squares, own, self.rough, self.spreads)
@@ -264,7 +264,7 @@ class Displaced:
     def inner_before(self, left: WideRows, right: WideRows) -> Number:
         """E<left z, right (z' - z)> and its rounding error."""
         means = (left.rows @ self.before.mean) * (right.rows @ self.mean)
-        value = float(means.sum()) + paired(self.displacement.form_before(left, right), self.before.covariance)
+        value = float(means.sum()) + self.displacement.form_before(left, right).on(self.before.covariance)
         return value, product_error(self.before.lengths_of(left), self.lengths(right))
 
 
