@@ -125,6 +125,8 @@ class Scout:
         }
         self.by_round = any(self.changes) or not all(self._is_mean(claim) for claim in self.statement.claims)
         self.by_round |= bool(visited)
+        # Coordinates that instances follow from directly: what is chosen, and what is claimed.
+        self._read = [[name for name in cube.coordinates if name.startswith(kinds)] for kinds in (_CHOSEN, ("claim ",))]
         # Slack, whether it is that of the start, shares and instance by what was decoded; none where nothing is.
         none = np.zeros(len(summands(self.statement.claims[0])))
         self._known: dict[bytes, tuple[float, bool, Array, Instance | None]] = {b"": (np.nan, False, none, None)}
@@ -153,7 +155,7 @@ class Scout:
         places = [dict(zip(self.cube.coordinates, point, strict=True)) for point in np.clip(points, 0.0, 1.0).tolist()]
         problems = self.cube.problems(places)
         decoded = [self._decoded(*each, fewest) for each in zip(places, problems, strict=True)]
-        keys = [b"" if each is None else each.key() for each in decoded]
+        keys = [b"" if each is None else each.key(*self._read) for each in decoded]
         # Points that are the same instance, as where numbers are whole, are evaluated once.
         new = {
             key: each for key, each in zip(keys, decoded, strict=True) if each is not None and key not in self._known
@@ -393,10 +395,9 @@ class Scout:
         """A constant (N,) of the clients' local steps; None for another one."""
         if fact not in local_work.FACTS:
             return None
-        steps, which = np.unique(points.steps, axis=0, return_inverse=True)
-        works = [replace(points.setting, steps=each).case(points.traces[0][0]).work for each in steps]
+        works, which = points.works
         values = np.array([each.fact(fact).value for each in works])  # type: ignore[union-attr]  # of a run
-        return values[which.reshape(-1)]
+        return values[which]
 
     @functools.cache  # noqa: B019  # a scout lives as long as its search
     def _admits_minimiser(self, name: str) -> bool:
@@ -697,10 +698,9 @@ class _Decoded:
     start: Mapping[str, Any]
     pattern: Participation | None
 
-    def key(self) -> bytes:
+    def key(self, chosen: Sequence[str], claimed: Sequence[str]) -> bytes:
         """A digest of what the instance follows from; claims that are honest are alike."""
-        kinds = {name: x for name, x in self.at.items() if name.startswith(_CHOSEN)}
-        kinds |= {name: max(x, HONEST) for name, x in self.at.items() if name.startswith("claim ")}
+        kinds = [self.at[name] for name in chosen], [max(self.at[name], HONEST) for name in claimed]
         pattern = None if self.pattern is None else (self.pattern.kind, _in_bytes(vars(self.pattern)))
         parts = self.problem.kind, _in_bytes(vars(self.problem)), self.given, self.start, pattern, kinds
         data = pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
@@ -732,6 +732,13 @@ class _DecodedBatch:
     steps: NDArray[np.int64]
     traces: Sequence[Sequence[Participation]]
     T: Array
+
+    @functools.cached_property
+    def works(self) -> tuple[list[local_work.Work], NDArray[np.intp]]:
+        """The different works of local steps, and which of them each point (N,) has."""
+        steps, which = np.unique(self.steps, axis=0, return_inverse=True)
+        works = [replace(self.setting, steps=each).case(self.traces[0][0]).work for each in steps]
+        return works, which.reshape(-1)  # type: ignore[return-value]  # of a run there are
 
     def with_parameters(self, taken: Mapping[str, Array]) -> _DecodedBatch:
         """The points with parameters (N,) of the method, but for those without a value."""

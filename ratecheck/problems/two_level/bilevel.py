@@ -89,7 +89,7 @@ class Bilevel(Problem):
             one = cls.__new__(cls)
             one.n, one.d_y, one.d_x, one.d, one.p = n, whole.d_y, whole.d_x, whole.d, weights
             one.A, one.B, one.b = whole.A[here], whole.B[here], whole.b[here]
-            one.Q, one.q, one._spectra = whole.Q[here], whole.q[here], whole._spectra[here]
+            one.Q, one.q, one._spectra = whole.Q[here], whole.q[here], whole._spectra[here]  # noqa: SLF001  # its own kind
             found.append(one)
         return found
 
