@@ -16,7 +16,7 @@ from bounds.printing.notation import Notation, counted
 from ratecheck.aliases import Array
 from ratecheck.inputs import exact_shares, shares, whole
 from ratecheck.kernels.random import weighted_clients
-from ratecheck.participation.model.law import Draws, RoundLaw, Sets, Subsets, Weighted
+from ratecheck.participation.model.law import Multinomial, RoundLaw, Sets, Subsets, Weighted
 from ratecheck.participation.model.pattern import Keys, Masks, Participation, Written
 from ratecheck.participation.model.repetition import Repetition
 
@@ -157,9 +157,9 @@ class WeightedDraws(_ByWeight):
         """(1/n) sum_i (1 - (1 - p_i)^m), the share of clients that are drawn at least once."""
         return float(np.mean(-np.expm1(self.m * np.log1p(-self.weights)))) if self.n > 1 else 1.0
 
-    def law(self, t: int) -> Draws:
+    def law(self, t: int) -> Multinomial:
         """See `Participation.law`."""
-        return Draws(self.weights, self.m)
+        return Multinomial(self.weights, self.m)
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
         """See `Participation.masks`: how often each client is drawn."""

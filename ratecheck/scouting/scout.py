@@ -33,7 +33,7 @@ from ratecheck.families.coordinates import WIDE
 from ratecheck.families.cube import Cube
 from ratecheck.families.statements import summands
 from ratecheck.participation import Participation
-from ratecheck.participation.model.law import Draws, Sets
+from ratecheck.participation.model.law import Multinomial, Sets
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
@@ -670,7 +670,7 @@ def _on_their_own(patterns: Sequence[Participation]) -> BatchLaw:
     return BatchLaw(share=np.array([float(each[0]) for each in shares]))
 
 
-def _drawn(law: Draws) -> BatchLaw:
+def _drawn(law: Multinomial) -> BatchLaw:
     """Clients of one weight that are drawn with replacement."""
     if len({*law.p.tolist()}) > 1:
         raise Unscouted("probabilities that differ by client")

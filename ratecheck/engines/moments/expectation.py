@@ -46,7 +46,7 @@ from ratecheck.engines.moments.roundmap import (
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Clients, Draws, Sets, Subsets
+from ratecheck.participation.model.law import Clients, Multinomial, Sets, Subsets
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
 _KEPT_MAPS, KEPT_INCREMENTS = 64, 1024
@@ -552,7 +552,7 @@ class Moments:
     def _of_clients(self, law: Clients) -> RoundMap:
         return self._kept(law.p.tobytes(), lambda: self._independent(law.p))
 
-    def _of_draws(self, law: Draws) -> RoundMap:
+    def _of_draws(self, law: Multinomial) -> RoundMap:
         """Clients come m p_i times on average, with the covariance m diag(p) - m pp'."""
         share, whole = law.m * law.p, np.arange(self.size)
 

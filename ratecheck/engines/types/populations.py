@@ -48,7 +48,7 @@ from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, mix
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import epochs
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Clients, Draws, RoundLaw, Sets, Subsets
+from ratecheck.participation.model.law import Clients, Multinomial, RoundLaw, Sets, Subsets
 
 # Clients up to which the possible numbers of participants are gone through, where the server divides by theirs.
 MOST_COUNTS = 2000
@@ -228,7 +228,7 @@ class PopulationMoments(Moments):
         """The probability that a client takes part, of each type."""
         return np.asarray(self.setup.problem.by_row("the probability", law.p))
 
-    def _of_draws(self, law: Draws) -> RoundMap:
+    def _of_draws(self, law: Multinomial) -> RoundMap:
         raise NotImplementedError(f"`check` refuses {type(law).__name__}")
 
     def _of_sets(self, law: Sets) -> RoundMap:

@@ -1,8 +1,8 @@
 """The law of one round's participants, where rounds are independent of one another: what exact engines follow.
 
 Four forms, each with its own recursion: subsets of one size (`Subsets`), clients on their own (`Clients`), independent
-draws (`Draws`), and any finite mixture of sets (`Sets`), which costs the most. An engine says what it does with each
-(`RoundLaw.match`).
+draws (`Multinomial`), and any finite mixture of sets (`Sets`), which costs the most. An engine says what it does with
+each (`RoundLaw.match`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RoundLaw(ABC):
         *,
         subsets: Callable[[Subsets], Result],
         clients: Callable[[Clients], Result],
-        draws: Callable[[Draws], Result],
+        draws: Callable[[Multinomial], Result],
         sets: Callable[[Sets], Result],
     ) -> Result:
         """The value of the function for this form."""
@@ -108,7 +108,7 @@ class Clients(RoundLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class Draws(RoundLaw):
+class Multinomial(RoundLaw):
     """``m`` independent draws of a client, in each client i with probability ``p[i]``; p (n,).
 
     A client stands in a set as often as it is drawn.
