@@ -409,7 +409,7 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
     sets: list[list[Weighted]] = []
     for law in laws:
         assert law is not None
-        sets.append(law.match(subsets=subsets, clients=possible_sets, sets=possible_sets))
+        sets.append(law.match(subsets=subsets, clients=possible_sets, draws=possible_sets, sets=possible_sets))
         if math.prod(map(len, sets)) > _MOST_DRAWS:
             raise many
     found = []

@@ -15,7 +15,15 @@ from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.families import coordinates
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family, InstanceCube, InstanceShape
-from ratecheck.families.statements import FEW, blocks, bounds_dissimilarity, of_f_alone, of_functions, participants
+from ratecheck.families.statements import (
+    FEW,
+    blocks,
+    bounds_dissimilarity,
+    bounds_pair,
+    of_f_alone,
+    of_functions,
+    participants,
+)
 from ratecheck.families.who import TRACES
 from ratecheck.problems import Quadratic
 from ratecheck.settings.applicability import every_participation, method_of
@@ -28,6 +36,8 @@ _NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTA
 _NEXT_TO_IT = 2.0**-21
 # The least curvature of f where clients are not convex.
 _LEAST = 0.002
+# The coordinate of the share of entries that compression keeps, and small ones.
+_SHARE, _SHARES = "parameter q", (0.2, 0.05)
 # Where a curvature is the least one that is not 0.
 _SLIGHTLY = 0.1
 
@@ -164,8 +174,8 @@ class OpposedClients(Quadratics):
     """f_i = h_i x^2/2 - g_i x with h_i in [-1, 1] and a positive mean of the h_i."""
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
-        """Statements that give f a minimum by an assumption on f, which says nothing of single clients."""
-        covered = of_f_alone(statement) and of_functions(statement)
+        """Statements that give f a minimum by an assumption on f, or bound (G, B): neither says clients are convex."""
+        covered = (of_f_alone(statement) or bounds_pair(statement)) and of_functions(statement)
         return [InstanceShape(self, n, 1, 0, size) for n in (2, FEW) for size in participants(statement, n) if covered]
 
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
@@ -182,7 +192,11 @@ class OpposedClients(Quadratics):
         for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)):
             own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "curvature 0 0": 1.0, "slope 0 0": 1.0}
             own |= {"curvature 1 0": coordinates.of_negative(-low), "slope 1 0": (1 - low) / 2}
-            yield cube.at(own | {"curvature 2 0": coordinates.BARELY, "slope 2 0": 0.5})
+            own |= {"curvature 2 0": coordinates.BARELY, "slope 2 0": 0.5}
+            yield cube.at(own)
+            if _SHARE in cube.coordinates:
+                # What compression adds grows with the clients' gradients, and these are far larger than that of f.
+                yield from (cube.at(own | {_SHARE: share}) for share in _SHARES)
 
 
 QUADRATICS = Quadratics(

@@ -16,10 +16,12 @@ from ratecheck.certification.uncertified import takes_partial_gradients
 from ratecheck.families.family import InstanceShape
 from ratecheck.settings import pointwise
 from ratecheck.settings.applicability import method_of
-from ratecheck.settings.convexity import OF_F
+from ratecheck.settings.convexity import OF_F, any_sign
 
 # The number of clients up to which each is of its own kind.
 FEW = 3
+# Assumptions that exclude clients of curvatures of either sign.
+_ON_CLIENTS = frozenset({Assumption.CONVEXITY, Assumption.DISSIMILARITY, Assumption.INTERPOLATION})
 # Laws by which clients take part according to their weights in the objective.
 _BY_WEIGHT = frozenset({Assumption.WEIGHTED_DRAWS, Assumption.WEIGHTED_SUBSETS})
 # Summands of one term beyond which it stays in one piece.
@@ -64,8 +66,14 @@ def has_delays(statement: Statement) -> bool:
 def of_f_alone(statement: Statement) -> bool:
     """Whether f has a minimum by an assumption on f, which says nothing of single clients."""
     assumed, method = {*statement.assumptions}, method_of(statement)
-    on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY, Assumption.INTERPOLATION}
-    return bool(assumed & OF_F) and not on_clients and method is not None and method.shared
+    return bool(assumed & OF_F) and not assumed & _ON_CLIENTS and method is not None and method.shared
+
+
+def bounds_pair(statement: Statement) -> bool:
+    """Whether (G, B) bounds the clients' gradients by that of f, of functions that need not be convex."""
+    method, assumed = method_of(statement), {*statement.assumptions}
+    alone = Assumption.GB_DISSIMILARITY in assumed and not assumed & _ON_CLIENTS
+    return alone and any_sign(statement) and method is not None and method.shared
 
 
 def weighs(statement: Statement) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from bounds.printing.notation import Notation, counted
 from ratecheck.aliases import Array
 from ratecheck.inputs import exact_shares, shares, whole
 from ratecheck.kernels.random import weighted_clients
-from ratecheck.participation.model.law import Sets, Weighted
+from ratecheck.participation.model.law import Multinomial, RoundLaw, Sets, Subsets, Weighted
 from ratecheck.participation.model.pattern import Keys, Masks, Participation, Written
 from ratecheck.participation.model.repetition import Repetition
 
@@ -63,19 +63,6 @@ class _ByWeight(Participation):
     # How, in the words of a sentence.
     how: ClassVar[str]
 
-    @abstractmethod
-    def sets(self) -> list[Weighted]:
-        """Every possible outcome of a round, with its exact probability."""
-
-    @property
-    @abstractmethod
-    def outcomes(self) -> int:
-        """How many there are."""
-
-    def law(self, t: int) -> Sets | None:
-        """See `Participation.law`; None where there are more than 4,096 outcomes."""
-        return Sets(self.sets()) if self.outcomes <= _MOST_SETS else None
-
 
 class WeightedSubsets(_ByWeight):
     """m different clients in every round, drawn one after the other, each by its weight among those that are left.
@@ -108,13 +95,16 @@ class WeightedSubsets(_ByWeight):
         """m/n."""
         return self.m / self.n
 
-    @property
-    def outcomes(self) -> int:
-        """See `_ByWeight.outcomes`: those of up to m draws, over which probabilities are added up."""
-        return sum(math.comb(self.n, k) for k in range(1, self.m + 1))
+    def law(self, t: int) -> RoundLaw | None:
+        """See `Participation.law`; None where probabilities are added up over more than 4,096 sets."""
+        if (self.weights == self.weights[0]).all():
+            return Subsets(self.n, self.m)
+        few = sum(math.comb(self.n, k) for k in range(1, self.m + 1)) <= _MOST_SETS
+        return Sets(self._sets) if few else None
 
-    def sets(self) -> list[Weighted]:
-        """See `_ByWeight.sets`: P(S) = sum_{i in S} P(S - i) p_i/(1 - sum_{S - i} p)."""
+    @cached_property
+    def _sets(self) -> list[Weighted]:
+        """Every possible set with its probability: P(S) = sum_{i in S} P(S - i) p_i/(1 - sum_{S - i} p)."""
         p = exact_shares(self.weights)
         found: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
         for _ in range(self.m):
@@ -167,23 +157,9 @@ class WeightedDraws(_ByWeight):
         """(1/n) sum_i (1 - (1 - p_i)^m), the share of clients that are drawn at least once."""
         return float(np.mean(-np.expm1(self.m * np.log1p(-self.weights)))) if self.n > 1 else 1.0
 
-    @property
-    def outcomes(self) -> int:
-        """See `_ByWeight.outcomes`: multisets of m clients."""
-        return math.comb(self.n + self.m - 1, self.m)
-
-    def sets(self) -> list[Weighted]:
-        """See `_ByWeight.sets`: a client stands in a set as often as it is drawn."""
-        p = exact_shares(self.weights)
-        found: list[tuple[tuple[int, ...], Fraction]] = [((), Fraction(math.factorial(self.m)))]
-        for i in range(self.n):
-            last = i == self.n - 1
-            found = [
-                ((*members, *[i] * count), share * p[i] ** count / math.factorial(count))
-                for members, share in found
-                for count in range((self.m - len(members)) * last, self.m - len(members) + 1)
-            ]
-        return [(share, members) for members, share in found]
+    def law(self, t: int) -> Multinomial:
+        """See `Participation.law`."""
+        return Multinomial(self.weights, self.m)
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
         """See `Participation.masks`: how often each client is drawn."""

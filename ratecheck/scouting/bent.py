@@ -233,7 +233,7 @@ class BentRun(BatchRun):
     def __init__(self, batch: Batch, bent: BentBatch) -> None:
         super().__init__(batch)
         self.bent, self.size = bent, self.size + 2 * batch.n
-        if batch.law.matrices is not None or batch.law.mixing is not None or batch.law.m != batch.n:
+        if batch.law.matrices is not None or batch.law.mixing is not None or not batch.law.everybody(batch.n):
             raise Unscouted("clients that stay away from piecewise quadratics")
 
     def _gradients(self, points: list[Array]) -> list[Array]:

@@ -37,15 +37,21 @@ LONGEST = 1024
 class BatchLaw:
     """The participants in a batch: uniform samples of ``m`` clients, clients on their own, or matrices (rounds, n).
 
+    Samples are drawn with replacement where clients may come ``again``.
     ``share`` (N,) is the probability of a client, ``matrices`` one per instance, where these decide. ``mixing``
     (N, n, n) are the graphs' matrices and ``mixes`` (N,) the probabilities of mixing, for methods that mix.
     """
 
     m: int = 0
+    again: bool = False
     share: Array | None = None
     matrices: Sequence[NDArray[np.bool_]] | None = None
     mixing: Array | None = None
     mixes: Array | None = None
+
+    def everybody(self, n: int) -> bool:
+        """Whether each of n clients comes once."""
+        return self.m == n and not self.again
 
 
 @dataclass(frozen=True)
@@ -237,22 +243,26 @@ class BatchRun:
         law, N, D = self.batch.law, self.batch.count, self.size
         if law.share is not None:
             found = self._on_their_own(law.share)
-        elif law.m == self.batch.n:
+        elif law.everybody(self.batch.n):
             matrix, noise = self._of_set(range(law.m))
             found = _RoundMaps(matrix, np.zeros((N, 0, D, D)), np.zeros((N, 0)), noise)
         else:
-            found = self._sampled(law.m)
+            found = self._sampled(law.m, again=law.again)
         return found if law.mixing is None else self._mixed(found)
 
-    def _sampled(self, m: int) -> _RoundMaps:
-        """A round of a uniform sample of m clients: covariances of indicators are a multiple of I plus one of 11'."""
+    def _sampled(self, m: int, *, again: bool) -> _RoundMaps:
+        """A round of a uniform sample of m clients: covariances of counts are a multiple of I plus one of 11'.
+
+        With replacement these are m/n of I less m/n^2 of 11'.
+        """
         n = self.batch.n
-        one, two = m / n, (m * (m - 1) / (n * (n - 1)))
+        one, two = m / n, m * (m - 1) / max(n * (n - 1), 1)
+        together, apart = (-one / n, one) if again else (two - one * one, one - two)
         base, send = self._base(m)
         parts = [self._part(i, send) for i in range(n)]
         total = np.sum([matrix for matrix, _ in parts], axis=0)
         F = np.stack([total, *(matrix for matrix, _ in parts)], axis=1)
-        w = np.broadcast_to(np.array([two - one * one, *[one - two] * n]), (self.batch.count, n + 1))
+        w = np.broadcast_to(np.array([together, *[apart] * n]), (self.batch.count, n + 1))
         return _RoundMaps(base + one * total, F, w, one * np.sum([noise for _, noise in parts], axis=0))
 
     def _on_their_own(self, share: Array) -> _RoundMaps:

@@ -22,7 +22,7 @@ from bounds.symbols import PREVIOUS, Domain, Role, is_round, measured_in, writte
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work
 from ratecheck.certification.assumptions import CERTIFICATION
-from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
+from ratecheck.certification.certified_constants import ALONE, LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.wanted import recordable
@@ -33,6 +33,7 @@ from ratecheck.families.coordinates import WIDE
 from ratecheck.families.cube import Cube
 from ratecheck.families.statements import summands
 from ratecheck.participation import Participation
+from ratecheck.participation.model.law import Multinomial, Sets
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
@@ -379,7 +380,8 @@ class Scout:
                 continue
             fixed = self.statement.settings.get(name)
             if fixed is not None and names_in(fixed) <= points.settings.keys():
-                raise Unscouted("a constant that the statement fixes")
+                found[name] = _as_fixed(fact, value, numbers.evaluated(fixed, points.settings))
+                continue
             found[name] = value
             if fact in OF_START:
                 # At a minimiser a statement speaks of noise alone, if it divides by nothing that is 0.
@@ -556,16 +558,12 @@ class Scout:
         if self.algorithm.uses_delay and first.rate < 1:
             raise Unscouted("random delays")
 
-        def on_their_own(_: Any) -> BatchLaw:
-            shares = [np.asarray(each.law(0).p) for each in patterns]  # type: ignore[union-attr]
-            if any(len({*each.tolist()}) > 1 for each in shares):
-                raise Unscouted("probabilities that differ by client")
-            return BatchLaw(share=np.array([float(each[0]) for each in shares]))
-
-        def sets(_: Any) -> BatchLaw:
-            raise Unscouted("a law of sets")
-
-        return law.match(subsets=lambda found: BatchLaw(m=found.m), clients=on_their_own, sets=sets)
+        return law.match(
+            subsets=lambda found: BatchLaw(m=found.m),
+            clients=lambda _: _on_their_own(patterns),
+            draws=_drawn,
+            sets=_of_sets,
+        )
 
     @staticmethod
     def _mixing(patterns: Sequence[Participation]) -> BatchLaw:
@@ -666,6 +664,36 @@ class Scout:
             else:
                 arguments[name] = records[name]
         return np.broadcast_to(numbers.evaluated(expr, arguments), shape)
+
+
+def _on_their_own(patterns: Sequence[Participation]) -> BatchLaw:
+    """Clients that come independently, each with the probability of its instance."""
+    shares = [np.asarray(each.law(0).p) for each in patterns]  # type: ignore[union-attr]  # a law of clients
+    if any(len({*each.tolist()}) > 1 for each in shares):
+        raise Unscouted("probabilities that differ by client")
+    return BatchLaw(share=np.array([float(each[0]) for each in shares]))
+
+
+def _drawn(law: Multinomial) -> BatchLaw:
+    """Clients of one weight that are drawn with replacement."""
+    if len({*law.p.tolist()}) > 1:
+        raise Unscouted("probabilities that differ by client")
+    return BatchLaw(m=law.m, again=True)
+
+
+def _of_sets(_: Sets) -> BatchLaw:
+    raise Unscouted("a law of sets")
+
+
+def _as_fixed(fact: str, value: Array, fixed: Array) -> Array:
+    """The number (N,) that the statement gives a constant, infinite where the certified ``value`` says that it is not.
+
+    Raises `Unscouted` where no instance has it.
+    """
+    holds = value >= fixed if fact in LOWER else value == fixed if fact in ALONE else value <= fixed
+    if not holds.any():
+        raise Unscouted("a constant that the statement fixes")
+    return np.where(holds, fixed, np.inf)
 
 
 def first_lists(given: Mapping[str, Any]) -> list[str]:

@@ -31,6 +31,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound
 from ratecheck.engines.moments.coefficients import CoefficientReader
+from ratecheck.engines.moments.counts import count_probabilities, inclusion_by_count
 from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares, turned
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
@@ -45,7 +46,7 @@ from ratecheck.engines.moments.roundmap import (
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Clients, Sets, Subsets
+from ratecheck.participation.model.law import Clients, Multinomial, Sets, Subsets
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
 _KEPT_MAPS, KEPT_INCREMENTS = 64, 1024
@@ -538,7 +539,9 @@ class Moments:
         if self.fixed is None:
             law = self.setup.trace.law(t)
             assert law is not None
-            return law.match(subsets=self._of_subsets, clients=self._of_clients, sets=self._of_sets)
+            return law.match(
+                subsets=self._of_subsets, clients=self._of_clients, draws=self._of_draws, sets=self._of_sets
+            )
         members = np.flatnonzero(self.fixed[t])
         delays = t - self.last[members] if self.setup.algorithm.uses_delay else np.ones(len(members), dtype=int)
         self.last[members] = t
@@ -550,6 +553,19 @@ class Moments:
 
     def _of_clients(self, law: Clients) -> RoundMap:
         return self._kept(law.p.tobytes(), lambda: self._independent(law.p))
+
+    def _of_draws(self, law: Multinomial) -> RoundMap:
+        """Clients come m p_i times on average, with the covariance m diag(p) - m pp'."""
+        share, whole = law.m * law.p, np.arange(self.size)
+
+        def build() -> RoundMap:
+            each = self._by_client(share, share * (1 - law.p + share), share, *self.rounds_of.aggregate(law.m))
+            total = np.zeros((self.size, self.size))
+            for times, part in zip(share, each.fluctuations, strict=True):
+                total[np.ix_(part.rows, part.columns)] += times * part.matrix
+            return replace(each, fluctuations=[*each.fluctuations, Fluctuation(-1 / law.m, total, whole, whole)])
+
+        return self._kept(law.p.tobytes() + b"/%d" % law.m, build)
 
     def _of_sets(self, law: Sets) -> RoundMap:
         """A mixture of the maps of the sets."""
@@ -669,7 +685,7 @@ class Moments:
         """Every client on its own, client i with probability p[i]."""
         tables = [self.rounds_of.aggregate(count) for count in range(self.n + 1)]
         if all((a == b).all() for table in tables for a, b in zip(table, tables[0], strict=True)):
-            return self._by_client(p, *tables[0])
+            return self._by_client(p, p, p * (1 - p), *tables[0])
         if (p == p[0]).all():
             counts = range(self.n + 1)
             probabilities = count_probabilities(p)
@@ -677,23 +693,26 @@ class Moments:
             return self._sampled({c: (probabilities[c], c / self.n, c * (c - 1) / pairs) for c in counts})
         return self._unequal(p, tables)
 
-    def _by_client(self, p: Array, keep: Array, to_server: Array) -> RoundMap:
-        """Where the server does not divide by how many came, each client's coin is a fluctuation of its own."""
+    def _by_client(self, share: Array, square: Array, variance: Array, keep: Array, to_server: Array) -> RoundMap:
+        """Clients that come, each on its own, ``share`` times on average and ``square`` in mean square; all are (n,).
+
+        What the server does may not depend on how many come; how often each does is a fluctuation of its own.
+        """
         A_0 = self._base(keep)
         mean, terms, error, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0), Noise.none(self.size)
         fluctuations = []
         for i in range(self.n):
             B, wrong, N, (part,) = self._sum([(i, np.inf)], to_server)
-            root = math.sqrt(p[i])
-            mean, terms = mean + p[i] * B, terms + root * np.abs(B)
-            error, noise = error + root * (wrong + 4 * np.abs(B)), noise + N.scaled(p[i])
-            fluctuations.append(replace(part, weight=p[i] * (1 - p[i])))
+            root = math.sqrt(square[i])
+            mean, terms = mean + share[i] * B, terms + root * np.abs(B)
+            error, noise = error + root * (wrong + 4 * np.abs(B)), noise + N.scaled(share[i])
+            fluctuations.append(replace(part, weight=variance[i]))
         return RoundMap(mean, self._added(A_0, error, terms), terms, noise, fluctuations)
 
     def _unequal(self, p: Array, tables: Sequence[tuple[Array, Array]]) -> RoundMap:
         """Different probabilities and a server that divides by |S|: given |S|, along the indicators' covariance."""
         whole = np.arange(self.size)
-        count_probability, one, two = _inclusion_by_count(p)
+        count_probability, one, two = inclusion_by_count(p)
         maps, fluctuations = [], []
         for count, (keep, to_server) in enumerate(tables):
             if count_probability[count] == 0.0:
@@ -874,27 +893,3 @@ class CoinMoments(Moments):
                 self._mixtures.clear()
             self._mixtures[key] = maps, mixture(maps, inside)
         return self._mixtures[key][1]
-
-
-def count_probabilities(p: Array) -> Array:
-    """P(|S| = c) for c = 0 ... n, clients being independent."""
-    counts = np.zeros(len(p) + 1)
-    counts[0] = 1.0
-    for probability in p:
-        counts[1:] = (1 - probability) * counts[1:] + probability * counts[:-1]
-        counts[0] *= 1 - probability
-    return counts
-
-
-def _inclusion_by_count(p: Array) -> tuple[Array, Array, Array]:
-    """P(|S| = c), P(i in S, |S| = c) and P(i, j in S, |S| = c): arrays (n+1,), (n+1, n) and (n+1, n, n)."""
-    n = len(p)
-    one, two = np.zeros((n + 1, n)), np.zeros((n + 1, n, n))
-    for i in range(n):
-        rest = np.delete(p, i)
-        one[1:, i] = p[i] * count_probabilities(rest)
-        two[:, i, i] = one[:, i]
-        for j in range(i):
-            both = p[i] * p[j] * count_probabilities(np.delete(rest, j))
-            two[2:, i, j] = two[2:, j, i] = both
-    return count_probabilities(p), one, two

@@ -252,6 +252,16 @@ class _Part(LinearForms):
             return mixed([(q, self._uniform(c)) for c, q in counted.items() if q])
         return self._of_sets(*possible_sets(Clients(np.array(p, dtype=float))))
 
+    def _drawn(self, m: int, *p: Fraction) -> MomentMap:
+        """M draws by the probabilities p: numbers of draws have the means m p and the covariance m diag(p) - m pp'."""
+        A, to_server = self._base(m)
+        parts = [self._increment(i, to_server) for i in range(self.n)]
+        total, noise = (parts[0][k].scaled(m * p[0]) for k in (0, 1))
+        for share, (B, N) in zip(p[1:], parts[1:], strict=True):
+            total, noise = total + B.scaled(m * share), noise + N.scaled(m * share)
+        apart: list[tuple[Number, Ball]] = [(m * share, B) for share, (B, _) in zip(p, parts, strict=True)]
+        return MomentMap([(1, A + total)], [(Fraction(-1, m), total), *apart], noise)
+
     def _of_sets(self, *weighted: tuple[Fraction, tuple[int, ...]]) -> MomentMap:
         """The map of a round whose participants are one of several sets."""
         return mixed([(q, self._given(members, [1] * len(members))) for q, members in weighted])
@@ -283,6 +293,7 @@ class _Part(LinearForms):
                 yield law.match(
                     subsets=lambda law: self._kept(self._uniform, law.m),
                     clients=lambda law: self._kept(self._independent, law.exact),
+                    draws=lambda law: self._kept(self._drawn, law.m, *law.exact),
                     sets=lambda law: self._kept(self._of_sets, *law.weighted),
                 )
 
@@ -458,6 +469,7 @@ def _terms(trace: Participation) -> float:
     return law.match(
         subsets=lambda _: n + 2,
         clients=lambda law: (n + 1) * (n + 2) if len(set(law.exact)) == 1 else min(law.count(), _MOST_SETS),
+        draws=lambda _: n + 2,
         sets=lambda law: min(law.count(), _MOST_SETS),
     )
 

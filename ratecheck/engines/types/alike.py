@@ -64,7 +64,12 @@ def types(setup: Setup) -> list[Members] | None:
     found = groups(setup, fixed)
     if law is None or 2 * len(found) > setup.problem.n:
         return found
-    even = law.match(subsets=lambda _: True, clients=lambda each: _even(setup, each, found), sets=lambda _: False)
+    even = law.match(
+        subsets=lambda _: True,
+        clients=lambda each: _even(setup, each, found),
+        draws=lambda _: False,
+        sets=lambda _: False,
+    )
     return found if even else None
 
 

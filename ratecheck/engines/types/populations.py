@@ -35,20 +35,20 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_alike
 from ratecheck.aliases import Array
+from ratecheck.engines.moments.counts import count_probabilities
 from ratecheck.engines.moments.expectation import (
     Moments,
     Sides,
     check_affine_gradients,
     check_exact,
     client_by_client,
-    count_probabilities,
 )
 from ratecheck.engines.moments.moment import Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, mixture
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import epochs
 from ratecheck.errors import InputError
-from ratecheck.participation.model.law import Clients, Sets, Subsets
+from ratecheck.participation.model.law import Clients, Multinomial, RoundLaw, Sets, Subsets
 
 # Clients up to which the possible numbers of participants are gone through, where the server divides by theirs.
 MOST_COUNTS = 2000
@@ -80,7 +80,12 @@ def check(setup: Setup) -> None:
         )
     if setup.algorithm.uses_delay:
         raise InputError(f"{setup.method.spoken} depends on delays, here random: draw a trace, and use full()")
-    law.match(subsets=lambda _: None, clients=lambda each: _check_clients(setup, each), sets=_refuse_sets)
+    law.match(
+        subsets=lambda _: None,
+        clients=lambda each: _check_clients(setup, each),
+        draws=_refuse_sets,
+        sets=_refuse_sets,
+    )
 
 
 def _check_clients(setup: Setup, law: Clients) -> None:
@@ -99,7 +104,7 @@ def _check_clients(setup: Setup, law: Clients) -> None:
         )
 
 
-def _refuse_sets(law: Sets) -> None:
+def _refuse_sets(law: RoundLaw) -> None:
     raise InputError(f"a population is not followed where one of {law.count():g} sets takes part: use its full()")
 
 
@@ -222,6 +227,9 @@ class PopulationMoments(Moments):
     def _probabilities(self, law: Clients) -> Array:
         """The probability that a client takes part, of each type."""
         return np.asarray(self.setup.problem.by_row("the probability", law.p))
+
+    def _of_draws(self, law: Multinomial) -> RoundMap:
+        raise NotImplementedError(f"`check` refuses {type(law).__name__}")
 
     def _of_sets(self, law: Sets) -> RoundMap:
         raise NotImplementedError(f"`check` refuses {type(law).__name__}")

@@ -1,7 +1,8 @@
 """The law of one round's participants, where rounds are independent of one another: what exact engines follow.
 
-Three forms, each with its own cheap recursion: subsets of one size (`Subsets`), clients on their own (`Clients`), and
-any finite mixture of sets (`Sets`). An engine says what it does with each (`RoundLaw.match`).
+Four forms, each with its own recursion: subsets of one size (`Subsets`), clients on their own (`Clients`), independent
+draws (`Multinomial`), and any finite mixture of sets (`Sets`), which costs the most. An engine says what it does with
+each (`RoundLaw.match`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ratecheck.aliases import Array
+from ratecheck.inputs import exact_shares
 
 Result = TypeVar("Result")
 # A set of clients and its probability.
@@ -35,10 +37,13 @@ class RoundLaw(ABC):
         *,
         subsets: Callable[[Subsets], Result],
         clients: Callable[[Clients], Result],
+        draws: Callable[[Multinomial], Result],
         sets: Callable[[Sets], Result],
     ) -> Result:
         """The value of the function for this form."""
-        functions: dict[str, Callable[..., Result]] = {"subsets": subsets, "clients": clients, "sets": sets}
+        functions: dict[str, Callable[..., Result]] = {
+            "subsets": subsets, "clients": clients, "draws": draws, "sets": sets,
+        }  # fmt: skip
         return functions[self.form](self)
 
     @abstractmethod
@@ -100,6 +105,40 @@ class Clients(RoundLaw):
             share = math.prod((q if here else 1 - q for q, here in zip(p, taken, strict=True)), start=Fraction(1))
             found.append((share, tuple(i for i, here in enumerate(taken) if here)))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial(RoundLaw):
+    """``m`` independent draws of a client, in each client i with probability ``p[i]``; p (n,).
+
+    A client stands in a set as often as it is drawn.
+    """
+
+    form: ClassVar[str] = "draws"
+
+    p: Array
+    m: int
+
+    @property
+    def exact(self) -> tuple[Fraction, ...]:
+        """The probabilities as fractions of sum 1."""
+        return tuple(exact_shares(self.p))
+
+    def count(self) -> float:
+        """Multisets of m of n clients, C(n + m - 1, m)."""
+        return math.comb(len(self.p) + self.m - 1, self.m)
+
+    def support(self) -> list[Weighted]:
+        """P(counts) = m! prod_i p_i^counts_i/counts_i!."""
+        p, last = self.exact, len(self.p) - 1
+        found: list[tuple[tuple[int, ...], Fraction]] = [((), Fraction(math.factorial(self.m)))]
+        for i in range(len(p)):
+            found = [
+                ((*members, *[i] * count), share * p[i] ** count / math.factorial(count))
+                for members, share in found
+                for count in range((self.m - len(members)) * (i == last), self.m - len(members) + 1)
+            ]
+        return [(share, members) for members, share in found]
 
 
 @dataclass(frozen=True)
