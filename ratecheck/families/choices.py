@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from bounds.statement import Assumption
 from bounds.symbols import Domain, Role
 from ratecheck.certification.certified_constants import LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
@@ -26,6 +27,7 @@ from ratecheck.stepsizes.sampled import sampled
 
 # What is no bound but what the participation is: a number for the graph that no graph has is about none.
 _NO_BOUNDS = ("delta", "mixing_rate", "mixing_change", "mixing_share")
+_SHARES = ("least_share", "largest_share")
 # A coordinate of a claimed constant up to this value claims the certified one.
 HONEST = 0.8
 _Constants = Mapping[str, Constant]
@@ -70,12 +72,14 @@ class Choices(Sizes):
     def claimable(self) -> tuple[str, ...]:
         """Constants of which more than the certified value may be claimed."""
         vocabulary = self.statement.vocabulary
+        # The extreme weights of clients are what they are, unless an assumption bounds them.
+        exact = () if Assumption.LOCAL_WEIGHTS in self.statement.assumptions else _SHARES
         return tuple(
             name
             for name in self.statement.parameters
             if vocabulary[name].role is Role.CONSTANT
             and vocabulary[name].domain is not Domain.REAL
-            and vocabulary.facts.get(name, "") not in (*NOISE, *_NO_BOUNDS, "")
+            and vocabulary.facts.get(name, "") not in (*NOISE, *_NO_BOUNDS, *exact, "")
         )
 
     def _constants(self, problem: Problem, given: Mapping[str, float], pattern: Participation | None) -> _Constants:
