@@ -227,6 +227,10 @@ def _halves(form: Form, vectors: Sequence[int]) -> Iterator[tuple[int, int, Frac
         yield from ((i, j, value),) if i == j else ((i, j, value / 2), (j, i, value / 2))
 
 
+# How the solver ends that neither has an answer nor says that there is none.
+_STUCK = frozenset({"InsufficientProgress", "NumericalError"})
+
+
 @dataclass(frozen=True)
 class Proposal:
     """What the solver found: unknowns in floats, the least cost, and how far inside the answer is."""
@@ -266,22 +270,26 @@ def solve(
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
     matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
-    )
-    try:
-        with _silenced():
-            solution = solver.solve()
-    except BaseException as error:
-        # Where its arithmetic breaks down the solver panics, which is no Exception.
-        if type(error).__name__ != "PanicException":
-            raise
-        return None
-    status = str(solution.status)
-    if status not in {"Solved", "AlmostSolved"}:
-        return None
-    y = np.array(solution.x)
-    return Proposal(y[:first], float(objective @ y), y[first:], status)
+    # Where it gets stuck, which depends on the processor at the edge of what has a solution, it goes on in other scales.
+    for settings.equilibrate_enable in (True, False):
+        solver = clarabel.DefaultSolver(
+            sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
+        )
+        try:
+            with _silenced():
+                solution = solver.solve()
+        except BaseException as error:
+            # Where its arithmetic breaks down the solver panics, which is no Exception.
+            if type(error).__name__ != "PanicException":
+                raise
+            return None
+        status = str(solution.status)
+        if status in {"Solved", "AlmostSolved"}:
+            y = np.array(solution.x)
+            return Proposal(y[:first], float(objective @ y), y[first:], status)
+        if status not in _STUCK:
+            return None
+    return None
 
 
 @contextlib.contextmanager
