@@ -270,7 +270,7 @@ def solve(
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
     matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
-    # Where it gets stuck, which depends on the processor at the edge of what has a solution, it goes on in other scales.
+    # Where it gets stuck, which at the edge of what has a solution depends on the processor, other scales may do.
     for settings.equilibrate_enable in (True, False):
         solver = clarabel.DefaultSolver(
             sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
