@@ -9,6 +9,7 @@ F.1 to F.4 bound E[tau_max].
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -35,9 +36,37 @@ def last_selection(matrix: ArrayLike | Trace) -> Integers:
 
     ``matrix`` (rounds, n) holds zeros and ones, row t is S_t. Raises `InputError` for any other.
     """
-    taken = _rows(matrix)
-    rounds = np.arange(len(taken))[:, None]
-    return np.maximum.accumulate(np.where(taken, rounds, -1), axis=0)
+    return _last(_rows(matrix))
+
+
+def _last(taken: NDArray[np.bool_]) -> Integers:
+    """`last_selection` of matrices (..., rounds, n)."""
+    rounds = np.arange(taken.shape[-2])[:, None]
+    return np.maximum.accumulate(np.where(taken, rounds, -1), axis=-2)
+
+
+def of_clients(taken: NDArray[np.bool_]) -> Integers:
+    """Delays t - a_{i,t-1} of clients by matrices (..., rounds, n): 1 for one that was there in the round before."""
+    before = np.concatenate([np.full_like(taken[..., :1, :], -1, dtype=np.int64), _last(taken)[..., :-1, :]], axis=-2)
+    return np.asarray(np.arange(taken.shape[-2])[:, None] - before)
+
+
+def stacked(matrices: Sequence[Matrix], rounds: int, *, rest: bool) -> NDArray[np.bool_]:
+    """The first rounds of matrices (rounds, n) as one array (matrices, rounds, n), ``rest`` after their last rows."""
+    found = np.full((len(matrices), rounds, matrices[0].shape[1]), rest)
+    for row, matrix in zip(found, matrices, strict=True):
+        row[: len(matrix)] = matrix[:rounds]
+    return found
+
+
+def counted_together(matrices: Sequence[Matrix], T: Integers) -> tuple[Array, Array]:
+    """`counted` of many matrices, of T (N,) rounds each: tau_max and tau_avg, (N,), NaN where rows are missing."""
+    taken = stacked(matrices, int(T.max()) + 1, rest=True)
+    delays, rounds = np.arange(taken.shape[1]) - _last(taken).min(axis=-1), np.arange(taken.shape[1])
+    longest = np.where(rounds <= T[:, None], delays, 0).max(axis=1)
+    mean = np.where(rounds < T[:, None], delays, 0).sum(axis=1) / T
+    there = np.array([len(matrix) for matrix in matrices]) >= T
+    return np.where(there, longest, np.nan), np.where(there, mean, np.nan)
 
 
 def per_round(matrix: ArrayLike | Trace) -> Integers:

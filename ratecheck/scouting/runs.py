@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.model.algorithm import Algorithm, TermOver, U
 from ratecheck.aliases import Array
 from ratecheck.kernels import scouting as kernels
+from ratecheck.participation import delays
 from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 
 # Entries of the second moment up to which long runs are followed by powers, and of the state up to which any is.
@@ -211,20 +212,23 @@ class BatchRun:
         base[:, : self.server.size, : self.server.size] = keep
         return base, send
 
-    def _part(self, i: int, send: Array, delay: Array | None = None) -> tuple[Array, Array]:
-        """What client i adds to the map and to the noise; ``delay`` (N,) or None for one that does not matter."""
-        own, size = self._rounds[i], self.client.size
+    def _part(self, i: int, send: Array, own: _Client, delay: Array | None = None) -> tuple[Array, Array]:
+        """What client i adds to the maps and to the noise, by what its round is at these points.
+
+        ``delay`` (points,) or None for one that does not matter.
+        """
+        size = self.client.size
         # A client that is not there has the delay 0, and is left out.
         rows = own.rows if delay is None else own.rows + own.rate / np.where(delay > 0, delay, 1.0)[:, None, None]
-        outputs, inputs = self._places(i)
+        outputs, inputs = map(np.array, self._places(i))
         added = np.concatenate([send @ rows[:, size:], rows[:, :size]], axis=1)
         added[:, self.server.size :, self.server.size : self.server.size + size] -= np.eye(size)
-        load = np.zeros((self.batch.count, len(outputs), rows.shape[1]))
+        load = np.zeros((len(rows), len(outputs), rows.shape[1]))
         load[:, : self.server.size, size:] = send
         load[:, self.server.size :, :size] = np.eye(size)
-        matrix, noise = np.zeros((2, self.batch.count, self.size, self.size))
-        matrix[np.ix_(range(self.batch.count), outputs, inputs)] = added
-        noise[np.ix_(range(self.batch.count), outputs, outputs)] = load @ own.noise @ np.swapaxes(load, 1, 2)
+        matrix, noise = np.zeros((2, len(rows), self.size, self.size))
+        matrix[:, outputs[:, None], inputs] = added
+        noise[:, outputs[:, None], outputs] = load @ own.noise @ np.swapaxes(load, 1, 2)
         return matrix, noise
 
     def _of_set(self, members: Sequence[int]) -> tuple[Array, Array]:
@@ -233,7 +237,7 @@ class BatchRun:
         noise = np.zeros_like(matrix)
         # Where delays matter all rounds are alike only if everybody comes to each.
         for i in members:
-            more, spread = self._part(i, send, np.ones(self.batch.count))
+            more, spread = self._part(i, send, self._rounds[i], np.ones(self.batch.count))
             matrix, noise = matrix + more, noise + spread
         return matrix, noise
 
@@ -259,7 +263,7 @@ class BatchRun:
         one, two = m / n, m * (m - 1) / max(n * (n - 1), 1)
         together, apart = (-one / n, one) if again else (two - one * one, one - two)
         base, send = self._base(m)
-        parts = [self._part(i, send) for i in range(n)]
+        parts = [self._part(i, send, self._rounds[i]) for i in range(n)]
         total = np.sum([matrix for matrix, _ in parts], axis=0)
         F = np.stack([total, *(matrix for matrix, _ in parts)], axis=1)
         w = np.broadcast_to(np.array([together, *[apart] * n]), (self.batch.count, n + 1))
@@ -303,35 +307,26 @@ class BatchRun:
     def _scheduled(self, matrices: Sequence[NDArray[np.bool_]], T: int) -> tuple[_RoundMaps, NDArray[np.int64]]:
         """The different rounds of given participants, and which of them comes when."""
         N, n = self.batch.count, self.batch.n
-        delays = self.batch.algorithm.uses_delay
-        which, kinds = np.zeros((N, T), dtype=np.int64), []
-        for b, matrix in enumerate(matrices):
-            own: dict[tuple[float, ...], int] = {}
-            last = np.full(n, -1)
-            for t, row in enumerate(matrix[: min(int(self.batch.T[b]), T)]):
-                key = tuple(np.where(row, (t - last) if delays else 1, 0).tolist())
-                last[row] = t
-                which[b, t] = own.setdefault(key, len(own))
-            kinds.append(list(own))
-        most = max(map(len, kinds))
-        there = np.zeros((N, most, n))
-        for b, own_kinds in enumerate(kinds):
-            there[b, : len(own_kinds)] = own_kinds
+        # A client's delay where it takes part, if that matters, else 1; 0 where it is away: (N, T, n).
+        present = delays.stacked(matrices, T, rest=False)
+        there = np.where(present, delays.of_clients(present) if self.batch.algorithm.uses_delay else 1, 0)
+        b, t = np.nonzero(np.arange(T) < self.batch.T[:, None])
+        kinds, kind = np.unique(np.column_stack([b, there[b, t]]), axis=0, return_inverse=True)
+        of, delay = kinds[:, 0], kinds[:, 1:]
+        place = np.arange(len(kinds)) - np.searchsorted(of, of)
+        which = np.zeros((N, T), dtype=np.int64)
+        which[b, t] = place[kind.reshape(-1)]
+        count = (delay > 0).sum(axis=1)
+        bases, sends = (np.stack(each) for each in zip(*map(self._base, range(n + 1)), strict=True))
+        matrix, send, noise = bases[count, of], sends[count, of], np.zeros((len(kinds), self.size, self.size))
+        for i, own in enumerate(self._rounds):
+            more, spread = self._part(i, send, own.at(of), delay[:, i])
+            here = (delay[:, i] > 0)[:, None, None]
+            matrix, noise = matrix + np.where(here, more, 0.0), noise + np.where(here, spread, 0.0)
+        most = int(place.max(initial=0)) + 1
         A, Q = np.zeros((2, N, most, self.size, self.size))
-        bases = [self._base(k) for k in range(n + 1)]
-        for k in range(most):
-            present = there[:, k] > 0
-            for number in np.unique(present.sum(axis=1)).tolist():
-                base, send = bases[number]
-                rows = present.sum(axis=1) == number
-                matrix, noise = base.copy(), np.zeros_like(base)
-                for i in range(n):
-                    more, spread = self._part(i, send, there[:, k, i])
-                    here = present[:, i][:, None, None]
-                    matrix, noise = matrix + np.where(here, more, 0.0), noise + np.where(here, spread, 0.0)
-                A[rows, k], Q[rows, k] = matrix[rows], noise[rows]
-        empty = np.zeros((N, most, 0, self.size, self.size))
-        return _RoundMaps(A, empty, np.zeros((N, most, 0)), Q), which
+        A[of, place], Q[of, place] = matrix, noise
+        return _RoundMaps(A, np.zeros((N, most, 0, self.size, self.size)), np.zeros((N, most, 0)), Q), which
 
     # --- Start and quantities ---
 
@@ -704,6 +699,10 @@ class _Client:
     rows: Array
     rate: Array
     noise: Array
+
+    def at(self, points: NDArray[np.int64]) -> _Client:
+        """The round at some of the points of the batch, in this order."""
+        return _Client(self.rows[points], self.rate[points], self.noise[points])
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
-from ratecheck.scouting.graphs import of_graphs
 from ratecheck.scouting.levels import TwoLevelBatch
+from ratecheck.scouting.patterns import of_patterns
 from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
 from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
 from ratecheck.settings.at_minimiser import OF_START, admits_minimiser
@@ -370,7 +370,7 @@ class Scout:
             value = problems.fact(f"{fact}_samples") if samples else None
             value = problems.fact(fact) if value is None else value
             value = self._of_work(fact, points) if value is None else value
-            value = of_graphs(fact, [own[0] for own in points.traces]) if value is None else value
+            value = of_patterns(fact, [own[0] for own in points.traces], points.T) if value is None else value
             if value is None:
                 cases = self._cases(points, problems) if cases is None else cases
                 value = self._one_by_one(fact, cases)
