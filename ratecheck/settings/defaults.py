@@ -28,7 +28,7 @@ DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds":
 _NOISE = 0.3
 # A default number of clients is looked for below this.
 _MOST_CLIENTS = 64
-# How often a default is halved at most.
+# How often a default is halved or doubled at most.
 _HALVINGS = 10
 # By fact or by parameter of the method: a client participates with probability 1/2, and the inner problem is convex.
 _OTHERS = {"delta": 0.5, "lambda_": 3.0, "q": 0.5}
@@ -220,22 +220,24 @@ def _inside(
 ) -> dict[str, float]:
     """Parameters of the method that nobody gave, such that the conditions on them can be met; empty where they are.
 
-    The method's own default is halved until then, all others staying as they are. Empty as well where ten halvings are
-    not enough.
+    The default is halved or doubled until then, whichever takes fewer times, all others staying as they are. Empty as
+    well where ten times are not enough.
     """
     for name, default in _open(statement, given):
         tried = default(problem.n)
-        for k in range(_HALVINGS + 1):
-            if _admits(statement, problem, {**values, name: tried / 2**k}):
-                return {name: tried / 2**k} if k else {}
+        for k in sorted(range(-_HALVINGS, _HALVINGS + 1), key=lambda k: (abs(k), k)):
+            if _admits(statement, problem, {**values, name: tried * 2.0**k}):
+                return {name: tried * 2.0**k} if k else {}
     return {}
 
 
 def _open(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Parameters with a default of the method that no one gave and that conditions of the statement are about."""
+    """Parameters with a default that no one gave and that conditions of the statement are about."""
     method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
-    for name, default in ({} if method is None else method.algorithm.optional).items():
-        targets = {*vocabulary.reach(name)} if name in vocabulary.aliases else set()
+    own = {} if method is None else method.algorithm.optional
+    others = {name: _OTHERS[name] for name in method_parameters(statement.algorithm, vocabulary) if name in _OTHERS}
+    for name, default in (own | {name: lambda _, value=value: value for name, value in others.items()}).items():
+        targets = {*vocabulary.reach(name)} if name in vocabulary.aliases else {name} & others.keys()
         conditions = [each for each in statement.conditions if targets & each.symbols]
         if conditions and not any({*vocabulary.reach(key)} & targets for key in given if key in vocabulary):
             yield name, default

@@ -12,6 +12,7 @@ import sympy as sp
 import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from bounds.theorem import theorem
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.exact_constants import participations
@@ -218,6 +219,14 @@ def test_defaults_fit_what_is_fixed_and_given(settings, given, sizes):
     asked = completed(statement, None, more)
     verdict = verify(statement, asked.problem, asked.values, QUICK)
     assert (asked.problem.n, verdict.values["n"], verdict.values["m"]) == (sizes[0], *sizes)
+
+
+@pytest.mark.parametrize(("condition", "value"), [("lambda_ >= 2*L", 3), ("lambda_ >= 5*L", 6), ("lambda_ <= L", 0.75)])
+def test_a_parameter_of_the_method_is_inside_the_conditions(condition, value):
+    """One that a condition bounded from below stayed at its default, and nothing was said of the theorem."""
+    own = theorem("mean grad2 <= 100*lambda_*F_0/T", method="proximal-point", given="smooth", when=condition)
+    asked = completed(own, None, {})
+    assert verify(own, asked.problem, asked.values, QUICK).values["lambda_"] == value
 
 
 def test_a_noise_that_the_statement_fixes_is_added():
