@@ -23,6 +23,14 @@ from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values, si
 
 # Certificates are certified up to this share of them.
 _MARGIN = 1e-12
+# What decides constants that cannot be claimed otherwise.
+_DECIDED = {
+    "mixing_share": "the participation sets it, as complete:0.2 sets 0.2",
+    "noise_order": "the law of the noise sets it",
+    "mean_work": "the numbers of local steps set it",
+    "least_steps": "the numbers of local steps set it",
+    "most_steps": "the numbers of local steps set it",
+}
 
 
 @dataclass(frozen=True)
@@ -146,7 +154,7 @@ def _claimed(setting: Setting, case: CertifiedCase, fact: str, constant: Constan
     lower = fact in LOWER
     shown, value = apart(claimed, constant.value)
     if fact in ALONE:
-        raise InputError(f'{name}={shown} breaks "{name} == {value}", its value here')
+        raise InputError(f'{name}={shown} breaks "{name} == {value}", its value here: {_DECIDED[fact]}')
     if claimed > constant.value if lower else claimed < constant.value:
         relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
         raise InputError(

@@ -15,12 +15,14 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from bounds.theorem import theorem
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.certification.assumptions import CERTIFICATION
+from ratecheck.certification.certified_constants import ALONE
 from ratecheck.certification.exact_constants import participations
 from ratecheck.certification.uncertified import lacking, required, unmet
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace, Uniform
 from ratecheck.problems import Quadratic
+from ratecheck.settings import on_trace as on_trace_module
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.defaults import completed
 from ratecheck.settings.on_trace import on_trace
@@ -381,3 +383,8 @@ def test_participations_are_counted_before_they_are_listed(n, m, T):
         assert tracemalloc.get_traced_memory()[1] < 10**8
     finally:
         tracemalloc.stop()
+
+
+def test_what_decides_a_constant_is_said_of_all_that_cannot_be_claimed_otherwise():
+    """A refusal says what to change in place of the constant."""
+    assert on_trace_module._DECIDED.keys() == ALONE
