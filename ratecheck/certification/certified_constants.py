@@ -394,7 +394,12 @@ def _weak_convexity(case: CertifiedCase) -> Constant | None:
 
 
 def _quadratic_growth(case: CertifiedCase) -> Constant | None:
-    """The constant of the Polyak-Lojasiewicz inequality, which implies growth (Karimi, Nutini, Schmidt, 2016)."""
+    """The problem's own, or the constant of the Polyak-Lojasiewicz inequality, which implies growth.
+
+    Source: H. Karimi, J. Nutini, M. Schmidt, ECML PKDD 2016.
+    """
+    if (own := case.known.get("quadratic_growth")) is not None:
+        return own
     found = case.fact("polyak_lojasiewicz")
     return None if found is None else replace(found, name="quadratic_growth")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bounds
@@ -234,13 +235,18 @@ def _inside(
 def _open(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Parameters with a default that no one gave and that conditions of the statement are about."""
     method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
-    own = {} if method is None else method.algorithm.optional
+    own = {} if method is None else {**method.algorithm.optional}
     others = {name: _OTHERS[name] for name in method_parameters(statement.algorithm, vocabulary) if name in _OTHERS}
-    for name, default in (own | {name: lambda _, value=value: value for name, value in others.items()}).items():
+    for name, default in (own | {name: partial(_same, value) for name, value in others.items()}).items():
         targets = {*vocabulary.reach(name)} if name in vocabulary.aliases else {name} & others.keys()
         conditions = [each for each in statement.conditions if targets & each.symbols]
         if conditions and not any({*vocabulary.reach(key)} & targets for key in given if key in vocabulary):
             yield name, default
+
+
+def _same(value: float, _: int) -> float:
+    """A default that does not depend on the number of clients."""
+    return value
 
 
 def _admits(statement: Statement, problem: Problem, values: Mapping[str, Any]) -> bool:

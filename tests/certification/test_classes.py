@@ -10,6 +10,7 @@ import ratecheck as rc
 from bounds.theorem import theorem
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.problems import Certificate, MinMax, Piecewise, Quadratic, from_sympy
+from ratecheck.problems.functions.scalar_function import ScalarFunction
 from ratecheck.problems.phase_retrieval import PhaseRetrieval
 
 X = sp.Symbol("x")
@@ -75,10 +76,31 @@ def test_monotone_clients():
     assert fact(problem, "clients_strong_convexity").value == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_growth_of_piecewise_quadratics(seed):
+    """The least of 2 (f - inf f)/dist^2 on a fine grid and far away, no less than the constant of gradients."""
+    rng = np.random.default_rng(seed)
+    kinks = sorted(Fraction(int(x), 4) for x in rng.integers(-8, 9, 3))
+    phi = ScalarFunction.of(kinks, [Fraction(int(h), 2) for h in (2, *rng.choice([-1, 0, 1], 2), 1)], Fraction(1, 4))
+    low = [x for x in phi._stationary if phi.value(x) == phi.infimum]
+    assert phi.dominance is None or phi.growth >= phi.dominance
+    if phi.value((low[0] + low[-1]) / 2) != phi.infimum:
+        assert phi.growth is None
+        return
+    grid = [Fraction(k, 64) for k in range(-2560, 2560)] + [Fraction(-1000), Fraction(1000)]
+    away = [(x, max(low[0] - x, x - low[-1])) for x in grid]
+    least = min(2 * (phi.value(x) - phi.infimum) / y**2 for x, y in away if y > 0)
+    assert float(phi.growth) <= float(least) <= 1.01 * float(phi.growth)
+
+
 CLAIMS = {
     "quadratic growth": (
         {"method": "gd", "given": "smooth, convex, quadratic growth", "when": "gamma <= 1/L"},
         "last dist2 <= dist2_0/(1 + gamma*mu_QG)**T", "last dist2 <= dist2_0/(1 + gamma*mu_QG)**(4*T)",
+    ),
+    "quadratic growth of values": (
+        {"method": "gd", "given": "smooth, convex, quadratic growth", "when": "gamma <= 1/L"},
+        "last gap <= (1 - gamma*mu_QG/4)**T*F_0", "last gap <= (1 - gamma*mu_QG)**T*F_0",
     ),
     "weakly convex": (
         {"method": "proximal-point", "given": "smooth, weakly convex", "when": "lambda_ >= 2*rho_weak, lambda_ >= L/4"},

@@ -63,12 +63,14 @@ class TestExactConstantsOfClients:
         assert not known.admits("clients_strong_convexity", Fraction(least) * Fraction(1000001, 1000000))
 
     def test_of_piecewise_quadratics(self):
-        """The least curvature of a piece, and the constant of the inequality that implies growth."""
+        """The least curvature of a piece, and the inequality that implies growth, which is faster."""
         bent = _proved(Piecewise([[[-1.0, 1.0]]], [[[1.0, -0.5, 1.0]]], [[0.25]]))
         assert bent.fact("weak_convexity") == Fraction(1, 2)
         convex = _proved(Piecewise([[[-1.0, 1.0]]], [[[1.0, 0.5, 1.0]]], [[0.0]]))
         assert convex.fact("weak_convexity") == 0
-        assert convex.fact("quadratic_growth") == convex.fact("polyak_lojasiewicz") >= Fraction(1, 2)
+        assert convex.fact("quadratic_growth") == convex.fact("polyak_lojasiewicz") == Fraction(1, 2)
+        slope = _proved(Piecewise([[[0.0, 1.0]]], [[[1.0, 0.0, 1.0]]], [[-0.5]]))
+        assert (slope.fact("quadratic_growth"), slope.fact("polyak_lojasiewicz")) == (Fraction(1, 2), Fraction(1, 5))
 
     @pytest.mark.parametrize("sentence", TIES)
     def test_ties_at_the_start_are_decided(self, sentence):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -192,6 +192,44 @@ class ScalarFunction:
                 found.append(h)
         least = min(found, default=Fraction(0))
         return least if least > 0 else None
+
+    @cached_property
+    def growth(self) -> Fraction | None:
+        """The largest mu with phi(x) - inf phi >= (mu/2) dist(x, X*)^2 for all x; None where there is none above 0.
+
+        X* are the minimisers, between whose first and last there are no others. At the distance y from them
+        2 (phi - inf phi)/y^2 = h + 2 B/y + 2 A/y^2 on a piece of curvature h, which is least at its ends, far away, or
+        at y = -2 A/B. Where minimisers lie apart it is not looked for.
+        """
+        lowest = self.infimum
+        points = [] if lowest is None else [x for x in self._stationary if self.value(x) == lowest]
+        if any(self.value((x + y) / 2) != lowest for x, y in itertools.pairwise(points)):
+            return None
+        found = [ratio for side, end in zip((-1, 1), (points[:1], points[-1:]), strict=True)
+                 for x in end for ratio in self._growths(x, side)]  # fmt: skip
+        least = min(found, default=Fraction(0))
+        return least if least > 0 else None
+
+    def _growths(self, point: Fraction, side: int) -> Iterator[Fraction]:
+        """Values of 2 (phi - inf phi)/y^2 at the distances y to one side of a minimiser, the least among them."""
+        beyond = [x for x in self.kinks[::side] if side * (x - point) > 0]
+        starts = [point, *beyond]
+        for start, end in zip(starts, [*beyond, None], strict=True):
+            # In the middle of the piece, where curvature is that of it.
+            h = self.curvature((start + end) / 2 if end is not None else start + side)
+            y, gap, gradient = (
+                side * (start - point),
+                self.value(start) - self.value(point),
+                side * self.gradient(start),
+            )
+            A, B = gap - gradient * y + h * y**2 / 2, gradient - h * y
+            last = None if end is None else side * (end - point)
+            if A > 0 > B and y <= -2 * A / B and (last is None or last >= -2 * A / B):
+                yield h - B**2 / (2 * A)
+            if last is not None:
+                yield 2 * (self.value(end) - self.value(point)) / last**2
+            elif h or gradient:
+                yield h
 
     def _touches(self, j: int, x: Fraction) -> bool:
         return (j == 0 or self.kinks[j - 1] <= x) and (j == len(self.kinks) or x <= self.kinks[j])

@@ -211,7 +211,8 @@ class Piecewise(SingleLevel):
             "convexity": lambda: min(self._bent),
             "weak_convexity": lambda: max(-min(self._bent), Fraction(0)),
             "strong_convexity": self._strong_convexity,
-            **dict.fromkeys(("polyak_lojasiewicz", "quadratic_growth"), self._dominance),
+            "polyak_lojasiewicz": lambda: self._of_all(curve.dominance for curve in self.means),
+            "quadratic_growth": lambda: self._of_all(curve.growth for curve in self.means),
             "distance2_0": lambda: self._distance2(start),
             "minimiser_heterogeneity": self._heterogeneity2,
             "gradient_bound": lambda: self._gradients.bound2,
@@ -236,9 +237,11 @@ class Piecewise(SingleLevel):
         least = min(h for curve in self.means for h in curve.curvatures)
         return least if least > 0 else None
 
-    def _dominance(self) -> Fraction | None:
-        each = [mu for curve in self.means if (mu := curve.dominance) is not None]
-        return min(each) if len(each) == self.d else None
+    @staticmethod
+    def _of_all(found: Iterable[Fraction | None]) -> Fraction | None:
+        """The least over the coordinates; None where one has none."""
+        each = [*found]
+        return None if None in each else min(filter(None, each))
 
     def _distance2(self, start: list[Fraction]) -> Fraction | None:
         point = self.minimiser
@@ -307,6 +310,7 @@ class Piecewise(SingleLevel):
         nothing, no_minimiser = "no personal variables", "f has no minimiser, or several"
         apart = "different outer curvatures make the dissimilarity unbounded"
         flat = "||grad f||^2 / (f - inf f) comes as near to 0 as one likes"
+        slow = "(f - inf f) / dist^2 comes as near to 0 as one likes, or minimisers lie apart"
         found = (
             ("L_u", "largest curvature", ""),
             ("L", "largest curvature", ""),
@@ -315,6 +319,7 @@ class Piecewise(SingleLevel):
             ("b", "largest at a kink", apart),
             ("strong_convexity", "least curvature of f", "f is not strongly convex"),
             ("polyak_lojasiewicz", "least ratio, at a kink or far away", flat),
+            ("quadratic_growth", "least ratio, at a kink, on a piece or far away", slow),
             ("distance2_0", "distance to the minimiser", no_minimiser),
             ("minimiser_heterogeneity", "gradients at the minimiser", no_minimiser),
             *((name, nothing, "") for name in ("L_v", "L_uv", "L_vu")),
@@ -329,7 +334,7 @@ class Piecewise(SingleLevel):
         exact = self.exact(start)[name]()
         if exact is None:
             return Constant.absent(name, absent)
-        down = name in ("strong_convexity", "polyak_lojasiewicz")
+        down = name in ("strong_convexity", "polyak_lojasiewicz", "quadratic_growth")
         value = root_above(exact) if name in ROOTS else _rounded(exact, down=down)
         if math.isinf(value):
             return Constant.absent(name, f"{CANNOT_TELL}: it is beyond the largest of floats")
