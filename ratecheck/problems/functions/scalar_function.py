@@ -213,21 +213,20 @@ class ScalarFunction:
     def _growths(self, point: Fraction, side: int) -> Iterator[Fraction]:
         """Values of 2 (phi - inf phi)/y^2 at the distances y to one side of a minimiser, the least among them."""
         beyond = [x for x in self.kinks[::side] if side * (x - point) > 0]
-        starts = [point, *beyond]
-        for start, end in zip(starts, [*beyond, None], strict=True):
-            # In the middle of the piece, where curvature is that of it.
-            h = self.curvature((start + end) / 2 if end is not None else start + side)
+        ends: list[Fraction | None] = [*beyond, None]
+        for start, end in zip([point, *beyond], ends, strict=True):
+            # Inside the piece, where the curvature is that of it.
+            h = self.curvature(start + side if end is None else (start + end) / 2)
             y, gap, gradient = (
                 side * (start - point),
                 self.value(start) - self.value(point),
                 side * self.gradient(start),
             )
             A, B = gap - gradient * y + h * y**2 / 2, gradient - h * y
-            last = None if end is None else side * (end - point)
-            if A > 0 > B and y <= -2 * A / B and (last is None or last >= -2 * A / B):
+            if A > 0 > B and y <= -2 * A / B and (end is None or -2 * A / B <= side * (end - point)):
                 yield h - B**2 / (2 * A)
-            if last is not None:
-                yield 2 * (self.value(end) - self.value(point)) / last**2
+            if end is not None:
+                yield 2 * (self.value(end) - self.value(point)) / (end - point) ** 2
             elif h or gradient:
                 yield h
 
