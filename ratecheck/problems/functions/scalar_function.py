@@ -223,7 +223,7 @@ class ScalarFunction:
                 side * self.gradient(start),
             )
             A, B = gap - gradient * y + h * y**2 / 2, gradient - h * y
-            if A > 0 > B and y <= -2 * A / B and (end is None or -2 * A / B <= side * (end - point)):
+            if A > 0 > B and y <= -2 * A / B and (end is None or side * (end - point) >= -2 * A / B):
                 yield h - B**2 / (2 * A)
             if end is not None:
                 yield 2 * (self.value(end) - self.value(point)) / (end - point) ** 2
