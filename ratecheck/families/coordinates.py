@@ -32,6 +32,8 @@ OF_ONE = 0.65
 _SLOWEST, _FASTEST = 0.02, 0.95
 # The largest step size where any is admissible.
 LARGE = 4.0
+# The least share of a message that is kept.
+_LEAST_SHARE = 1 / 200
 
 
 def curvature(x: float) -> float:
@@ -93,6 +95,16 @@ def mixing_share(x: float, graph: Graph) -> float:
 def probability(x: float) -> float:
     """Linear from 0.05 to 1, then 1."""
     return 1.0 if x > EDGE else max(x / EDGE, 0.05)
+
+
+def share(x: float) -> float:
+    """Logarithmic from 1/200 to 1, then 1: what is kept of a message, in whose powers wrong bounds differ."""
+    return 1.0 if x > EDGE else _LEAST_SHARE ** (1 - x / EDGE)
+
+
+def of_share(value: float) -> float:
+    """The coordinate of a `share` of at most 1."""
+    return EDGE * (1 - math.log(value) / math.log(_LEAST_SHARE))
 
 
 def coupling(x: float) -> float:

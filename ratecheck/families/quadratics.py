@@ -36,8 +36,8 @@ _NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTA
 _NEXT_TO_IT = 2.0**-21
 # The least curvature of f where clients are not convex.
 _LEAST = 0.002
-# The coordinate of the share of entries that compression keeps, and small ones.
-_SHARE, _SHARES = "parameter q", (0.2, 0.05)
+# The coordinate of the share of entries that compression keeps, and small shares.
+_SHARE, _SHARES = "parameter q", (0.3, 0.08, 0.01)
 # Where a curvature is the least one that is not 0.
 _SLIGHTLY = 0.1
 
@@ -196,7 +196,7 @@ class OpposedClients(Quadratics):
             yield cube.at(own)
             if _SHARE in cube.coordinates:
                 # What compression adds grows with the clients' gradients, and these are far larger than that of f.
-                yield from (cube.at(own | {_SHARE: share}) for share in _SHARES)
+                yield from (cube.at(own | {_SHARE: coordinates.of_share(share)}) for share in _SHARES)
 
 
 QUADRATICS = Quadratics(

@@ -12,7 +12,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.engines.wanted import recordable
 from ratecheck.errors import InputError
-from ratecheck.families.coordinates import EDGE, factor, or_zero, probability, whole
+from ratecheck.families.coordinates import EDGE, factor, or_zero, share, whole
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, InstanceCube, InstanceShape
 from ratecheck.families.statements import has_delays
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
@@ -67,8 +67,8 @@ class Sizes(InstanceCube):
             given[symbol] = or_zero(at[f"noise {symbol}"]) if symbol in self.noises else 0.0
         for name in self._parameters:
             x = at[f"parameter {name}"]
-            shares = method_of(statement).algorithm.compressed and name == "q"  # type: ignore[union-attr]  # has parameters
-            given[name] = probability(x) if shares else 1.0 if x > EDGE else 4 * factor(x / EDGE)
+            kept = method_of(statement).algorithm.compressed and name == "q"  # type: ignore[union-attr]  # has parameters
+            given[name] = share(x) if kept else 1.0 if x > EDGE else 4 * factor(x / EDGE)
         # A round of each client, say: the run is that many times longer.
         given |= {name: whole(at[f"count {name}"], most_rounds // self.shape.n) for name in self._counts}
         if not self.fixed:

@@ -295,16 +295,17 @@ def _bent_gradient(kinks: Array, curvatures: Array, slope: float, x: float) -> t
 @kernel
 def bent_rounds(
     begin: Array, own: Array, pull: Array, still: Array, load: Array, keep: Array, send: Array, first: int,
-    place: NDArray[np.int64], kinks: Array, curvatures: Array, slopes: Array, steps: NDArray[np.int64], start: Array,
-    left: Array, right: Array, factor: Array, owner: NDArray[np.int64], constant: Array, T: NDArray[np.int64],
-    out: Array,
+    which: NDArray[np.int64], place: NDArray[np.int64], kinks: Array, curvatures: Array, slopes: Array,
+    steps: NDArray[np.int64], start: Array, left: Array, right: Array, factor: Array, owner: NDArray[np.int64],
+    constant: Array, T: NDArray[np.int64], out: Array,
 ) -> None:  # fmt: skip
     """Quantities before each round of runs on piecewise quadratics of one variable, ``out`` (N, quantities, rounds).
 
     The state is (server, client 1, ..., client n, gradients (n), values (n), 1), ``start`` (N, D) before round 0, with
     gradients and values at the entries ``place`` (n,). All clients take part; a round of client i is local <- ``begin``
     (server, client), K times local <- ``own`` local + ``pull`` g(local[first]), (client, message) <- ``still`` (server,
-    client) + ``load`` local. Arrays have the axes (N, n, ...), those of the server's step (N, ...).
+    client) + ``load`` local. Arrays have the axes (maps, n, ...), those of the server's step (maps, ...); ``which``
+    (N, rounds) is the map of each round.
     """
     N, n = steps.shape
     S, L = keep.shape[1], own.shape[2]
@@ -329,26 +330,27 @@ def bent_rounds(
             if t + 1 == T[b]:
                 break
             total[:] = 0.0
+            a = which[b, t]
             for i in range(n):
                 inputs[:S] = z[:S]
                 inputs[S:] = z[S + i * C : S + (i + 1) * C]
                 for p in range(L):
                     local[p] = 0.0
                     for k in range(S + C):
-                        local[p] += begin[b, i, p, k] * inputs[k]
+                        local[p] += begin[a, i, p, k] * inputs[k]
                 for _ in range(steps[b, i]):
                     gradient, _value = _bent_gradient(kinks[b, i], curvatures[b, i], slopes[b, i], local[first])
                     for p in range(L):
-                        new[p] = pull[b, i, p] * gradient
+                        new[p] = pull[a, i, p] * gradient
                         for k in range(L):
-                            new[p] += own[b, i, p, k] * local[k]
+                            new[p] += own[a, i, p, k] * local[k]
                     local[:] = new
                 for p in range(C + M):
                     x = 0.0
                     for k in range(S + C):
-                        x += still[b, i, p, k] * inputs[k]
+                        x += still[a, i, p, k] * inputs[k]
                     for k in range(L):
-                        x += load[b, i, p, k] * local[k]
+                        x += load[a, i, p, k] * local[k]
                     if p < C:
                         z[S + i * C + p] = x
                     else:
@@ -357,9 +359,9 @@ def bent_rounds(
             for p in range(S):
                 x = 0.0
                 for k in range(S):
-                    x += keep[b, p, k] * inputs[k]
+                    x += keep[a, p, k] * inputs[k]
                 for k in range(M):
-                    x += send[b, p, k] * total[k]
+                    x += send[a, p, k] * total[k]
                 z[p] = x
 
 

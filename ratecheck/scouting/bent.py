@@ -235,6 +235,8 @@ class BentRun(BatchRun):
         self.bent, self.size = bent, self.size + 2 * batch.n
         if batch.law.matrices is not None or batch.law.mixing is not None or not batch.law.everybody(batch.n):
             raise Unscouted("clients that stay away from piecewise quadratics")
+        if batch.algorithm.compressed:
+            raise Unscouted("compressed messages on piecewise quadratics")
 
     def _gradients(self, points: list[Array]) -> list[Array]:
         return [self._unit(i) for i in range(self.batch.n)]
@@ -249,11 +251,11 @@ class BentRun(BatchRun):
         return row
 
     def _series(self, found: Quantities) -> Array:
-        batch = self.batch
-        T = np.where(batch.T <= LONGEST, batch.T, 0)
-        tables = self.tables
-        _, send = self._base(batch.n)
-        keep = self._base(batch.n)[0][:, : self.server.size, : self.server.size]
+        batch, T = self.batch, self.followed_rounds
+        run, which = self.single_rounds
+        tables = run.tables
+        base, send = run._base(batch.n)  # noqa: SLF001  # its own kind
+        keep = base[:, : self.server.size, : self.server.size]
         begin, own, pull, still, load = (
             np.ascontiguousarray(np.stack(each, axis=1))
             for each in (
@@ -277,8 +279,8 @@ class BentRun(BatchRun):
             out = np.full((*found.constant.shape, int(max(T.max(initial=1), 1))), np.nan)
             kernels.bent_rounds(
                 begin, own, pull, still, load, np.ascontiguousarray(keep), np.ascontiguousarray(send),
-                self.local.first[0], place, kinks, curvatures, slopes, batch.steps, start, left, right, found.factor,
-                found.owner, found.constant, T.astype(np.int64), out,
+                self.local.first[0], which, place, kinks, curvatures, slopes, batch.steps, start, left, right,
+                found.factor, found.owner, found.constant, T.astype(np.int64), out,
             )  # fmt: skip
             return out
 

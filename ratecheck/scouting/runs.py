@@ -8,14 +8,15 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import Algorithm, TermOver, U
+from ratecheck.algorithms.model.algorithm import Algorithm, TermOver, U, check_after
 from ratecheck.aliases import Array
+from ratecheck.errors import InputError
 from ratecheck.kernels import scouting as kernels
 from ratecheck.participation import delays
 from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
@@ -80,8 +81,9 @@ class Batch:
     start: Array
     T: NDArray[np.int64]
     law: BatchLaw
-    # Whether H and g say all of f.
+    # Whether H and g say all of f, and whether a point is recorded to which the last of T - 1 rounds leads.
     forms: bool = True
+    further: bool = False
 
     @property
     def count(self) -> int:
@@ -92,6 +94,18 @@ class Batch:
     def n(self) -> int:
         """Clients of an instance."""
         return int(self.M.shape[1])
+
+    def at(self, points: NDArray[np.int64]) -> Batch:
+        """The runs at some of the points, in this order, which may come several times."""
+        law = self.law
+        share, mixing, mixes = (None if each is None else each[points] for each in (law.share, law.mixing, law.mixes))
+        own = {
+            each.name: getattr(self, each.name)[points]
+            for each in fields(self)
+            if isinstance(getattr(self, each.name), np.ndarray)
+        }
+        parameters = {name: value[points] for name, value in self.parameters.items()}
+        return replace(self, **own, parameters=parameters, law=replace(law, share=share, mixing=mixing, mixes=mixes))
 
 
 class BatchRun:
@@ -106,6 +120,48 @@ class BatchRun:
         self.size = self.server.size + batch.n * self.client.size + 1
         if self.size > _STATE:
             raise Unscouted(f"a state of {self.size} entries")
+        if algorithm.compressed and (batch.law.matrices is not None or batch.law.share is not None):
+            raise Unscouted("compressed messages of clients that come at times of their own")
+        if algorithm.varying and batch.law.matrices is not None:
+            raise Unscouted("given participants and coefficients that differ from round to round")
+        if not {*algorithm.varying} <= batch.parameters.keys():
+            # What is done before round 0 reads the coefficients of round 0.
+            self.batch = self._in_rounds(np.arange(batch.count), np.zeros(batch.count, dtype=np.int64))
+
+    def _in_rounds(self, points: NDArray[np.int64], rounds: NDArray[np.int64]) -> Batch:
+        """The points in these rounds, with the coefficients that they have there."""
+        algorithm, batch = self.batch.algorithm, self.batch
+        columns = self._parameters(0, participants=float(batch.law.m or batch.n))
+        table = np.stack([np.broadcast_to(value.reshape(-1), (batch.count,)) for value in columns.values()], axis=1)
+        known = [dict(zip(columns, row, strict=True)) for row in table.tolist()]
+        T = batch.T.tolist()
+        try:
+            for b in range(batch.count if batch.further else 0):
+                check_after(algorithm, T[b], known[b])
+        except InputError as error:
+            raise Unscouted(str(error)) from None
+        found = [
+            algorithm.coefficients(t, T[b], known[b]) for b, t in zip(points.tolist(), rounds.tolist(), strict=True)
+        ]
+        more = {name: np.array([each[name] for each in found], dtype=float) for name in algorithm.varying}
+        own = batch.at(points)
+        return replace(own, parameters={**own.parameters, **more})
+
+    @cached_property
+    def single_rounds(self) -> tuple[BatchRun, NDArray[np.int64]]:
+        """A run whose instances have the rounds of this one, and which of them each round (N, rounds) is like."""
+        most, N = int(max(self.followed_rounds.max(initial=1), 1)), self.batch.count
+        if not self.batch.algorithm.varying:
+            return self, np.repeat(np.arange(N)[:, None], most, axis=1)
+        b, t = np.nonzero(np.arange(most) < self.followed_rounds[:, None])
+        which = np.zeros((N, most), dtype=np.int64)
+        which[b, t] = np.arange(len(b))
+        return BatchRun(replace(self._in_rounds(b, t), further=False)), which
+
+    @property
+    def followed_rounds(self) -> NDArray[np.int64]:
+        """Rounds (N,) that are followed one by one; 0 where there are too many."""
+        return np.where(self.batch.T <= LONGEST, self.batch.T, 0)
 
     # --- Parameters ---
 
@@ -169,7 +225,10 @@ class BatchRun:
         finish = reader.matrices("finish", p, (*state, self.local), own)
         still = np.concatenate([self._joined(row[:2]) for row in finish], axis=1)
         load = np.concatenate([row[2] for row in finish], axis=1)
-        return _Tables(once[0] - rate, rate, (step[0], step[1]), still, load)
+        kept, told = np.eye(self.client.size), np.zeros((self.client.size, self.message.size))
+        if self.batch.algorithm.compressed:
+            kept, told = reader.matrices("sent", p, own, (self.client,))[0]
+        return _Tables(once[0] - rate, rate, (step[0], step[1]), still, load, kept, told)
 
     @staticmethod
     def _joined(matrices: Sequence[Array]) -> Array:
@@ -188,7 +247,9 @@ class BatchRun:
         fixed = np.concatenate([fixed, (tables.load @ shift[:, :, None])], axis=2)
         rate = rows(tables.rate, np.zeros_like(tables.still))
         rate = np.concatenate([rate, np.zeros((*rate.shape[:2], 1))], axis=2)
-        return _Client(fixed, rate, tables.load @ noise[:, :size, :size] @ np.swapaxes(tables.load, 1, 2))
+        noise = tables.load @ noise[:, :size, :size] @ np.swapaxes(tables.load, 1, 2)
+        kept, told = (np.broadcast_to(each, (len(rate), *each.shape[-2:])) for each in (tables.kept, tables.told))
+        return _Client(fixed, rate, noise, kept, told)
 
     # --- A round ---
 
@@ -221,15 +282,39 @@ class BatchRun:
         # A client that is not there has the delay 0, and is left out.
         rows = own.rows if delay is None else own.rows + own.rate / np.where(delay > 0, delay, 1.0)[:, None, None]
         outputs, inputs = map(np.array, self._places(i))
-        added = np.concatenate([send @ rows[:, size:], rows[:, :size]], axis=1)
+        load = self._load(send, own)
+        added = np.concatenate([send @ rows[:, size:], load[:, self.server.size :] @ rows], axis=1)
         added[:, self.server.size :, self.server.size : self.server.size + size] -= np.eye(size)
-        load = np.zeros((len(rows), len(outputs), rows.shape[1]))
-        load[:, : self.server.size, size:] = send
-        load[:, self.server.size :, :size] = np.eye(size)
         matrix, noise = np.zeros((2, len(rows), self.size, self.size))
         matrix[:, outputs[:, None], inputs] = added
         noise[:, outputs[:, None], outputs] = load @ own.noise @ np.swapaxes(load, 1, 2)
         return matrix, noise
+
+    def _load(self, send: Array, own: _Client) -> Array:
+        """What (client', message) is to (server, client) in the end: added up there, and told here."""
+        load = np.zeros((len(own.rows), self.server.size + self.client.size, own.rows.shape[1]))
+        load[:, : self.server.size, self.client.size :] = send
+        load[:, self.server.size :, : self.client.size] = own.kept
+        load[:, self.server.size :, self.client.size :] = own.told
+        return load
+
+    def _compressed(self, members: Sequence[int], send: Array, share: float) -> tuple[Array, Array, Array]:
+        """The fluctuations of compression, their variances and their noise; each member comes with this probability.
+
+        A coordinate v of a message becomes v + (xi - 1) v with E xi = 1 and Var xi = 1/q - 1, independent of all else.
+        """
+        algorithm, N, D = self.batch.algorithm, self.batch.count, self.size
+        places = (self.message.entries[name] for name in algorithm.compressed)
+        sent = [self.client.size + k for here in places for k in range(here.start, here.stop)]
+        F, noise = np.zeros((N, len(members) * len(sent), D, D)), np.zeros((N, D, D))
+        omega = share * (1 / self.batch.parameters["q"] - 1) if sent else np.zeros(N)
+        for j, (i, k) in enumerate(itertools.product(members, sent)):
+            own, (outputs, inputs) = self._rounds[i], map(np.array, self._places(i))
+            column = self._load(send, own)[:, :, k]
+            F[:, j, outputs[:, None], inputs] = column[:, :, None] * own.rows[:, None, k]
+            spread = (omega * own.noise[:, k, k])[:, None, None]
+            noise[:, outputs[:, None], outputs] += spread * column[:, :, None] * column[:, None, :]
+        return F, np.repeat(omega[:, None], F.shape[1], axis=1), noise
 
     def _of_set(self, members: Sequence[int]) -> tuple[Array, Array]:
         """Map and noise of a round with these participants."""
@@ -244,12 +329,13 @@ class BatchRun:
     @cached_property
     def alike_rounds(self) -> _RoundMaps:
         """The map of every round, where all have the same law."""
-        law, N, D = self.batch.law, self.batch.count, self.size
+        law = self.batch.law
         if law.share is not None:
             found = self._on_their_own(law.share)
         elif law.everybody(self.batch.n):
             matrix, noise = self._of_set(range(law.m))
-            found = _RoundMaps(matrix, np.zeros((N, 0, D, D)), np.zeros((N, 0)), noise)
+            F, w, more = self._compressed(range(law.m), self._base(law.m)[1], 1.0)
+            found = _RoundMaps(matrix, F, w, noise + more)
         else:
             found = self._sampled(law.m, again=law.again)
         return found if law.mixing is None else self._mixed(found)
@@ -267,7 +353,11 @@ class BatchRun:
         total = np.sum([matrix for matrix, _ in parts], axis=0)
         F = np.stack([total, *(matrix for matrix, _ in parts)], axis=1)
         w = np.broadcast_to(np.array([together, *[apart] * n]), (self.batch.count, n + 1))
-        return _RoundMaps(base + one * total, F, w, one * np.sum([noise for _, noise in parts], axis=0))
+        lost, variance, noise = self._compressed(range(n), send, one)
+        return _RoundMaps(
+            base + one * total, np.concatenate([F, lost], axis=1), np.concatenate([w, variance], axis=1),
+            one * np.sum([noise for _, noise in parts], axis=0) + noise,
+        )  # fmt: skip
 
     def _on_their_own(self, share: Array) -> _RoundMaps:
         """A round of clients that take part independently, as a mean over the sets of participants."""
@@ -498,15 +588,16 @@ class BatchRun:
 
     def _series(self, found: Quantities) -> Array:
         """Quantities before every round, (N, names, rounds)."""
-        batch = self.batch
-        T = np.where(batch.T <= LONGEST, batch.T, 0)
+        batch, T = self.batch, self.followed_rounds
         most = int(max(T.max(initial=1), 1))
         if batch.law.matrices is not None:
             rounds, which = self._scheduled(batch.law.matrices, most)
         else:
-            one = self.alike_rounds
-            rounds = _RoundMaps(*(np.ascontiguousarray(each[:, None]) for each in (one.A, one.F, one.w, one.Q)))
-            which = np.zeros((batch.count, most), dtype=np.int64)
+            run, place = self.single_rounds
+            one, which = run.alike_rounds, np.repeat(np.arange(most)[None], batch.count, axis=0)
+            if run is self:
+                place, which = place[:, :1], np.zeros_like(which)
+            rounds = _RoundMaps(*(np.ascontiguousarray(each[place]) for each in (one.A, one.F, one.w, one.Q)))
         mean, covariance = self.beginning
 
         def followed(A: Array, F: Array, left: Array, right: Array) -> Array:
@@ -522,7 +613,8 @@ class BatchRun:
     def mean(self, names: Sequence[str]) -> Array:
         """The means of the quantities over the rounds, (N, names); NaN for runs that are too long."""
         batch = self.batch
-        centred = None if batch.law.matrices is not None else self._centred(names)
+        alike = batch.law.matrices is None and not batch.algorithm.varying
+        centred = self._centred(names) if alike else None
         pairs = None if centred is None else self._pairs(centred[0], centred[1])
         if centred is None or pairs is None:
             return self._mean_of(self._series(self.quantities(names)), LONGEST)
@@ -683,26 +775,36 @@ def _signs(shape: tuple[int, ...]) -> Array:
 
 @dataclass(frozen=True)
 class _Tables:
-    """A client's functions as matrices: ``begin`` + ``rate``/delay, ``step`` on itself and the gradient, ``finish``."""
+    """A client's functions as matrices: ``begin`` + ``rate``/delay, ``step`` on itself and the gradient, ``finish``.
+
+    ``kept`` and ``told`` are those of ``sent``, on the client and on the message.
+    """
 
     begin: Array
     rate: Array
     step: tuple[Array, Array]
     still: Array
     load: Array
+    kept: Array
+    told: Array
 
 
 @dataclass(frozen=True)
 class _Client:
-    """(client', message) = (``rows`` + ``rate``/delay) (server, client, 1) + noise of this covariance."""
+    """(client', message) = (``rows`` + ``rate``/delay) (server, client, 1) + noise of this covariance.
+
+    Once it knows what was sent, a client is ``kept`` client' + ``told`` message.
+    """
 
     rows: Array
     rate: Array
     noise: Array
+    kept: Array
+    told: Array
 
     def at(self, points: NDArray[np.int64]) -> _Client:
         """The round at some of the points of the batch, in this order."""
-        return _Client(self.rows[points], self.rate[points], self.noise[points])
+        return _Client(*(getattr(self, each.name)[points] for each in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,8 @@ class Scout:
             raise Unscouted("no run")
         self.method, self.algorithm = method, method.algorithm
         algorithm = self.algorithm
-        if not algorithm.linear or algorithm.varying or algorithm.compressed:
-            raise Unscouted("a method that is not followed by one map")
+        if not algorithm.linear:
+            raise Unscouted("a method that is not followed by maps")
         if algorithm.second_oracle or algorithm.asks_more:
             raise Unscouted("further points or coins")
         if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*self.statement.assumptions}:
@@ -116,6 +116,8 @@ class Scout:
         self.changes = [name.startswith(_CHANGE) for name in names]
         if not recordable(self.records):
             raise Unscouted("quantities inside a round")
+        if algorithm.varying and any(self.changes):
+            raise Unscouted("a change over one more round, whose coefficients depend on how many there are")
         middle = cube.problem(dict.fromkeys(cube.coordinates, 0.5))
         if type(middle) not in BATCHES:
             raise Unscouted(f"a {middle.kind} problem")
@@ -493,6 +495,7 @@ class Scout:
         return Batch(
             algorithm, sizes, M, c, record_M, record_c, H, g, problems.centre[rows], problems.lowest[rows], parameters,
             steps, self._noise(problems, rows), start, T, self._law(patterns),
+            further=any(claim.metric.over.further for claim in self.statement.claims),
         )  # fmt: skip
 
     def _step_sizes(

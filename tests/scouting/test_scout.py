@@ -120,6 +120,32 @@ def test_scouts_say_what_verdicts_say_on_every_shape(paper):
     assert found.known >= 0.6 * found.judged
 
 
+# Methods whose messages are compressed, and whose coefficients differ from round to round.
+OWN = {
+    "compressed-sgd": (
+        "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*(sigma**2/m + (1/q - 1)*zeta**2/m)", "smooth, noise, sampling",
+        "gamma*L <= q/2, q <= 1",
+    ),
+    "diana": ("last dist2 <= 3*dist2_0", "smooth, noise, strongly convex", "gamma*L <= q/2, alpha <= q, q <= 1"),
+    "ef-sgd": ("mean grad2 <= 8*F_0/(gamma*T) + zeta**2", "smooth, noise, sampling", "gamma*L <= q/4, q <= 1"),
+    "ef21": ("every gap <= F_0", "smooth", "gamma*L <= q/2, q <= 1"),
+    "fast-gradient": ("last gap <= 2*dist2_0/(gamma*(T + 1)**2)", "smooth, convex", "gamma <= 1/L"),
+    "optimized-gradient": ("last gap <= L*dist2_0/(T + 1)**2", "smooth, convex", "gamma == 1/L"),
+    "halpern": ("last grad2 <= L**2*dist2_0/(T + 1)**2", "smooth, convex", ""),
+    "fast-proximal-point": ("last gap <= lambda_*dist2_0", "smooth, convex", ""),
+    "silver": ("best grad2 <= L**2*dist2_0", "smooth, convex", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_scouts_follow_compression_and_rounds_that_differ(method):
+    """Every coordinate is sent by a coin of its own, and maps are those of their rounds; on bent functions, too."""
+    claim, given, when = OWN[method]
+    found = agreement([theorem(claim, method=method, given=given, when=when)], 1000, 3)
+    assert not found.wrong
+    assert found.known >= max(0.6 * found.judged, 5)
+
+
 def _noisier(monkeypatch):
     """Noise that is a tenth too large."""
     means = kernels.means
