@@ -32,6 +32,8 @@ OF_ONE = 0.65
 _SLOWEST, _FASTEST = 0.02, 0.95
 # The largest step size where any is admissible.
 LARGE = 4.0
+# Half the gradient of a start next to a minimiser or a zero, an exact float.
+NEXT_TO_IT = 2.0**-21
 # The least share of a message that is kept.
 _LEAST_SHARE = 1 / 200
 

@@ -12,6 +12,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.aliases import Array
 from ratecheck.certification.uncertified import of_operators
 from ratecheck.families import coordinates
+from ratecheck.families.coordinates import NEXT_TO_IT
 from ratecheck.families.family import Coordinates, Family, InstanceCube, InstanceShape
 from ratecheck.families.statements import FEW, participants
 from ratecheck.problems import MinMax
@@ -84,8 +85,15 @@ class MinMaxPairs(Family):
         return MinMax(A, B, C, slope[:, :pairs], slope[:, pairs:])
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
-        """All clients have one operator, curved alike in all coordinates and turned most."""
+        """All have one operator, curved alike in all coordinates and turned most; under noise next to its zero."""
         n, d = cube.shape.n, cube.shape.d_u
+        noises = [name for name in cube.coordinates if name.startswith("noise")]
+        for curved, step in itertools.product((0.35, 0.55, 1.0), (1.0, 0.5)) if noises else ():
+            own = {name: step for name in cube.coordinates if name.startswith("step ")}
+            own |= dict.fromkeys(noises, coordinates.OF_ONE) | {"rounds": 1.0, "local_steps": 0.0, "spread": 0.5}
+            own |= {f"turn {i} {c}": 1.0 for i in range(n) for c in range(d // 2)}
+            own |= {f"curvature {i} {c}": curved for i in range(n) for c in range(d)}
+            yield cube.at(own | {f"slope {i} {c}": 0.5 + NEXT_TO_IT for i in range(n) for c in range(d)})
         # At its edge a step decides in the first rounds; a smaller one in the last.
         for rounds, curved, step in itertools.product((0.3, 1.0), (0.0, 0.35, 0.55), (1.0, 0.5)):
             own = {name: step for name in cube.coordinates if name.startswith("step ")}
@@ -97,7 +105,7 @@ class MinMaxPairs(Family):
 
 MIN_MAX = MinMaxPairs(
     "quadratic min-max problems of pairs of variables",
-    "steps around a saddle point: all clients turn alike, with no curvature, little, or half",
+    "steps around a saddle point: all clients turn alike, with no curvature, little, or half; noise next to it",
     10, label="min-max problems",
 )  # fmt: skip
 FAMILIES = (MIN_MAX,)

@@ -31,9 +31,8 @@ from ratecheck.settings.applicability import every_participation, method_of
 # Numbers of clients in two groups of equal ones: where nothing runs, many cost little, and delays grow with them.
 _MANY = (10, 40)
 _GROUPED = 10
-# Assumptions under which gradients are noisy, and half the gradient of a start next to a minimiser, an exact float.
+# Assumptions under which gradients are noisy.
 _NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE})
-_NEXT_TO_IT = 2.0**-21
 # The least curvature of f where clients are not convex.
 _LEAST = 0.002
 # The coordinate of the share of entries that compression keeps, and small shares.
@@ -144,7 +143,7 @@ class Quadratics(Family):
         if shape.n > 2 or shape.size < shape.n or shape.trace or not _NOISY & assumed or OF_QUIET_RUNS & assumed:
             return
         own = {name: 1.0 for name in cube.coordinates if name.startswith("curvature")}
-        own |= {name: 0.5 + _NEXT_TO_IT for name in cube.coordinates if name.startswith("slope")}
+        own |= {name: 0.5 + coordinates.NEXT_TO_IT for name in cube.coordinates if name.startswith("slope")}
         own |= {name: coordinates.OF_ONE for name in cube.coordinates if name.startswith("noise")}
         yield from (cube.at(own | {"spread": 0.5, "rounds": rounds, "local_steps": 0.0}) for rounds in (0.0, 0.3))
 
