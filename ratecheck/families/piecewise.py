@@ -117,7 +117,7 @@ class PiecewiseQuadratics(Family):
             slope[:, i, c] = [coordinates.slope(at[f"slope {i} {c}"]) for at in points]
         if BOUNDED & {*assumed}:
             curvature[..., [0, -1]] = 0.0
-        if Assumption.STRONG_CONVEXITY in assumed:
+        if {Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY} & {*assumed}:
             curvature = np.maximum(curvature, _LEAST)
         times = np.array([[coordinates.factor(at["spread"])] for at in points])
         return np.sort(kinks), curvature, coordinates.apart(slope.swapaxes(0, 1), times).swapaxes(0, 1)

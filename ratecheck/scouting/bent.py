@@ -195,6 +195,11 @@ class BentBatch(ProblemBatch):
         least = self._curvature.min(axis=(1, 2))
         return np.where(least > 0, least, np.inf)
 
+    def _least_of_clients(self) -> Array:
+        """The least curvature of a client, where it is positive."""
+        least = self.curvatures.min(axis=(1, 2, 3))
+        return np.where(least > 0, least, np.inf)
+
     def _squares(self) -> Array:
         """sum_i |grad f_i(x^0)|^2."""
         return np.asarray(np.sum(self._at_start[0] ** 2, axis=(1, 2)))
@@ -215,6 +220,7 @@ class BentBatch(ProblemBatch):
         "mean_B_0": _mean_square,
         "distance2_0": _distance,
         "strong_convexity": _least,
+        "clients_strong_convexity": _least_of_clients,
         "dimension": _dimension,
     }
 

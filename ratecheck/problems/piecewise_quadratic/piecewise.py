@@ -210,7 +210,8 @@ class Piecewise(SingleLevel):
             "b": lambda: _sum(map(self._spread2, range(self.d))),
             "convexity": lambda: min(self._bent),
             "weak_convexity": lambda: max(-min(self._bent), Fraction(0)),
-            "strong_convexity": self._strong_convexity,
+            "strong_convexity": lambda: _positive(min(h for curve in self.means for h in curve.curvatures)),
+            "clients_strong_convexity": lambda: _positive(min(self._bent)),
             "polyak_lojasiewicz": lambda: self._of_all(curve.dominance for curve in self.means),
             "quadratic_growth": lambda: self._of_all(curve.growth for curve in self.means),
             "distance2_0": lambda: self._distance2(start),
@@ -232,10 +233,6 @@ class Piecewise(SingleLevel):
     def _gap(self, start: list[Fraction]) -> Fraction | None:
         values = (curve.value(x) for curve, x in zip(self.means, start, strict=True))
         return None if self.lowest is None else sum(values, Fraction(0)) - self.lowest
-
-    def _strong_convexity(self) -> Fraction | None:
-        least = min(h for curve in self.means for h in curve.curvatures)
-        return least if least > 0 else None
 
     @staticmethod
     def _of_all(found: Iterable[Fraction | None]) -> Fraction | None:
@@ -318,6 +315,7 @@ class Piecewise(SingleLevel):
             ("B_0", "gradients at the start", ""),
             ("b", "largest at a kink", apart),
             ("strong_convexity", "least curvature of f", "f is not strongly convex"),
+            ("clients_strong_convexity", "least curvature of a client", "a client is not strongly convex"),
             ("polyak_lojasiewicz", "least ratio, at a kink or far away", flat),
             ("quadratic_growth", "least ratio, at a kink, on a piece or far away", slow),
             ("distance2_0", "distance to the minimiser", no_minimiser),
@@ -334,7 +332,7 @@ class Piecewise(SingleLevel):
         exact = self.exact(start)[name]()
         if exact is None:
             return Constant.absent(name, absent)
-        down = name in ("strong_convexity", "polyak_lojasiewicz", "quadratic_growth")
+        down = name in ("strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "quadratic_growth")
         value = root_above(exact) if name in ROOTS else _rounded(exact, down=down)
         if math.isinf(value):
             return Constant.absent(name, f"{CANNOT_TELL}: it is beyond the largest of floats")
@@ -466,6 +464,11 @@ def _separable(curves: Sequence[ScalarFunction], names: Sequence[str], notation:
     if len(parts) == 1 or notation.tex:
         return " + ".join(parts) or "0"
     return " + ".join(f"({part})" for part in parts) or "0"
+
+
+def _positive(number: Fraction) -> Fraction | None:
+    """The number; None unless it is positive."""
+    return number if number > 0 else None
 
 
 def _sum(values: Iterable[Fraction | None]) -> Fraction | None:
