@@ -34,12 +34,13 @@ from ratecheck.families.cube import Cube
 from ratecheck.families.statements import summands
 from ratecheck.participation import Participation
 from ratecheck.participation.model.law import Multinomial, Sets
-from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
+from ratecheck.problems import Bilevel, BilevelSamples, Certificate, MinMax, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
 from ratecheck.scouting.levels import TwoLevelBatch
+from ratecheck.scouting.operators import OperatorBatch
 from ratecheck.scouting.patterns import of_patterns
 from ratecheck.scouting.runs import LONGEST, Batch, BatchLaw
 from ratecheck.settings.applicability import certifiable, foreign, method_of, unlike
@@ -51,6 +52,7 @@ from ratecheck.verification.instance import Instance
 # How batches of problems of a class are evaluated.
 BATCHES: dict[type[Problem], type[ProblemBatch]] = {
     Quadratic: QuadraticBatch, Piecewise: BentBatch, Bilevel: TwoLevelBatch, BilevelSamples: TwoLevelBatch,
+    MinMax: OperatorBatch,
 }  # fmt: skip
 # How often a constant of a run is raised to what was measured, and the margin on top.
 _ATTEMPTS, _MARGIN = 30, 1.05

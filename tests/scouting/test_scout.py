@@ -120,7 +120,7 @@ def test_scouts_say_what_verdicts_say_on_every_shape(paper):
     assert found.known >= 0.6 * found.judged
 
 
-# Methods whose messages are compressed, and whose coefficients differ from round to round.
+# Methods whose messages are compressed, that follow operators, and whose coefficients differ from round to round.
 OWN = {
     "compressed-sgd": (
         "mean grad2 <= 2*F_0/(gamma*T) + L*gamma*(sigma**2/m + (1/q - 1)*zeta**2/m)", "smooth, noise, sampling",
@@ -133,12 +133,17 @@ OWN = {
     "optimized-gradient": ("last gap <= L*dist2_0/(T + 1)**2", "smooth, convex", "gamma == 1/L"),
     "halpern": ("last grad2 <= L**2*dist2_0/(T + 1)**2", "smooth, convex", ""),
     "fast-proximal-point": ("last gap <= lambda_*dist2_0", "smooth, convex", ""),
+    "gda": (
+        "last dist2 <= 3*dist2_0 + gamma*sigma**2/mu", "lipschitz operator, strongly monotone operator, noise",
+        "gamma <= mu/L**2",
+    ),
+    "extragradient": ("mean grad2 <= 30*L**2*dist2_0", "lipschitz operator, monotone operator", "gamma <= 1/L"),
     "silver": ("best grad2 <= L**2*dist2_0", "smooth, convex", ""),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("method", OWN)
-def test_scouts_follow_compression_and_rounds_that_differ(method):
+def test_scouts_follow_compression_operators_and_rounds_that_differ(method):
     """Every coordinate is sent by a coin of its own, and maps are those of their rounds; on bent functions, too."""
     claim, given, when = OWN[method]
     found = agreement([theorem(claim, method=method, given=given, when=when)], 1000, 3)

@@ -1,0 +1,123 @@
+"""Constants of a batch of affine operators z -> M_i z - c_i, those of min-max problems, (N,) each.
+
+Numbers are those of `ratecheck.certification` without their certificates. A constant that does not exist is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
+from ratecheck.problems import MinMax
+from ratecheck.scouting.coefficients import Unscouted
+from ratecheck.scouting.facts import ProblemBatch
+from ratecheck.scouting.runs import Batch, BatchRun
+
+# Singular values that count as 0, relative to the largest, and what is left of an equation with a solution.
+_FLAT, _REST = 1e-14, 1e-12
+
+
+@dataclass(frozen=True)
+class OperatorBatch(ProblemBatch):
+    """Operators F_i(z) = H_i z - g_i, H_i (N, n, d, d) being what `MinMax.operator` calls M_i, and g_i (N, n, d)."""
+
+    H: Array
+    g: Array
+    d_u: int
+    start: Array
+    noise: Mapping[str, Array]
+    parameters: Mapping[str, Array]
+
+    @classmethod
+    def of(
+        cls, problems: Sequence[MinMax], starts: Sequence[Mapping[str, Any]], noise: Mapping[str, Array],
+        parameters: Mapping[str, Array],
+    ) -> OperatorBatch:  # fmt: skip
+        H, g = (np.array(each) for each in zip(*(problem.operator() for problem in problems), strict=True))
+        start = np.zeros_like(g)
+        for k, own in enumerate(starts):
+            start[k] = np.asarray(own.get("x0", 0.0), dtype=float)
+        return cls(H, g, problems[0].d_u, start, noise, parameters)
+
+    def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
+        return read(OperatorRun(replace(batch, forms=False)))
+
+    @cached_property
+    def _zero(self) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
+        """The zero (N, d) of least norm of the mean operator, and whether there is one, and only one."""
+        left, values, right = np.linalg.svd(self.H.mean(axis=1))
+        along = np.einsum("bji,bj->bi", left, self.g.mean(axis=1))
+        kept = values > _FLAT * values[:, :1]
+        rest = np.where(kept, 0.0, np.abs(along)).max(axis=1)
+        exists = np.asarray(rest <= _REST * np.abs(along).max(axis=1))
+        with np.errstate(all="ignore"):
+            point = np.einsum("bji,bj->bi", right, np.where(kept, along / values, 0.0))
+        return point, exists, exists & kept.all(axis=1)
+
+    @cached_property
+    def centre(self) -> Array:  # type: ignore[override]  # computed when needed
+        """The zero as points of the clients, (N, n, d); NaN where there is none."""
+        point, exists, _ = self._zero
+        return np.repeat(np.where(exists[:, None], point, np.nan)[:, None], self.g.shape[1], axis=1)
+
+    @cached_property
+    def lowest(self) -> Array:  # type: ignore[override]  # there is no function
+        """NaN: an operator has no infimum."""
+        return np.full(len(self.g), np.nan)
+
+    def _lipschitz(self) -> Array:
+        """L, the largest norm of an H_i."""
+        return np.asarray(np.linalg.norm(self.H, 2, axis=(2, 3)).max(axis=1))
+
+    @staticmethod
+    def _least(H: Array) -> Array:
+        """The least eigenvalue of a symmetric part (..., d, d), where it is positive."""
+        values = np.linalg.eigvalsh((H + np.swapaxes(H, -1, -2)) / 2)[..., 0]
+        return np.where(values > 0, values, np.inf)
+
+    def _monotone(self) -> Array:
+        return self._least(self.H.mean(axis=1))
+
+    def _monotone_clients(self) -> Array:
+        values = np.linalg.eigvalsh((self.H + np.swapaxes(self.H, 2, 3)) / 2).min(axis=(1, 2))
+        return np.where(values > 0, values, np.inf)
+
+    def _distance(self) -> Array:
+        """|z^0 - z*|^2 with the zero of least norm."""
+        found = np.sum((self.start[:, 0] - self._zero[0]) ** 2, axis=1)
+        return np.where(self._zero[1], found, np.inf)
+
+    def _at_zero(self) -> Array:
+        """The root of the mean of |F_i(z*)|^2, where z* is the only zero."""
+        there = np.einsum("bnij,bj->bni", self.H, self._zero[0]) - self.g
+        return np.where(self._zero[2], np.sqrt(np.sum(there**2, axis=2).mean(axis=1)), np.inf)
+
+    def _dimension(self) -> Array:
+        return np.full(len(self.g), float(self.g.shape[2]))
+
+    _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
+        "L": _lipschitz,
+        "strong_convexity": _monotone,
+        "clients_strong_convexity": _monotone_clients,
+        "distance2_0": _distance,
+        "minimiser_heterogeneity": _at_zero,
+        "dimension": _dimension,
+    }
+
+    def fact(self, name: str) -> Array | None:
+        if name in self.noise:
+            return self.noise[name]
+        return self._FACTS[name](self) if name in self._FACTS else None
+
+
+class OperatorRun(BatchRun):
+    """The quantities of a batch on operators, which are no gradients of functions with values."""
+
+    def _values(self, i: int, points: list[Array], gradients: list[Array]) -> tuple[Array, Array, float]:
+        raise Unscouted("operators have no values")
