@@ -234,7 +234,7 @@ class _Centred:
     def _carried(self, above: Array, levels: _Levels, lost: Array) -> tuple[Array, Array]:
         """Root of the mean square by which the rows ``above`` of the summed state are off, and what else is rounded.
 
-        Infinite where the maps are too wrong for the moments of the exact run to be bounded. ``lost`` is that of `_lost`.
+        Infinite where the maps are too wrong for the moments of the exact run to be bounded. For ``lost`` see `_lost`.
         """
         lengths, total = levels.lengths, levels.total.astype(float)
         places = np.flatnonzero(self.pairs[0] == self.pairs[1])
@@ -244,7 +244,7 @@ class _Centred:
         sums = [rows]
         for j, k in enumerate(lengths[:-1]):
             doubled = sums[j] + sums[j] @ levels.rounded[j]
-            sums.append(doubled if lengths[j + 1] == 2 * k else rows + doubled @ levels.once.astype(float))
+            sums.append(doubled if lengths[j + 1] == 2 * k else rows + doubled @ levels.once.astype(float, copy=False))
         forms = self._forms(np.concatenate(sums))
         own, wide = np.maximum(total[places], 0.0), np.zeros(self.size)
         for _ in range(_WIDENED):
@@ -328,7 +328,7 @@ class _Centred:
         """
         rough = np.zeros(len(self.first))
         # The roundings of a product, in those of a float.
-        entries, large = self.fine * (2 * len(self.first) + 8), np.abs(levels.once).astype(float)
+        entries, large = self.fine * (2 * len(self.first) + 8), np.abs(levels.once).astype(float, copy=False)
         for j in range(len(levels.passed) - 1, -1, -1):
             before, after = levels.passed[j]
             if levels.lengths[j + 1] > 2 * levels.lengths[j]:
@@ -415,12 +415,12 @@ class _Levels:
     @cached_property
     def rounded(self) -> list[Array]:
         """The powers as floats."""
-        return [power.astype(float) for power in self.powers]
+        return [power.astype(float, copy=False) for power in self.powers]
 
     @cached_property
     def sizes(self) -> list[Array]:
         """The sizes of the powers' entries, as floats."""
-        return [np.abs(power).astype(float) for power in self.powers]
+        return [np.abs(power) for power in self.rounded]
 
 
 def _product(left: Array, right: Array) -> Array:
