@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,9 +81,10 @@ def plan(setup: Setup) -> RecordPlan:
     point = setup.maps.point()
     groups = np.array([0 if group == "server" else 1 for group, _ in point])
     slots = np.array([slot for _, slot in point])
+    own = _terms(setup, tuple(name for name in setup.records if name not in problem_records))
     records = []
     for name in setup.records:
-        record = problem_records[name]() if name in problem_records else _terms(setup, name)
+        record = problem_records[name]() if name in problem_records else own[name]
         records.append(_on_server(setup, record, groups, slots))
     return RecordPlan(tuple(records), groups, slots, *_anchor(setup))
 
@@ -115,15 +116,19 @@ def _own(setup: Setup) -> list[str]:
     return [*kept, *setup.algorithm.measures]
 
 
-def _terms(setup: Setup, name: str) -> Record:
-    """A quantity of the algorithm; one that it measures itself is put in place of an empty sum by whoever calls it."""
-    if name in setup.algorithm.measures:
-        return Record(name, np.zeros((0, setup.problem.d)), np.zeros(0))
+def _terms(setup: Setup, names: tuple[str, ...]) -> dict[str, Record]:
+    """Quantities of the algorithm; one that it measures itself is put in place of an empty sum by whoever calls it."""
+    found = {name: Record(name, np.zeros((0, setup.problem.d)), np.zeros(0)) for name in names}
+    summed = tuple(name for name in names if name not in setup.algorithm.measures)
+    if not summed:
+        return found
     clients, kind = setup.kinds
-    of_kinds = [setup.maps.records((name,), setup.parameters(i))[name] for i in clients.tolist()]
-    columns = [[_padded(term) for term in column] for column in zip(*of_kinds, strict=True)]
-    terms = tuple(tuple(column[k] for k in kind.tolist()) for column in columns)
-    return Record(name, np.zeros((0, setup.problem.d)), np.zeros(0), terms)
+    of_kinds = [setup.maps.records(summed, setup.parameters(i)) for i in clients.tolist()]
+    for name in summed:
+        own = (each[name] for each in of_kinds)
+        columns = [[_padded(term) for term in column] for column in zip(*own, strict=True)]
+        found[name] = replace(found[name], terms=tuple(tuple(column[k] for k in kind.tolist()) for column in columns))
+    return found
 
 
 def _padded(term: TermMap) -> TermMap:

@@ -585,14 +585,12 @@ class LinearMaps:
         if self.algorithm.beyond and not self._beyond:
             what = self.algorithm.beyond
             raise InputError(f"{named(self.algorithm)} {what}, which engine=exact and engine=step alone follow")
-        if not self._exact:
-            return self._table(name, p, None)
-        # Rationals take their time, and many rounds of a run may have the same parameters.
+        # Reading takes its time, and many rounds and clients of a run may have the same parameters.
         key = name, *p.items()
         if key not in self._known:
             if len(self._known) == _KEPT_TABLES:
                 self._known.clear()
-            self._known[key] = self._exactly(name, p)
+            self._known[key] = self._exactly(name, p) if self._exact else self._table(name, p, None)
             self._known[key].flags.writeable = False
         return self._known[key]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,10 @@ _GROWN = 20.0
 FEW = 100
 # The share of its largest eigenvalue by which a matrix that is positive semidefinite may be seen not to be.
 _INDEFINITE = 1e-3
+# The share of entries that are not 0 up to which a product without zeros is the quicker one, of longer numbers.
+_FILLED = 0.4
+# Added to the diagonal of a matrix of zeros, so that it has a factor.
+_NO_SCALE = 1e-300
 # How many times its rounding a number is told from it.
 _SEEN = 1e3
 # How often a bound of the moments of the exact run is widened before there is said to be none.
@@ -202,49 +207,50 @@ class _Centred:
 
     def averages(self, recorder: Recorder) -> tuple[Array, Array]:
         """Averaged quantities and their errors."""
-        lengths, longer = self._powers()
-        summed, lost = self._sums(lengths, longer, self.L)
+        lengths, powers = self._powers()
+        levels = self._levels(lengths, powers, self.L)
+        summed, lost = levels.total, self._lost(levels)
         sound = self._positive(summed, lost)
         forms = recorder.centred(self.shift, self._matrix(summed.astype(float)))
         values = recorder.constants + ((forms.signed @ (self.twice * summed)) / self.T).astype(float)
         # A run that grows by a factor per round is followed as a share of what it has grown to: an error of a late
         # round has few rounds left to grow.
-        growth = self._growth(lengths, longer)
-        once, scaled, rough = self.L, summed, lost
+        growth = self._growth(lengths, powers)
         if growth:
-            longer = [power * math.exp(-k * growth) for k, power in zip(lengths, longer, strict=False)]
-            once = self.L * math.exp(-growth)
-            scaled, rough = self._sums(lengths, longer, once)
-            sound = sound and self._positive(scaled, rough)
+            shrunk = [power * math.exp(-k * growth) for k, power in zip(lengths, powers, strict=False)]
+            levels = self._levels(lengths, shrunk, self.L * math.exp(-growth))
+            lost = self._lost(levels)
+            sound = sound and self._positive(levels.total, lost)
         grown = np.exp(np.float64((self.T - 1) * growth))
-        forms = recorder.centred(self.shift, self._matrix(scaled.astype(float))) if growth else forms
+        forms = recorder.centred(self.shift, self._matrix(levels.total.astype(float))) if growth else forms
         above = forms.above * self.twice
-        off, rounding = self._carried(above, lengths, longer, once, scaled) if sound else (np.inf, np.inf)
+        off, rounding = self._carried(above, levels, lost) if sound else (np.inf, np.inf)
         off, rounding = off + EPS * forms.own, rounding + 4 * self.unit * EPS * forms.scatter
         off, rounding = off * np.sqrt(grown), rounding * grown
         square = np.maximum(above @ summed.astype(float), 0.0) + rounding
         errors = ((2 * np.sqrt(square) + off) * off + rounding + 16 * EPS * square) / self.T
         return values, errors + recorder.doubts + TINY * (square > 0)
 
-    def _carried(
-        self, above: Array, lengths: list[int], longer: list[Array], once: Array, summed: Array
-    ) -> tuple[Array, Array]:
+    def _carried(self, above: Array, levels: _Levels, lost: Array) -> tuple[Array, Array]:
         """Root of the mean square by which the rows ``above`` of the summed state are off, and what else is rounded.
 
-        Infinite where the maps are too wrong for the moments of the exact run to be bounded.
+        Infinite where the maps are too wrong for the moments of the exact run to be bounded. For ``lost`` see `_lost`.
         """
-        powers, total = [power.astype(float) for power in longer], summed.astype(float)
+        lengths, total = levels.lengths, levels.total.astype(float)
         places = np.flatnonzero(self.pairs[0] == self.pairs[1])
         # The quantities, then the square of each coordinate.
         rows = np.vstack([above, np.eye(len(total))[places]])
         # Sums of the powers of L under them, level by level.
         sums = [rows]
         for j, k in enumerate(lengths[:-1]):
-            doubled = sums[j] + sums[j] @ powers[j]
-            sums.append(doubled if lengths[j + 1] == 2 * k else rows + doubled @ once.astype(float))
+            doubled = sums[j] + sums[j] @ levels.rounded[j]
+            sums.append(doubled if lengths[j + 1] == 2 * k else rows + doubled @ levels.once.astype(float, copy=False))
+        forms = self._forms(np.concatenate(sums))
         own, wide = np.maximum(total[places], 0.0), np.zeros(self.size)
         for _ in range(_WIDENED):
-            off, rounding = self._errors(lengths, longer, powers, sums, once, total, self._diagonal(wide))
+            beyond = self._diagonal(wide)
+            lost = self._lost(levels, beyond) if wide.any() else lost
+            off, rounding = self._errors(levels, sums, forms, beyond, lost)
             squares, others = off[-self.size :], rounding[-self.size :]
             errors = (2 * np.sqrt(own) + squares) * squares + others
             if not np.isfinite(errors).all():
@@ -256,28 +262,22 @@ class _Centred:
         return nothing, nothing
 
     def _errors(
-        self,
-        lengths: list[int],
-        longer: list[Array],
-        powers: list[Array],
-        sums: list[Array],
-        once: Array,
-        total: Array,
-        beyond: Array,
+        self, levels: _Levels, sums: list[Array], forms: Array, beyond: Array, lost: Array
     ) -> tuple[Array, Array]:
-        """Bounds of `_carried` for all rows of ``sums``, the exact moments being up to ``beyond`` above ``total``."""
-        roots, carried = self._roots(total + beyond), sums[-1]
-        rough = self._sums(lengths, longer, once, beyond)[1]
+        """Bounds of `_carried` for all rows of ``sums``, whose matrices are ``forms``.
+
+        The exact moments are up to ``beyond`` above those that are summed, whose rounding is below ``lost`` then.
+        """
+        roots, carried = self._roots(levels.total.astype(float) + beyond), sums[-1]
         fresh = majorant(self.straight @ roots) + majorant(np.sqrt(self.T * np.diagonal(self.noise.covariance)))
         # Longer numbers do not help matrices that are rounded, where what they make of a moment cancels.
         fresh = self.fine * fresh + majorant(self.spread @ roots)
-        rough = rough + 2 * self.unit * self._diagonal(fresh)
+        rough = lost + 2 * self.unit * self._diagonal(fresh)
         rough += self.T * self._diagonal(majorant(self.noise.rough)) + self.first_rounding[self.pairs]
         wrong = self._diagonal(majorant(self.wrong @ roots))
         rounding = np.maximum(carried @ rough, 0.0)
-        off = self._off(lengths, powers, sums, wrong)
-        parts = np.concatenate(sums)
-        if not (self._forms_positive(parts, rough) and self._forms_positive(parts, wrong)):
+        off = self._off(levels, sums, wrong)
+        if not (self._positive_at(forms, rough) and self._positive_at(forms, wrong)):
             # Powers in which a bound of an error is itself nothing but rounding bound nothing.
             off = np.full_like(off, np.inf)
         off += np.sqrt(np.maximum(carried @ self.first_off[self.pairs], 0.0))
@@ -304,32 +304,40 @@ class _Centred:
         for bit in f"{self.T:b}"[1:]:
             lengths.append(2 * lengths[-1] + (bit == "1"))
             if lengths[-1] < self.T:
-                power = powers[-1] @ powers[-1]
-                powers.append(self.L @ power if bit == "1" else power)
+                power = _product(powers[-1], powers[-1])
+                powers.append(_product(self.L, power) if bit == "1" else power)
         return lengths, powers
 
-    def _sums(
-        self, lengths: list[int], powers: list[Array], once: Array, beyond: Array | float = 0.0
-    ) -> tuple[Array, Array]:
-        """The sum of the second moments over all rounds, and a diagonal above the rounding at the starts of blocks.
-
-        ``once`` is the map of one round. Exact moments are up to the diagonal ``beyond`` above those that are found.
-        """
+    def _levels(self, lengths: list[int], powers: list[Array], once: Array) -> _Levels:
+        """The sum of the second moments over all rounds, by powers of ``once``, the map of one round."""
         starts, single = self.first, np.zeros_like(self.first)
-        rough = np.zeros(len(self.first))
-        # The roundings of a product, in those of a float.
-        entries, large = self.fine * (2 * len(self.first) + 8), np.abs(once).astype(float)
+        passed: list[tuple[Array, Array]] = []
         for j in range(len(lengths) - 2, -1, -1):
+            before = starts
             if lengths[j + 1] > 2 * lengths[j]:
                 single = single + starts
-                rough += entries * self._above(large @ self._outer(starts + beyond))
-                starts = once @ starts
-            starts = starts + powers[j] @ starts
-            size = np.abs(powers[j]).astype(float)
-            moved = size @ self._outer(starts + beyond)
+                starts = _product(once, starts)
+            starts = starts + _product(powers[j], starts)
+            passed.append((before, starts))
+        return _Levels(lengths, powers, once, passed[::-1], starts, single)
+
+    def _lost(self, levels: _Levels, beyond: Array | float = 0.0) -> Array:
+        """A diagonal above the rounding of a sum of second moments, at the starts of blocks.
+
+        Exact moments are up to the diagonal ``beyond`` above those that are summed.
+        """
+        rough = np.zeros(len(self.first))
+        # The roundings of a product, in those of a float.
+        entries, large = self.fine * (2 * len(self.first) + 8), np.abs(levels.once).astype(float, copy=False)
+        for j in range(len(levels.passed) - 1, -1, -1):
+            before, after = levels.passed[j]
+            if levels.lengths[j + 1] > 2 * levels.lengths[j]:
+                rough += entries * self._above(large @ self._outer(before + beyond))
+            size = levels.sizes[j]
+            moved = size @ self._outer(after + beyond)
             # A power is rounded as a product of two; applied, it rounds once more.
             rough += entries * self._above(2 * moved + size @ moved + large @ (size @ moved))
-        return starts + single, rough + entries * self._above(self._outer(starts + single + beyond))
+        return rough + entries * self._above(self._outer(levels.starts + levels.single + beyond))
 
     def _positive(self, total: Array, rough: Array) -> bool:
         """Whether a sum of second moments is one, up to its rounding, a matrix below whose diagonal is ``rough``."""
@@ -340,17 +348,18 @@ class _Centred:
         scaled = (matrix + np.diag(own)) / np.maximum(np.outer(roots, roots), 1e-300)
         return bool(np.isfinite(scaled).all()) and float(np.linalg.eigvalsh(scaled)[0]) >= -_INDEFINITE
 
-    def _forms_positive(self, forms: Array, weights: Array) -> bool:
+    def _forms(self, rows: Array) -> Array:
+        """The symmetric matrices (number, size, size) of forms on the entries of a second moment."""
+        matrices = np.zeros((len(rows), self.size, self.size))
+        matrices[:, *self.pairs] = rows / self.twice
+        matrices[:, *self.pairs[::-1]] = matrices[:, *self.pairs]
+        return matrices
+
+    def _positive_at(self, forms: Array, weights: Array) -> bool:
         """Whether forms are positive semidefinite where coordinates are as large as the diagonal ``weights``."""
         roots = np.sqrt(np.diagonal(self._matrix(weights)))
-        matrices = np.zeros((len(forms), self.size, self.size))
-        matrices[:, *self.pairs] = forms / self.twice
-        matrices[:, *self.pairs[::-1]] = matrices[:, *self.pairs]
-        scaled = matrices * np.outer(roots, roots)
-        if not np.isfinite(scaled).all():
-            return False
-        values = np.linalg.eigvalsh(scaled)
-        return not (values[:, 0] < -_INDEFINITE * np.maximum(values[:, -1], 0.0)).any()
+        scaled = forms * np.outer(roots, roots)
+        return bool(np.isfinite(scaled).all()) and _semidefinite(scaled)
 
     def _outer(self, entries: Array) -> Array:
         """Bounds of the entries of a sum of second moments by the diagonal."""
@@ -366,12 +375,13 @@ class _Centred:
         matrix[-1, -1] = 0.0
         return self._diagonal(roots * (matrix @ (1 / roots)))
 
-    def _off(self, lengths: list[int], powers: list[Array], sums: list[Array], fresh: Array) -> Array:
+    def _off(self, levels: _Levels, sums: list[Array], fresh: Array) -> Array:
         """Root of the sum over rounds of E||Q e||^2, every round adding to e what ``fresh`` is above of.
 
         An error made k rounds ago has the mean square <Q L^k, fresh>; over all rounds the roots of these add up, by
         Minkowski's inequality, which is bounded block by block.
         """
+        lengths, powers = levels.lengths, levels.rounded
         total = np.sqrt(np.maximum(sums[0] @ fresh, 0.0))
         for j in range(len(lengths) - 1):
             moved = powers[j] @ fresh
@@ -380,6 +390,68 @@ class _Centred:
                 block = block + sums[0] @ (powers[j] @ moved)
             total += np.sqrt((lengths[j + 1] - lengths[j]) * np.maximum(block, 0.0))
         return np.asarray(total)
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """A sum of second moments over rounds by doubling: over lengths k_0 = 1, ..., k_J = T of blocks, `_powers`.
+
+    ``passed`` has the sums of moments at the starts of blocks before and after each length, ``starts`` those of single
+    rounds; ``single`` is what odd lengths leave over.
+    """
+
+    lengths: list[int]
+    powers: list[Array]
+    once: Array
+    passed: list[tuple[Array, Array]]
+    starts: Array
+    single: Array
+
+    @cached_property
+    def total(self) -> Array:
+        """The sum over all rounds."""
+        return self.starts + self.single
+
+    @cached_property
+    def rounded(self) -> list[Array]:
+        """The powers as floats."""
+        return [power.astype(float, copy=False) for power in self.powers]
+
+    @cached_property
+    def sizes(self) -> list[Array]:
+        """The sizes of the powers' entries, as floats."""
+        return [np.abs(power) for power in self.rounded]
+
+
+def _product(left: Array, right: Array) -> Array:
+    """The product of two matrices.
+
+    There is no BLAS for longer numbers, whose sums ``@`` writes to memory term by term: `numpy.dot` keeps them in a
+    register, and where most entries of ``left`` are 0 their terms are left out. Both add in the same order.
+    """
+    if left.dtype == np.float64:
+        return np.asarray(left @ right)
+    if np.count_nonzero(left) > _FILLED * left.size:
+        return np.asarray(np.dot(left, right))
+    from scipy.sparse import csr_array
+
+    return np.asarray(csr_array(left) @ right)
+
+
+def _semidefinite(matrices: Array) -> bool:
+    """Whether no symmetric matrix of these (number, size, size) has a clearly negative eigenvalue.
+
+    That is one beyond a share of the largest. With half of that share of its largest diagonal entry on the diagonal a
+    matrix has a factor then, which costs a tenth of what eigenvalues do.
+    """
+    diagonals = np.einsum("nii->ni", matrices)
+    shift = _INDEFINITE / 2 * np.maximum(diagonals.max(axis=1, initial=0.0), _NO_SCALE)
+    try:
+        np.linalg.cholesky(matrices + shift[:, None, None] * np.eye(matrices.shape[1]))
+    except np.linalg.LinAlgError:
+        values = np.linalg.eigvalsh(matrices)
+        return not (values[:, 0] < -_INDEFINITE * np.maximum(values[:, -1], 0.0)).any()
+    return True
 
 
 def fixed_point(change: Array, a: Array, start: Array) -> Array:
