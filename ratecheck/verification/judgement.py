@@ -131,7 +131,8 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
 def _of_operator(setting: Setting, ready: setup.Setup) -> str | None:
     """Why something is not measured of an operator that is no gradient, such as a gap."""
     known = recorded(ready)
-    followed = {*known, *(f"{head}:{name}" for head in ("change", "largest") for name in known)}
+    # How far a round moves a point is that of points alone.
+    followed = {*known, "du2", "dv2", *(f"{head}:{name}" for head in ("change", "largest") for name in known)}
     if unknown := sorted(setting.recorded - followed):
         # Of several symbols the first: the others are those of other rounds.
         symbols = {fact: name for name, fact in reversed(setting.statement.vocabulary.facts.items())}

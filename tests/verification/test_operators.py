@@ -193,3 +193,19 @@ def test_the_default_problem_is_one_that_the_statement_is_about():
     verdict = rc.verify(partial, T=5)
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert "takes partial gradients, which only min-max problems have" in verdict.verdict.reasons[0]
+
+
+def test_how_far_a_round_moves_is_measured_of_operators():
+    """Extragradient steps on a rotation: |x^{t+1} - x^t|^2 = gamma^2 (1 + gamma^2) |x^t|^2, and |x^t|^2 is multiplied."""
+    gamma, T, square, total = 0.9, 32, 1.0, 0.0
+    for _ in range(T):
+        total += gamma**2 * (1 + gamma**2) * square / T
+        square *= 1 - gamma**2 + gamma**4
+    claim = theorem(
+        "mean step2 <= R_0**2",
+        method="extragradient",
+        given="lipschitz operator, monotone operator",
+        when="gamma*L < 1",
+    )
+    found = rc.verify(claim, problem=ROTATION, T=T, gamma=gamma)
+    assert found.verdict.worst.left == pytest.approx(total, rel=1e-12)

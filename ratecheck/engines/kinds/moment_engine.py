@@ -40,7 +40,7 @@ class MomentEngine(Engine):
         names = wanted.quantities
         if wanted.recordable:
             return fastest.expect(setup, progress=progress)
-        if setup.algorithm.beyond:
+        if setup.algorithm.beyond or not setup.problem.potential:
             return _between_rounds(setup, names, progress)
         if any(quantities.known(name) for name in names):
             return quantities.expect(setup, {*names}, progress=progress)
@@ -73,7 +73,8 @@ def _between_rounds(setup: Setup, names: frozenset[str], progress: Progress | No
     recorded = {*setup.algorithm.recorded, "f", "gap", "distance2"}
     if not all(each in recorded or each.partition(":")[0] in _BETWEEN for each in asked.values()):
         raise InputError(
-            f"{setup.method.spoken} {setup.algorithm.beyond}, and nothing is known inside a round: it records "
+            f"{setup.method.spoken} {setup.algorithm.beyond or 'follows an operator'}, and nothing is known inside a "
+            "round: it records "
             f"{', '.join(setup.algorithm.recorded)}, f, gap and distance2, and how these change from round to round"
         )
     changes = {each for each in asked.values() if each not in recorded}
