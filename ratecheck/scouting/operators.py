@@ -25,7 +25,10 @@ _FLAT, _REST = 1e-14, 1e-12
 
 @dataclass(frozen=True)
 class OperatorBatch(ProblemBatch):
-    """Operators F_i(z) = H_i z - g_i, H_i (N, n, d, d) being what `MinMax.operator` calls M_i, and g_i (N, n, d)."""
+    """Operators F_i(z) = H_i z - g_i, H_i (N, n, d, d) being what `MinMax.operator` calls M_i, and g_i (N, n, d).
+
+    ``layout`` are the coordinates of blocks: all of them, or x and y by themselves.
+    """
 
     H: Array
     g: Array
@@ -33,6 +36,7 @@ class OperatorBatch(ProblemBatch):
     start: Array
     noise: Mapping[str, Array]
     parameters: Mapping[str, Array]
+    layout: Mapping[str, int]
 
     @classmethod
     def of(
@@ -43,7 +47,10 @@ class OperatorBatch(ProblemBatch):
         start = np.zeros_like(g)
         for k, own in enumerate(starts):
             start[k] = np.asarray(own.get("x0", 0.0), dtype=float)
-        return cls(H, g, problems[0].d_u, start, noise, parameters)
+        return cls(H, g, problems[0].d_u, start, noise, parameters, problems[0].layout)
+
+    def width(self, block: str) -> int:
+        return self.layout[block]
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
         return read(OperatorRun(replace(batch, forms=False)))

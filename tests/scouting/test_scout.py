@@ -137,6 +137,9 @@ OWN = {
         "last dist2 <= 3*dist2_0 + gamma*sigma**2/mu", "lipschitz operator, strongly monotone operator, noise",
         "gamma <= mu/L**2",
     ),
+    "alternating-gda": (
+        "last dist2 <= 9*dist2_0", "lipschitz operator, strongly monotone operator", "gamma <= mu/L**2",
+    ),
     "extragradient": ("mean grad2 <= 30*L**2*dist2_0", "lipschitz operator, monotone operator", "gamma <= 1/L"),
     "silver": ("best grad2 <= L**2*dist2_0", "smooth, convex", ""),
 }  # fmt: skip

@@ -196,7 +196,7 @@ def test_the_default_problem_is_one_that_the_statement_is_about():
 
 
 def test_how_far_a_round_moves_is_measured_of_operators():
-    """Extragradient steps on a rotation: |x^{t+1} - x^t|^2 = gamma^2 (1 + gamma^2) |x^t|^2, and |x^t|^2 is multiplied."""
+    """Extragradient steps on a rotation: |x^{t+1} - x^t|^2 = gamma^2 (1 + gamma^2) |x^t|^2."""
     gamma, T, square, total = 0.9, 32, 1.0, 0.0
     for _ in range(T):
         total += gamma**2 * (1 + gamma**2) * square / T
