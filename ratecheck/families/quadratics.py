@@ -20,6 +20,7 @@ from ratecheck.families.statements import (
     blocks,
     bounds_dissimilarity,
     bounds_pair,
+    chooses_many,
     of_f_alone,
     of_functions,
     participants,
@@ -31,6 +32,8 @@ from ratecheck.settings.applicability import every_participation, method_of
 # Numbers of clients in two groups of equal ones: where nothing runs, many cost little, and delays grow with them.
 _MANY = (10, 40)
 _GROUPED = 10
+# Variables of one client whose method chooses among them.
+_WIDE = 8
 # Assumptions under which gradients are noisy.
 _NOISY = frozenset({Assumption.NOISE, Assumption.RELATIVE_NOISE, Assumption.TOTAL_NOISE})
 # The least curvature of f where clients are not convex.
@@ -76,6 +79,8 @@ class Quadratics(Family):
                 yield InstanceShape(self, n, d_u, d_v, size)
                 if size == 1:
                     yield from (InstanceShape(self, n, d_u, d_v, size, kind) for kind in kinds)
+        if chooses_many(statement) and 1 in participants(statement, 1):
+            yield InstanceShape(self, 1, _WIDE, 0, 1)
         for n in _MANY if method_of(statement) is None else (_GROUPED,):
             yield from grouped(self, statement, n)
 

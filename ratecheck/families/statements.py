@@ -102,6 +102,12 @@ def _chooses(method: Method) -> bool:
     return not method.algorithm.linear or bool(method.algorithm.compressed)
 
 
+def chooses_many(statement: Statement) -> bool:
+    """Whether the method may move so many of its shared variables that three are few, such as the three largest."""
+    method = method_of(statement)
+    return method is not None and not method.algorithm.linear and method.shared
+
+
 def dimension(statement: Statement, fixed: Mapping[str, float]) -> tuple[str, float] | None:
     """The symbol for the number of variables, and the number where it is given or the statement sets it."""
     facts, settings = statement.vocabulary.facts, statement.settings
