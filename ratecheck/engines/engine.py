@@ -7,7 +7,8 @@ entry point of the group ``ratecheck.engines``, as in ``mine = "my_package:Mine"
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from ratecheck.aliases import Progress
@@ -46,6 +47,17 @@ class Engine(ABC):
     @abstractmethod
     def follow(self, setup: Setup, wanted: Wanted, progress: Progress | None = None) -> Expectation:
         """The expectation of what is wanted, with its error; raises `InputError` as `refuses` says."""
+
+    def follow_each(
+        self, setups: Sequence[Setup], wanted: Wanted, progress: Progress | None = None
+    ) -> list[Expectation]:
+        """`follow` of several runs, on their own or together; what is found of one does not depend on the others."""
+
+        def told(k: int, share: float) -> None:
+            if progress is not None:
+                progress((k + share) / len(setups))
+
+        return [self.follow(each, wanted, partial(told, k)) for k, each in enumerate(setups)]
 
     def sample(self, setup: Setup, wanted: Wanted, replicates: range, progress: Progress | None = None) -> Run:
         """Replicates of a random run, where it is simulated."""

@@ -6,7 +6,7 @@ E[left side] is compared with a bound that is a number: every trace has its own 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,8 +15,10 @@ from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.certification.uncertified import lacking, required
 from ratecheck.engines import setup
-from ratecheck.engines.engine import choose
+from ratecheck.engines.engine import Engine, choose
+from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.monte_carlo.rounding import step_rounding
+from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
@@ -103,7 +105,7 @@ def _compare(means: _Means, base: Verdict) -> Verdict:
     """Compare with the bound, which is known up to a rounding error."""
     fixed = means.setting.pattern.deterministic
     try:
-        if fixed and (left := _left_on(means, means.setting.pattern, 0)).engine != "sampled":
+        if fixed and (left := _lefts_on(means, [means.setting.pattern], range(1))[0]).engine != "sampled":
             return rechecked(_compare_number(means, base, left), means.setting, means.setting.pattern)
         return _compare_draws(means, base, fixed=fixed)
     except InputError as error:
@@ -129,13 +131,10 @@ def _compare_draws(means: _Means, base: Verdict, *, fixed: bool) -> Verdict:
     rounding = [0.0]
 
     def draw(wanted: range) -> tuple[Array, Array]:
-        lefts = []
-        for r in wanted:
-            trace = pattern if fixed else drawn(pattern, setting.rounds, options.seed, r)
-            left = _left_on(means, trace, r)
-            lefts.append([left.value])
-            rounding.append(left.error)
-        return np.array(lefts), np.full((len(lefts), 1), bound.value)
+        traces = [pattern if fixed else drawn(pattern, setting.rounds, options.seed, r) for r in wanted]
+        lefts = _lefts_on(means, traces, wanted)
+        rounding.extend(left.error for left in lefts)
+        return np.array([[left.value] for left in lefts]), np.full((len(lefts), 1), bound.value)
 
     vocabulary = setting.statement.vocabulary
     decision = decide(
@@ -154,37 +153,67 @@ def _compare_draws(means: _Means, base: Verdict, *, fixed: bool) -> Verdict:
     )  # fmt: skip
 
 
-def _left_on(means: _Means, trace: Participation, r: int) -> _Left:
-    """The left side given one trace; where the noise is sampled it is that of replicate r.
+def _lefts_on(means: _Means, traces: Sequence[Participation], replicates: range) -> list[_Left]:
+    """The left side given each trace; where the noise is sampled it is that of the replicate.
 
     Raises `InputError` where the step sizes of the rules have no value or break their conditions.
     """
-    setting, rules = means.setting, means.rules
-    on = on_trace(setting, trace, rules)
-    for constant in on.constants.values():
-        if math.isinf(constant.value):
-            raise InputError(constant.missing)
-    values = step_values(on).values
-    for check in rules.check_conditions(values):
-        if check.holds is False:
-            raise InputError(check.broken)
-    ready = set_up(setting, trace, values)
-    (claim,), vocabulary = setting.statement.claims, setting.statement.vocabulary
-
-    def mean(records: Mapping[str, Array], errors: Mapping[str, Array]) -> tuple[float, float]:
-        pair = by_symbol(setting, records), by_symbol(setting, errors)
-        return sides.enclosed(claim.metric.expr, vocabulary, values, *pair, setting.values).mean().at(())
-
+    setting = means.setting
     want = wanted(setting, by_round=means.reporting.observe is not None)
-    engine, unrecorded = choose(ready, want, setting.options.engine)
-    if unrecorded:
-        raise InputError(unrecorded)
-    if engine.option == "exact":
-        result = engine.follow(ready, want, means.reporting.progress)
+    runs = [_DrawnRun.of(means, trace) for trace in traces]
+    exact: dict[Engine, list[int]] = {}
+    found: dict[int, _Left] = {}
+    for k, run in enumerate(runs):
+        engine, unrecorded = choose(run.ready, want, setting.options.engine)
+        if unrecorded:
+            raise InputError(unrecorded)
+        if engine.option == "exact":
+            exact.setdefault(engine, []).append(k)
+        else:
+            found[k] = run.sampled(engine, want, replicates[k])
+    for engine, places in exact.items():
+        results = engine.follow_each([runs[k].ready for k in places], want, means.reporting.progress)
+        found |= {k: runs[k].expected(result) for k, result in zip(places, results, strict=True)}
+    return [found[k] for k in range(len(runs))]
+
+
+@dataclass(frozen=True)
+class _DrawnRun:
+    """A run on a trace that was drawn, with ``values`` among which are the step sizes of the rules on it."""
+
+    setting: Setting
+    values: Mapping[str, float]
+    ready: setup.Setup
+
+    @staticmethod
+    def of(means: _Means, trace: Participation) -> _DrawnRun:
+        """The run on this trace."""
+        setting, rules = means.setting, means.rules
+        on = on_trace(setting, trace, rules)
+        for constant in on.constants.values():
+            if math.isinf(constant.value):
+                raise InputError(constant.missing)
+        values = step_values(on).values
+        for check in rules.check_conditions(values):
+            if check.holds is False:
+                raise InputError(check.broken)
+        return _DrawnRun(setting, values, set_up(setting, trace, values))
+
+    def expected(self, result: Expectation) -> _Left:
+        """The left side, its expectation being this."""
         if result.rounds is not None:
             return _Left(math.inf, math.inf, "exact")
-        return _Left(*mean(result.records, result.errors), "exact")
-    run = engine.sample(ready, want, range(r, r + 1))
-    errors = step_rounding(run.records, vocabulary)
-    found = mean(*({name: array[0] for name, array in each.items()} for each in (run.records, errors)))
-    return _Left(*found, "sampled" if setup.is_random(ready) else "step")
+        return _Left(*self._mean(result.records, result.errors), "exact")
+
+    def sampled(self, engine: Engine, want: Wanted, replicate: int) -> _Left:
+        """The left side of one replicate."""
+        run = engine.sample(self.ready, want, range(replicate, replicate + 1))
+        errors = step_rounding(run.records, self.setting.statement.vocabulary)
+        found = self._mean(*({name: array[0] for name, array in each.items()} for each in (run.records, errors)))
+        return _Left(*found, "sampled" if setup.is_random(self.ready) else "step")
+
+    def _mean(self, records: Mapping[str, Array], errors: Mapping[str, Array]) -> tuple[float, float]:
+        setting = self.setting
+        (claim,), vocabulary = setting.statement.claims, setting.statement.vocabulary
+        pair = by_symbol(setting, records), by_symbol(setting, errors)
+        return sides.enclosed(claim.metric.expr, vocabulary, self.values, *pair, setting.values).mean().at(())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -48,6 +48,14 @@ class MomentEngine(Engine):
         if missing := sorted(names - {*found.records}):
             raise InputError(f"{setup.method.spoken} lacks the step sizes of which {', '.join(missing)} are made")
         return found
+
+    def follow_each(
+        self, setups: Sequence[Setup], wanted: Wanted, progress: Progress | None = None
+    ) -> list[Expectation]:
+        """See `Engine.follow_each`."""
+        if wanted.recordable:
+            return fastest.expect_each(setups, progress=progress)
+        return super().follow_each(setups, wanted, progress)
 
 
 def _of_lemmas(setup: Setup, names: frozenset[str], progress: Progress | None) -> Expectation:

@@ -187,41 +187,68 @@ class CoordinateMoments(Moments):
 
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
-        servers, d = np.arange(self.server), len(self._lines)
-        at = np.concatenate([servers, *(self.outputs(i)[self.server :] for i in members)])
-        used = np.append(at, self.size - 1)
-        A_0 = np.eye(len(at), len(used))
-        A_0[: len(servers), : len(servers)] = keep[: len(servers), : len(servers)]
-        B, error, covariance = (np.zeros((d, len(at), size)) for size in (len(used), len(used), len(at)))
-        off, rough = (np.zeros((d, self.size, 1)) for _ in range(2))
-        increments = self._find([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
-        if increments:
-            added, wrong, noises = zip(*increments, strict=True)
-            self._put(B, np.stack(added, axis=1))
-            self._put(error, np.stack(wrong, axis=1))
-            self._put(covariance, np.stack([each.covariance for each in noises], axis=1))
-            for numbers, name in ((off, "off"), (rough, "rough")):
-                each = np.stack([getattr(noise, name) for noise in noises], axis=1)
-                # The noises of clients are independent.
-                numbers[:, servers] = np.sqrt((each[:, :, : self.server] ** 2).sum(axis=1))
-                numbers[:, at[self.server :]] = each[:, :, self.server :].reshape(d, -1, 1)
+        found = self.found([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
+        if self.most(len(members)):
+            members, found = np.arange(self.n), [_among(each, members, self.n) for each in found]
+        return self.joined(members, keep, [each.swapaxes(0, 1) for each in found])
+
+    def most(self, count: int) -> bool:
+        """Whether so many clients are so many of all that a round of all takes no longer: those away add nothing."""
+        return 2 * count >= self.n
+
+    def found(self, members: Sequence[tuple[int, float]], to_server: Array) -> list[Array]:
+        """What clients with their delays add, as arrays (clients, coordinates, ...): B, its error, and their noise."""
+        increments = self._find(members, to_server)
+        if not increments:
+            s, d = self.server + self.client, len(self._lines)
+            return [np.zeros((0, d, *shape)) for shape in ((s, s + 1), (s, s + 1), (s, s), (s, 1), (s, 1))]
+        added, wrong, noises = zip(*increments, strict=True)
+        every = added, wrong, *([getattr(each, name) for each in noises] for name in ("covariance", "off", "rough"))
+        return [np.stack(each) for each in every]
+
+    def joined(self, members: NDArray[np.intp], keep: Array, added: Sequence[Array]) -> KeptRound:
+        """The round of ``members`` (clients,), in which these add what is `found`, (coordinates, clients, ...).
+
+        Of several runs that have as many participants all arrays are (runs, ...).
+        """
+        cut, c = self.server, self.client
+        mine = cut + c * members[..., None] + np.arange(c)
+        mine = mine.reshape(*members.shape[:-1], -1)
+        servers = np.broadcast_to(np.arange(cut), (*members.shape[:-1], cut))
+        at = np.concatenate([servers, mine], axis=-1)
+        used = np.concatenate([at, np.full((*members.shape[:-1], 1), self.size - 1)], axis=-1)
+        A_0 = np.eye(at.shape[-1], used.shape[-1])
+        A_0[:cut, :cut] = keep[:cut, :cut]
+        B, error, covariance = (self._placed(each, at.shape[-1]) for each in added[:3])
+        off, rough = (self._roots_of(each) for each in added[3:])
         error += 4 * np.abs(A_0) * ~kept(A_0[:, :-1])[:, None] + (self.distinct + 4) * np.abs(B)
         found = RoundMap(A_0 + B, error, np.abs(A_0) + np.abs(B), Noise(covariance, off, rough))
         return KeptRound(at, used, self.size, found)
 
-    def _put(self, matrix: Array, parts: Array) -> None:
-        """Add what clients add, (coordinates, clients, entries, entries), to entries of (server, clients, constant)."""
-        cut, c, m = self.server, self.client, parts.shape[1]
+    def _placed(self, parts: Array, size: int) -> Array:
+        """The sum of what clients add, (..., clients, entries, entries), on entries of (server, clients, constant)."""
+        cut, c, m = self.server, self.client, parts.shape[-3]
+        constants = parts.shape[-1] - cut - c
+        matrix = np.zeros((*parts.shape[:-3], size, size + constants))
         mine = cut + c * np.arange(m)[:, None] + np.arange(c)
         own = ..., slice(cut, cut + c)
-        total = parts[:, :, :cut].sum(axis=1)
-        matrix[:, :cut, :cut] += total[..., :cut]
-        matrix[:, :cut, mine] = parts[:, :, :cut][own].transpose(0, 2, 1, 3)
-        matrix[:, mine, :cut] = parts[:, :, cut:, :cut]
-        matrix[:, mine[:, :, None], mine[:, None]] = parts[:, :, cut:][own]
-        if parts.shape[-1] > cut + c:
-            matrix[:, :cut, -1] = total[..., -1]
-            matrix[:, mine, -1] = parts[:, :, cut:, -1]
+        total = parts[..., :cut, :].sum(axis=-3)
+        matrix[..., :cut, :cut] = total[..., :cut]
+        matrix[..., :cut, mine] = parts[..., :cut, :][own].swapaxes(-3, -2)
+        matrix[..., mine, :cut] = parts[..., cut:, :cut]
+        matrix[..., mine[:, :, None], mine[:, None]] = parts[..., cut:, :][own]
+        if constants:
+            matrix[..., :cut, -1] = total[..., -1]
+            matrix[..., mine, -1] = parts[..., cut:, -1]
+        return matrix
+
+    def _roots_of(self, roots: Array) -> Array:
+        """Roots (..., clients, entries, 1) of mean squares of what clients add, as a column (..., entries, 1)."""
+        cut = self.server
+        # The noises of clients are independent.
+        servers = np.sqrt((roots[..., :cut, :] ** 2).sum(axis=-3))
+        mine = roots[..., cut:, :]
+        return np.concatenate([servers, mine.reshape(*mine.shape[:-3], -1, 1)], axis=-2)
 
     def slope_rows(self, i: int) -> Array:
         """See `Moments.slope_rows`, of all coordinates."""
@@ -234,3 +261,10 @@ class CoordinateMoments(Moments):
     def variable_rows(self, name: str, i: int) -> Array:
         """See `Moments.variable_rows`, of all coordinates."""
         return np.stack([line.variable_rows(name, i) for line in self._lines])
+
+
+def _among(parts: Array, members: NDArray[np.intp], n: int) -> Array:
+    """What some of the clients add, as that of all: zeros for the others."""
+    found = np.zeros((n, *parts.shape[1:]))
+    found[members] = parts
+    return found

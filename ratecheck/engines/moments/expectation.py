@@ -243,18 +243,19 @@ class Recorder:
 
     def _evaluated(self, forms: _Forms, matrix: Array) -> Array:
         """<form, matrix> of every quantity."""
-        found = np.zeros(len(self.names))
+        parts = self._rows.ndim
+        found = np.zeros((*matrix.shape[:-parts], len(self.names)))
         if len(forms.entries):
-            found[self._squared] = forms.on(matrix)
+            found[..., self._squared] = forms.on(matrix.reshape(*matrix.shape[:-parts], -1))
         return found
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
-        """Values in the order of ``names``, and their rounding errors."""
+        """Values in the order of ``names``, (names,) or (runs, names), and their rounding errors."""
         means = squares(self._rows @ moment.mean)
         values = self.constants + _over(self._owner, means)
         # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
         own = self._sizes @ (self._unit * moment.roots)
-        square, rounding = _over(self._shares, means), np.zeros(len(values))
+        square, rounding = _over(self._shares, means), np.zeros_like(values)
         if moment.certain:
             off = np.maximum(self._evaluated(self._above, moment.off), 0.0)
         else:
@@ -272,8 +273,8 @@ class Recorder:
         errors = errors + TINY * (_over(self._shares, means != 0) > 0)
         for owners, factors, at, left, right in self._together:
             found, wrong = LocalMoments(moment, at).inner(left, right)
-            np.add.at(values, owners, factors * found)
-            np.add.at(errors, owners, np.abs(factors) * (wrong + 8 * EPS * np.abs(found)))
+            np.add.at(values.T, owners, (factors * found).T)
+            np.add.at(errors.T, owners, (np.abs(factors) * (wrong + 8 * EPS * np.abs(found))).T)
         # An error that left the range of floats has no bound.
         return values, np.where(np.isnan(errors) & np.isfinite(values), np.inf, errors)
 
@@ -332,10 +333,11 @@ class _Forms:
         used = columns(forms)
         return cls(forms[:, used], used) if _FEW * len(used) < forms.shape[1] else cls(forms, None)
 
-    def on(self, matrix: Array) -> Array:
-        """<form, matrix> of each."""
-        entries = matrix.ravel()
-        return np.asarray(self.entries @ (entries if self.at is None else entries[self.at]))
+    def on(self, matrices: Array) -> Array:
+        """<form, matrix> of each, for the entries (..., entries) of matrices."""
+        entries = matrices if self.at is None else matrices[..., self.at]
+        # Matrix by matrix: what is found of one does not depend on the others.
+        return np.asarray((self.entries @ entries[..., None])[..., 0])
 
 
 @dataclass(frozen=True)
@@ -353,7 +355,7 @@ class Centred:
 
 def _over(weights: Array, terms: Array) -> Array:
     """Weighted sums of terms, which are columns in the parts of a stack."""
-    return weights @ terms if terms.ndim == 1 else (weights @ terms).sum(axis=(0, 2))
+    return weights @ terms if terms.ndim == 1 else (weights @ terms).sum(axis=(-3, -1))
 
 
 def together(sides: Sequence[Sides]) -> Sides:

@@ -35,7 +35,8 @@ class Moment:
     rows that make them small keep their digits so.
 
     Parts that have nothing to do with one another may be stacked, along a first axis: all vectors are columns then,
-    (parts, size, 1), matrices are (parts, size, size), and an expectation is the sum over the parts.
+    (parts, size, 1), matrices are (parts, size, size), and an expectation is the sum over the parts. Runs that are
+    followed together stand along an axis before it, (runs, parts, ...), each with an expectation of its own.
 
     The exact vector differs by e with E[e e'] <= u^2 (``off`` + an error of mean square at most ``loose[k]``^2 in entry
     k), and the covariance by at most u (``rounding`` + entries bounded by ``rough[k]*rough[l]``).
@@ -70,7 +71,7 @@ class Moment:
         square, off = squares(self.mean) + self.spreads**2, np.maximum(diagonal(self.off), 0.0)
         if stacked(self.mean):
             # What parts were made of is all of them, and so is what they are wrong by.
-            square, off = (np.broadcast_to(each.sum(axis=0), each.shape) for each in (square, off))
+            square, off = (np.broadcast_to(each.sum(axis=-3, keepdims=True), each.shape) for each in (square, off))
         return np.asarray(np.sqrt(square) + EPS * np.sqrt(off))
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
@@ -266,7 +267,7 @@ def diagonal(matrix: Array) -> Array:
 
 def added_up(values: Array) -> Array:
     """The sum over the parts of a stack, of numbers that are a vector otherwise."""
-    return values if values.ndim == 1 else values.sum(axis=0)
+    return values if values.ndim == 1 else values.sum(axis=-2)
 
 
 def columns(rows: Array) -> NDArray[np.intp]:
@@ -325,5 +326,10 @@ def scaled_squares(rows: Array, numbers: Array) -> Array:
 
 
 def majorant(roots: Array) -> Array:
-    """Diagonal of a matrix above every vv' with ``|v| <= roots``, and every matrix of entries up to their products."""
-    return np.asarray(np.count_nonzero(roots) * roots**2)
+    """Diagonal of a matrix above every vv' with ``|v| <= roots``, and every matrix of entries up to their products.
+
+    Of a stack, those of every part.
+    """
+    if roots.ndim == 1:
+        return np.asarray(np.count_nonzero(roots) * roots**2)
+    return np.asarray(np.count_nonzero(roots, axis=-2, keepdims=True) * roots**2)

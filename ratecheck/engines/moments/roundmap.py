@@ -354,9 +354,10 @@ class RoundMap:
         """
         old = diagonal(off)
         here = (fresh > 0) & (old > 0)
-        ratio = float(np.max(old[here] / fresh[here])) if here.any() else 0.0
+        ratios = np.divide(old, fresh, out=np.zeros_like(old), where=here)
+        ratio = ratios.max() if old.ndim == 1 else ratios.max(axis=-2, keepdims=True)
         # At least 1: what a small factor adds to old errors would grow with every round.
-        a = max(math.sqrt(ratio), 1.0) if ratio < math.inf else 1.0
+        a = np.where(ratio < np.inf, np.maximum(np.sqrt(ratio), 1.0), 1.0)
         # A bound is rounded as a moment is: where a map cancels large terms, what is left may bound nothing.
         guard = self._guard(off) + 2 * self._unit * EPS * majorant(moved)
         off *= 1 + 1 / a
@@ -389,17 +390,28 @@ class KeptRound(RoundMap):
     """A round that leaves most entries as they are, and adds nothing to them, for a stack of parts: see `Moment`.
 
     ``at`` are the entries that change, ``used`` those of which they are made: map, errors and terms are given for
-    these, (parts, at, used), and the noise's covariance (parts, at, at).
+    these, (parts, at, used), and the noise (parts, at, at), (parts, at, 1). Of several runs there is a row of ``at``
+    and ``used`` for each, as they have participants of their own, and arrays are (runs, parts, ...).
     """
 
     def __init__(self, at: NDArray[np.intp], used: NDArray[np.intp], size: int, found: RoundMap) -> None:
-        super().__init__(found.mean, found.error, found.terms, found.noise)
         self._at, self._used, self._size = at, used, size
+        parts, noise = found.mean.shape[:-2], found.noise
+        # What takes the rows of matrices and the entries of columns, and those of a square: views of what is whole.
+        self._rows: tuple[Any, ...] = _rows(at, parts)
+        self._sources: tuple[Any, ...] = _rows(used, parts)
+        *every, rows = self._rows
+        self._square: tuple[Any, ...] = *(each[..., None] for each in every), rows[..., None], rows[..., None, :]
+        if at.ndim == 1 and len(at) == size - 1:
+            whole = slice(size - 1)
+            self._rows, self._sources, self._square = (..., whole, slice(None)), (...,), (..., whole, whole)
+        noise = Noise(noise.covariance, self._placed(noise.off), self._placed(noise.rough))
+        super().__init__(found.mean, found.error, found.terms, noise)
 
     @cached_property
     def idle(self) -> bool:
         """See `RoundMap.idle`."""
-        return not len(self._at)
+        return not self._at.size
 
     @cached_property
     def still(self) -> NDArray[np.bool_]:
@@ -427,18 +439,18 @@ class KeptRound(RoundMap):
 
     def wrong(self, roots: Array) -> Array:
         """See `RoundMap.wrong`."""
-        return self._placed(self.error @ roots[:, self._used])
+        return self._placed(self.error @ roots[self._sources])
 
     def _placed(self, numbers: Array) -> Array:
         """Columns of what changes as those of all, 0 elsewhere."""
-        found = np.zeros((len(numbers), self._size, 1))
-        found[:, self._at] = numbers
+        found = np.zeros((*numbers.shape[:-2], self._size, 1))
+        found[self._rows] = numbers
         return found
 
     def _made(self, matrix: Array, numbers: Array) -> Array:
         """Columns whose changed entries are those of a matrix."""
         found = numbers.copy()
-        found[:, self._at] = matrix @ numbers[:, self._used]
+        found[self._rows] = matrix @ numbers[self._sources]
         return found
 
     def _mean(self, mean: Array) -> Array:
@@ -452,7 +464,7 @@ class KeptRound(RoundMap):
         return np.asarray(self.error + (self._unit + 2) * np.abs(self.mean))
 
     def _loose(self, moment: Moment) -> Array:
-        return self._once("_loose_of", moment, lambda: self._placed(self._wobble @ moment.roots[:, self._used]))
+        return self._once("_loose_of", moment, lambda: self._placed(self._wobble @ moment.roots[self._sources]))
 
     @property
     def apart(self) -> bool:
@@ -487,11 +499,11 @@ class KeptRound(RoundMap):
 
     def _follow(self, matrix: Array) -> None:
         """Put a second moment after the round in the place of that before it."""
-        at, used = self._at, self._used
-        told = self.mean @ matrix[:, used]
-        square = told[..., used] @ turned(self.mean)
-        matrix[:, at], matrix[..., at] = told, turned(told)
-        matrix[:, at[:, None], at] = (square + turned(square)) / 2
+        told = self.mean @ matrix[self._sources]
+        # A product with what does not stand row by row is slow.
+        square = self.mean @ np.ascontiguousarray(turned(told)[self._sources])
+        matrix[self._rows] = turned(matrix)[self._rows] = told
+        matrix[self._square] = (square + turned(square)) / 2
 
     def advance(self, moment: Moment) -> Moment:
         """See `RoundMap.advance`."""
@@ -509,12 +521,18 @@ class KeptRound(RoundMap):
         self._follow_errors(off, moved, fresh)
         if not certain:
             self._follow(covariance)
-            covariance[:, self._at[:, None], self._at] += self.noise.covariance
+            covariance[self._square] += self.noise.covariance
             self._follow(rounding)
             _add(off, majorant(self.noise.off))
             _add(rounding, rough + self._guard(rounding))
         nothing = np.zeros_like(moment.loose)
         return Moment(mean, covariance, off, rounding, nothing, nothing)
+
+
+def _rows(at: NDArray[np.intp], parts: tuple[int, ...]) -> tuple[NDArray[np.intp], ...]:
+    """The index of the rows ``at`` of a stack with these axes before: of each run its own, where it has several."""
+    every = np.ogrid[*(slice(count) for count in parts)]
+    return *(each[..., None] for each in every), at[..., None, :] if at.ndim > 1 else at
 
 
 class Arrow:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ratecheck.aliases import Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments import coordinates
+from ratecheck.engines.moments import coordinates, drawn
 from ratecheck.engines.moments.coordinates import CoordinateMoments
 from ratecheck.engines.moments.expectation import Moments, follow
 from ratecheck.engines.setup import Setup
@@ -23,11 +25,45 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     return follow(setup, recursion, progress=progress)
 
 
+def expect_each(setups: Sequence[Setup], *, progress: Progress | None = None) -> list[Expectation]:
+    """`expect` of several runs; those that differ in who takes part alone are followed together where coordinates are.
+
+    What is found of one does not depend on the others.
+    """
+    found: dict[int, Expectation] = {}
+
+    def told(share: float) -> None:
+        if progress is not None:
+            progress((len(found) + share) / len(setups))
+
+    for places in drawn.together(setups):
+        runs = [setups[k] for k in places]
+        if all(_by_coordinates(each) for each in runs):
+            found |= zip(places, drawn.expect(runs, progress=told), strict=True)
+            continue
+        for k in places:
+            found[k] = expect(setups[k], progress=told)
+    return [found[k] for k in range(len(setups))]
+
+
 def recursion(setup: Setup) -> Moments:
     """`moments_of`, or that of clients that are alike, of modes or of coordinates where its state is smaller."""
     if graph_modes.applies(setup):
         return graph_modes.GraphMoments(setup)
     if alike.pays(setup):
         return alike.moments(setup)
+    return CoordinateMoments(setup) if _coordinates_pay(setup) else moments_of(setup)
+
+
+def _coordinates_pay(setup: Setup) -> bool:
+    """Whether coordinates can be followed apart, and that takes less time."""
     size = setup.problem.n * sum(setup.sizes[block] for block in setup.algorithm.client.values())
-    return CoordinateMoments(setup) if size >= _LEAST and coordinates.applies(setup) else moments_of(setup)
+    return size >= _LEAST and coordinates.applies(setup)
+
+
+def _by_coordinates(setup: Setup) -> bool:
+    """Whether `expect` follows coordinates."""
+    check(setup)
+    if separate.parts(setup) or graph_modes.applies(setup) or alike.pays(setup):
+        return False
+    return _coordinates_pay(setup)

@@ -1,0 +1,158 @@
+"""Exact moments of runs that differ in who takes part alone, followed together: one array product of a round of all.
+
+Coordinates are stacked as in `coordinates`, along an axis after that of the runs. What a client adds in a round depends
+on the client, its delay and on how many take part; it is found once for all runs, and a round of all of them takes from
+it what their participants add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array, Progress
+from ratecheck.engines.expected_records import Expectation
+from ratecheck.engines.moments.coordinates import CoordinateMoments
+from ratecheck.engines.moments.expectation import Recorder, single_threaded
+from ratecheck.engines.moments.moment import Moment
+from ratecheck.engines.setup import Setup
+
+# Numbers of all matrices that are followed at once: more leave the cache. What is kept of clients, at most.
+_AT_ONCE, _KEPT = 2**19, 2**24
+
+
+def together(setups: Sequence[Setup]) -> list[list[int]]:
+    """Positions of the runs that differ in their trace alone, in the order of the first of each."""
+    found: dict[tuple[object, ...], list[int]] = {}
+    for k, setup in enumerate(setups):
+        parts = (getattr(setup, field.name) for field in fields(setup) if field.name != "trace")
+        found.setdefault(tuple(_key(part) for part in parts), []).append(k)
+    return list(found.values())
+
+
+def _key(part: object) -> object:
+    """What is equal where two parts of a setup are."""
+    if isinstance(part, np.ndarray):
+        return part.shape, part.tobytes()
+    if isinstance(part, dict):
+        return tuple((name, _key(value)) for name, value in part.items())
+    try:
+        hash(part)
+    except TypeError:
+        return id(part)
+    return part
+
+
+def expect(setups: Sequence[Setup], *, progress: Progress | None = None) -> list[Expectation]:
+    """Expectations of all recorded quantities of runs that are `together`, for which `coordinates.applies`."""
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+        moments = CoordinateMoments(setups[0])
+        start, recorder = moments.start(), moments.recorder()
+        size = max(_AT_ONCE // (3 * len(moments.parts) * moments.size**2), 1)
+        found: list[Expectation] = []
+        for first in range(0, len(setups), size):
+            found += _DrawnRuns(moments, setups[first : first + size]).expectations(start, recorder)
+            if progress is not None:
+                progress(len(found) / len(setups))
+    return found
+
+
+class _DrawnRuns:
+    """The runs of one recursion on several traces."""
+
+    def __init__(self, moments: CoordinateMoments, setups: Sequence[Setup]) -> None:
+        self._moments, self._setups, self._T = moments, setups, setups[0].T
+        self._taking = np.stack([np.asarray(setup.trace.fixed(self._T)) for setup in setups])
+        self._last = np.full(self._taking.shape[::2], -1)
+        # Where what a client adds stands among all that was found.
+        self._known: dict[tuple[int, int, int], int] = {}
+        self._added: list[Array] = []
+
+    def expectations(self, start: Moment, recorder: Recorder) -> list[Expectation]:
+        """The recorded quantities, run by run, from the same start."""
+        moment = _of_all(start, lambda each: np.tile(each, (len(self._setups), 1, 1, 1)))
+        values, errors = np.empty((2, len(recorder.names), len(self._setups), self._T))
+        for t in range(self._T):
+            found, wrong = recorder.record(moment)
+            values[..., t], errors[..., t] = found.T, wrong.T
+            if t + 1 < self._T:
+                moment = self._advance(moment, t)
+        names = recorder.names
+        return [
+            Expectation(
+                dict(zip(names, values[:, r], strict=True)),
+                dict(zip(names, errors[:, r], strict=True)),
+                setup.metric,
+                setup.trace.rate,
+            )
+            for r, setup in enumerate(self._setups)
+        ]
+
+    def _advance(self, moment: Moment, t: int) -> Moment:
+        """The moments after round t: runs with as many participants go together."""
+        counts = self._taking[:, t].sum(axis=1)
+        if (counts == counts[0]).all():
+            return _finite(self._round(moment, np.arange(len(counts)), t))
+        for count in np.unique(counts):
+            runs = np.flatnonzero(counts == count)
+            after = self._round(_of_all(moment, partial(_taken, at=runs)), runs, t)
+            for name in _ARRAYS:
+                getattr(moment, name)[runs] = getattr(after, name)
+        # What was found of the moment before does not hold of the one after.
+        return _finite(replace(moment))
+
+    def _round(self, moment: Moment, runs: NDArray[np.intp], t: int) -> Moment:
+        moments = self._moments
+        members: NDArray[np.intp] = np.nonzero(self._taking[runs, t])[1].reshape(len(runs), -1)
+        delays, mine = np.ones_like(members), (runs[:, None], members)
+        if moments.setup.algorithm.uses_delay:
+            delays = t - self._last[mine]
+            self._last[mine] = t
+        keep, to_server = moments.rounds_of.aggregate(members.shape[1])
+        at = self._places(members, delays, to_server)
+        if moments.most(members.shape[1]):
+            all_of = np.zeros((len(runs), moments.n), dtype=np.intp)
+            all_of[np.arange(len(runs))[:, None], members] = at
+            members, at = np.arange(moments.n), all_of
+        return moments.joined(members, keep, [each[at].swapaxes(1, 2) for each in self._added]).carry(moment)
+
+    def _places(self, members: NDArray[np.intp], delays: NDArray[np.intp], to_server: Array) -> NDArray[np.intp]:
+        """Where what these clients add stands among all that was found, which is `found` where it is new."""
+        count = members.shape[1]
+        keys = [(i, delay, count) for i, delay in zip(members.ravel().tolist(), delays.ravel().tolist(), strict=True)]
+        if sum(each.size for each in self._added) > _KEPT:
+            self._known, self._added = {}, []
+        new = [key for key in dict.fromkeys(keys) if key not in self._known]
+        if new or not self._added:
+            found = self._moments.found([(i, float(delay)) for i, delay, _ in new], to_server)
+            # The first adds nothing, as a client does that is away.
+            before = self._added or [np.zeros((1, *each.shape[1:])) for each in found]
+            self._added = [np.concatenate(each) for each in zip(before, found, strict=True)]
+            for key in new:
+                self._known[key] = len(self._known) + 1
+        return np.array([self._known[key] for key in keys], dtype=np.intp).reshape(members.shape)
+
+
+def _taken(array: Array, at: NDArray[np.intp]) -> Array:
+    return array[at]
+
+
+_ARRAYS = tuple(field.name for field in fields(Moment))
+
+
+def _of_all(moment: Moment, change: Callable[[Array], Array]) -> Moment:
+    """The moment of which every array is changed so."""
+    return Moment(*(change(getattr(moment, name)) for name in _ARRAYS))
+
+
+def _finite(moment: Moment) -> Moment:
+    """The moment, NaN in the runs in which one overflowed."""
+    sums = moment.covariance.sum(axis=(1, 2, 3)) + moment.mean.sum(axis=(1, 2, 3))
+    if np.isfinite(sums).all():
+        return moment
+    beyond = ~np.isfinite(sums)[:, None, None, None]
+    return _of_all(moment, lambda each: np.where(beyond, np.nan, each))
